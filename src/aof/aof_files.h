@@ -56,8 +56,8 @@ void aof_files_drop_history(struct engine *engine);
 void aof_files_remove_unnamed_base(struct engine *engine);
 
 /* These return paths, which the caller frees: of a file in the folder; a new one of a temporary
- * file in the folder (`kind`: ".manifest", or ".incr", which its writer locks with flock); of a file in
- * the directory dir. */
+ * file in the folder (`kind`: ".manifest", or ".incr", which its writer locks with flock); of a
+ * file in the directory dir. */
 sds aof_files_path(struct engine *engine, const char *name);
 sds aof_files_temporary(struct engine *engine, const char *kind);
 sds aof_files_path_beside(struct engine *engine, const char *name);

@@ -305,11 +305,22 @@ static bool check_fixed(const struct config_directive *directive, const struct s
     return same || refuse(error, "%s", (const char *)directive->detail);
 }
 
+/* Lines add up. Which names there are is not known here: the start applies the lines. */
+static bool add_rename(sds *renames, const struct slice *words, size_t count, sds *error) {
+    if (!*renames) *renames = sds_new(SLICE(""));
+    if (count == 0) return true; /* the default */
+    if (count != 2) return refuse(error, "wrong number of arguments");
+    *renames = sds_append_quoted(sds_append_cstr(*renames, " "), words[0]);
+    *renames = sds_append_quoted(sds_append_cstr(*renames, " "), words[1]);
+    return true;
+}
+
 static bool takes_words(const struct config_directive *directive) {
     switch (directive->kind) {
     case CONFIG_FIXED:
     case CONFIG_OOM_SCORES:
     case CONFIG_USER:
+    case CONFIG_RENAMES:
     case CONFIG_ADDRESSES:
     case CONFIG_OUTPUT_LIMITS:
     case CONFIG_SAVE_POINTS:
@@ -327,6 +338,7 @@ static bool parse_words(struct config *config, const struct config_directive *di
     case CONFIG_FIXED: return check_fixed(directive, words, count, error);
     case CONFIG_OOM_SCORES: return parse_oom_scores(place, words, count, error);
     case CONFIG_USER: return default_user_parse(place, words, count, error);
+    case CONFIG_RENAMES: return add_rename(place, words, count, error);
     case CONFIG_ADDRESSES: return parse_addresses(config, words, count, error);
     case CONFIG_OUTPUT_LIMITS: return parse_output_limits(config, words, count, error);
     case CONFIG_PERCENTILES: return parse_percentiles(place, words, count, error);
@@ -453,6 +465,7 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_SAVE_POINTS:
     case CONFIG_TITLE:
     case CONFIG_USER:
+    case CONFIG_RENAMES:
     case CONFIG_HOST_PORT:
     case CONFIG_PERCENTILES: return sds_append(out, sds_slice(*(sds *)place));
     case CONFIG_FIXED: return sds_append_cstr(out, directive->default_text);
@@ -475,6 +488,7 @@ static bool owns_string(const struct config_directive *directive) {
     case CONFIG_PERCENTILES:
     case CONFIG_HOST_PORT:
     case CONFIG_TITLE:
+    case CONFIG_RENAMES:
     case CONFIG_USER: return true;
     default: return false;
     }

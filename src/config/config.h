@@ -191,6 +191,8 @@ struct config {
     int64_t repl_timeout;
 
     /* What a replica does. */
+    sds bind_source_addr;    /* address from which it connects to its primary; "" = any */
+    sds renamed_commands;    /* words in quotes: a command's name, then what clients call it, … */
     sds replicaof;           /* "host port" of the primary; "" = the server is none's replica */
     sds masteruser;          /* "" = AUTH with the password alone */
     sds masterauth;          /* "" = no AUTH */

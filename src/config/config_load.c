@@ -145,7 +145,8 @@ static bool set_directive(struct loader *loader, const struct config_directive *
 
 /* Returns whether an empty value of the directive is no words at all in config_set. */
 static bool needs_words(const struct config_directive *directive) {
-    return directive->kind == CONFIG_FIXED || directive->kind == CONFIG_USER;
+    return directive->kind == CONFIG_FIXED || directive->kind == CONFIG_USER ||
+           directive->kind == CONFIG_RENAMES;
 }
 
 static bool run_directive(struct loader *loader, struct slice name, struct slice line) {

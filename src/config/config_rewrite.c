@@ -172,10 +172,11 @@ static sds append_directive(sds out, const struct config *config,
     return sds_append_cstr(out, "\n");
 }
 
-/* Returns whether the value stands in no line. */
+/* Returns whether the value stands in no line that is written here. */
 static bool is_without_line(const struct config *config, const struct config_directive *directive) {
     const void *place = (const char *)config + directive->offset;
-    return directive->kind == CONFIG_HOST_PORT && sds_len(*(const sds *)place) == 0;
+    return directive->kind == CONFIG_RENAMES ||
+           (directive->kind == CONFIG_HOST_PORT && sds_len(*(const sds *)place) == 0);
 }
 
 static sds append_missing(sds out, const struct config *config, const struct survey *survey) {
@@ -200,6 +201,8 @@ sds config_rewrite_text(const struct config *config, struct slice old, bool all)
         struct slice line = take_line(&old);
         const struct config_directive *directive = read_line(line, NULL, NULL);
         if (!directive || !config_directive_set_has(&survey.different, directive)) {
+            out = sds_append_cstr(sds_append(out, line), "\n");
+        } else if (directive->kind == CONFIG_RENAMES) {
             out = sds_append_cstr(sds_append(out, line), "\n");
         } else if (is_without_line(config, directive)) {
             /* the server is no replica any more */

@@ -77,7 +77,6 @@ static const struct config_choice diskless_loads[] = {
 #define NO_MARKS \
     "Sockets cannot be marked, so a firewall would not see the mark. Remove the line to do " \
     "without."
-#define ANY_SOURCE "the system chooses the address of outgoing connections"
 #define NO_MPTCP "there is no Multipath TCP"
 #define NO_RDMA "there is no RDMA: clients connect by TCP or a Unix socket"
 #define NO_ZONE "the server has no zone to report"
@@ -88,8 +87,6 @@ static const struct config_choice diskless_loads[] = {
     "There is no TLS. Remove the line, and let a TLS proxy such as stunnel listen on that port."
 #define NO_ACLS CONFIG_NO_ACLS
 #define NO_ACL_USERS "there are no ACLs"
-#define NO_RENAMING \
-    "Commands cannot be renamed or disabled. Remove the line if every client may use the command."
 #define NO_MODULES "there are no modules: their commands are unknown"
 #define ONE_LINK "a replica has one connection to its primary"
 #define NO_CLUSTER "there are no clusters"
@@ -419,6 +416,7 @@ const struct config_directive config_table[] = {
     ONLY("log-timestamp-format", "legacy", 0, ONE_LOG_FORMAT),
     ONLY("always-show-logo", "no", 0, ONE_LOG_FORMAT),
     ONLY("use-exit-on-panic", "no", CONFIG_HIDDEN, ABORTS),
+    ONLY("enable-debug-assert", "no", CONFIG_HIDDEN, "a build with CHECKED=1 checks more"),
     ONLY("watchdog-period", "0", CONFIG_HIDDEN, NO_WATCHDOG),
     ONLY("commandlog-request-larger-than", "-1", 0, NO_LARGE_LOG),
     ONLY("commandlog-reply-larger-than", "-1", 0, NO_LARGE_LOG),
@@ -428,7 +426,8 @@ const struct config_directive config_table[] = {
 
     /* Network. */
     ONLY("socket-mark-id", "0", CONFIG_PROTECTS, NO_MARKS),
-    ONLY("bind-source-addr", "", 0, ANY_SOURCE),
+    {.name = "bind-source-addr", .kind = CONFIG_STRING, .offset = AT(bind_source_addr),
+     .default_text = ""},
     ONLY("mptcp", "no", 0, NO_MPTCP),
     ONLY("repl-mptcp", "no", 0, NO_MPTCP),
     ONLY("rdma-port", "0", CONFIG_MISSED, NO_RDMA),
@@ -467,7 +466,8 @@ const struct config_directive config_table[] = {
     ONLY("aclfile", "", CONFIG_PROTECTS, NO_ACLS),
     ONLY("acl-pubsub-default", "resetchannels", 0, NO_ACL_USERS),
     ONLY("acllog-max-len", "128", 0, NO_ACL_USERS),
-    ONLY("rename-command", "", CONFIG_PROTECTS | CONFIG_FILE_ONLY, NO_RENAMING),
+    {.name = "rename-command", .kind = CONFIG_RENAMES, .flags = CONFIG_FILE_ONLY,
+     .offset = AT(renamed_commands), .default_text = ""},
 
     /* Modules and scripts. */
     ONLY("loadmodule", "", CONFIG_MISSED | CONFIG_FILE_ONLY, NO_MODULES),
@@ -478,6 +478,7 @@ const struct config_directive config_table[] = {
 
     /* Replication. */
     ONLY("replica-full-sync-buffer-limit", "0", 0, ONE_LINK),
+    ONLY("repl-rdb-channel", "no", CONFIG_HIDDEN, ONE_LINK),
     ONLY("replica-ignore-disk-write-errors", "yes", 0,
          "a replica that cannot write its files logs that and goes on"),
     ONLY("dual-channel-replication-enabled", "no", 0, ONE_LINK),

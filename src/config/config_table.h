@@ -23,6 +23,7 @@ enum config_kind {
     CONFIG_TITLE,         /* sds; config/title_template.h */
     CONFIG_HOST_PORT,     /* sds; host and port of another server, or nothing */
     CONFIG_USER,          /* sds; a line of Redis's ACLs: config/default_user.h */
+    CONFIG_RENAMES,       /* sds; the lines of rename-command, two words each */
     CONFIG_FIXED          /* none: default_text is the only value here */
 };
 

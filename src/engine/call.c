@@ -1,6 +1,7 @@
 /* call: see call.h. */
 #include "engine/call.h"
 
+#include "base/alloc.h"
 #include "base/number.h"
 #include "engine/blocking.h"
 #include "engine/call_make.h"
@@ -334,8 +335,24 @@ void call_add(struct call *call, struct keyref *ref, struct entry *entry) {
 
 /* --- The command log --- */
 
+/* A command that was renamed. */
+static void log_with_own_name(const struct call *call, const struct slice *argv, size_t argc) {
+    struct slice *words = mem_alloc(argc * sizeof(*words));
+    memcpy(words, argv, argc * sizeof(*words));
+    words[0] = command_own_name(call->command);
+    command_log_append(&call->engine->command_log, call->database, words, argc);
+    mem_free(words);
+}
+
+void call_log(const struct call *call, const struct slice *argv, size_t argc) {
+    if (command_has_renames() && argv[0].ptr == call->argv[0].ptr)
+        log_with_own_name(call, argv, argc);
+    else
+        command_log_append(&call->engine->command_log, call->database, argv, argc);
+}
+
 void call_propagate_as(struct call *call, const struct slice *argv, size_t argc) {
-    command_log_append(&call->engine->command_log, call->database, argv, argc);
+    call_log(call, argv, argc);
     call->has_propagated = true;
 }
 

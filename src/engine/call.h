@@ -220,6 +220,10 @@ void call_notify(struct call *call, enum event_class class, const char *event, s
 
 /* --- What goes to the command log (log/command_log.h) --- */
 
+/* Appends a command to the command log: for the executor. Where argv[0] is the name as the client
+ * sent it, the log gets the command's own name: it may have been renamed. */
+void call_log(const struct call *call, const struct slice *argv, size_t argc);
+
 /* A command that writes and has changed something is propagated as the client sent it. This
  * function propagates another command instead, for commands that would have another effect when
  * they run later (relative expiries, waits for a key, fractions) or would do more than was done. It

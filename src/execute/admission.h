@@ -32,6 +32,14 @@ static inline const struct command *admission_find(struct requester *requester, 
     return admission_find_other(requester, reply, command, argv, argc);
 }
 
+/* As admission_find, for a command from a file or from the primary. */
+static inline const struct command *admission_find_written(struct requester *requester,
+                                                           struct reply *reply,
+                                                           const struct slice *argv, size_t argc) {
+    const struct command *command = command_find_written(requester->last_command, argv[0]);
+    return admission_find_other(requester, reply, command, argv, argc);
+}
+
 /* Returns whether the session may run the command now. The checks come in this order:
  * authentication and other states of the session; loading, errors of the disk, and a busy script;
  * CLIENT PAUSE; memory, for which keys may be evicted. */

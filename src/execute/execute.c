@@ -50,7 +50,7 @@ call_for(enum call_origin origin, struct requester *requester, struct reply *rep
 static void propagate(const struct call *call, bool changed) {
     struct command_log *log = &call->engine->command_log;
     if (changed && call->command->flags & COMMAND_WRITE && !call->has_propagated)
-        command_log_append(log, call->database, call->argv, call->argc);
+        call_log(call, call->argv, call->argc);
     if (call->origin == ORIGIN_TRANSACTION || call->origin == ORIGIN_SCRIPT ||
         call->origin == ORIGIN_PRIMARY)
         return;
@@ -213,7 +213,7 @@ run_or_translate(runner *run_command, struct requester *requester, struct reply 
 
 static enum execution run_from_file(struct requester *requester, struct reply *reply,
                                     const struct slice *argv, size_t argc) {
-    const struct command *command = admission_find(requester, reply, argv, argc);
+    const struct command *command = admission_find_written(requester, reply, argv, argc);
     if (!command || admission_check_file(requester, command) == ADMISSION_REFUSED)
         return EXECUTION_REFUSED;
     size_t begin = reply->len;
@@ -233,7 +233,7 @@ enum execution execute_from_file(struct requester *requester, struct reply *repl
 static enum execution run_from_primary(struct requester *requester, struct reply *reply,
                                        const struct slice *argv, size_t argc) {
     struct engine *engine = requester->engine;
-    const struct command *command = admission_find(requester, reply, argv, argc);
+    const struct command *command = admission_find_written(requester, reply, argv, argc);
     if (!command || admission_check_primary(requester, command) == ADMISSION_REFUSED)
         return EXECUTION_REFUSED;
     size_t begin = reply->len;

@@ -15,11 +15,13 @@ struct dial {
     uv_getaddrinfo_t resolving;
     uv_connect_t connecting;
     struct net *net;
-    struct dial_order order; /* without host */
+    struct dial_order order;      /* without host and from */
+    struct sockaddr_storage from; /* of the family AF_UNSPEC: from any address */
     struct addrinfo *found;
     struct addrinfo *next; /* of them: to be tried next */
     struct conn *conn;     /* that is being connected, or NULL */
     bool is_cancelled;
+    int status; /* of fail_later */
 };
 
 static void end(struct dial *dial) {
@@ -42,8 +44,8 @@ static void try_next(struct dial *dial, int status) {
         const struct addrinfo *address = dial->next;
         dial->next = address->ai_next;
         dial->conn = conn_make(dial->net, &transport_tcp, dial->order.events);
-        status =
-            transport_tcp_connect(dial->conn, &dial->connecting, address->ai_addr, on_connected);
+        status = transport_tcp_connect(dial->conn, &dial->connecting, &dial->from, address->ai_addr,
+                                       on_connected);
         if (status == 0) return;
         conn_close(dial->conn);
     }
@@ -76,18 +78,27 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
         try_next(dial, UV_EAI_NODATA);
 }
 
-/* Only to report an error that uv_getaddrinfo has returned at once. */
+/* Only to report an error that was there at once. */
 static void on_timer(uv_timer_t *timer) {
     struct dial *dial = timer->data;
     uv_close((uv_handle_t *)timer, net_free_handle);
-    fail(dial, UV_ENOMEM);
+    fail(dial, dial->status);
 }
 
-static void fail_later(struct dial *dial) {
+static void fail_later(struct dial *dial, int status) {
+    dial->status = status;
     uv_timer_t *timer = mem_alloc(sizeof(*timer));
     uv_timer_init(&dial->net->loop, timer);
     timer->data = dial;
     uv_timer_start(timer, on_timer, 0, 0);
+}
+
+/* Returns false when `from` is no address. */
+static bool set_from(struct dial *dial, const char *from) {
+    dial->from.ss_family = AF_UNSPEC;
+    if (!from || !*from) return true;
+    return uv_ip4_addr(from, 0, (struct sockaddr_in *)&dial->from) == 0 ||
+           uv_ip6_addr(from, 0, (struct sockaddr_in6 *)&dial->from) == 0;
 }
 
 struct dial *dial_start(struct net *net, const struct dial_order *order) {
@@ -97,11 +108,14 @@ struct dial *dial_start(struct net *net, const struct dial_order *order) {
     snprintf(service, sizeof(service), "%d", order->port);
     dial->net = net;
     dial->order = *order;
-    dial->order.host = NULL;
+    dial->order.host = dial->order.from = NULL;
+    bool is_from = set_from(dial, order->from);
     dial->resolving.data = dial->connecting.data = dial;
-    int status =
-        uv_getaddrinfo(&net->loop, &dial->resolving, on_resolved, order->host, service, &hints);
-    if (status != 0) fail_later(dial);
+    int status = UV_EINVAL;
+    if (is_from)
+        status =
+            uv_getaddrinfo(&net->loop, &dial->resolving, on_resolved, order->host, service, &hints);
+    if (status != 0) fail_later(dial, is_from ? UV_ENOMEM : status);
     return dial;
 }
 

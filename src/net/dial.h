@@ -11,6 +11,7 @@ struct net;
 struct dial_order {
     const char *host; /* an address, or a name, which a thread looks up */
     int port;
+    const char *from; /* the numeric address of this machine to connect from; NULL or "": any */
     const struct conn_events *events; /* of the connection */
     void *owner;                      /* passed to `opened` of these, and to `failed` */
 

@@ -24,11 +24,15 @@ static int accept_tcp(struct conn *conn, void *from) {
     return status;
 }
 
-int transport_tcp_connect(struct conn *conn, uv_connect_t *request, const struct sockaddr *address,
+int transport_tcp_connect(struct conn *conn, uv_connect_t *request,
+                          const struct sockaddr_storage *from, const struct sockaddr *address,
                           uv_connect_cb done) {
     uv_tcp_t *tcp = &socket_of(conn)->tcp;
     uv_tcp_init(&net_of(conn)->loop, tcp);
     tcp->data = conn;
+    int status = 0;
+    if (from->ss_family != AF_UNSPEC) status = uv_tcp_bind(tcp, (const struct sockaddr *)from, 0);
+    if (status != 0) return status;
     uv_tcp_nodelay(tcp, 1);
     return uv_tcp_connect(request, tcp, address, done);
 }

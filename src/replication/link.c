@@ -282,11 +282,13 @@ static void connect_now(struct link *link) {
     link->io_ms = link->second_ms = engine->steady_ms;
     net_timer_start(link->timer, SECOND_MS, SECOND_MS);
     set_state(link, LINK_CONNECTS);
-    link->dial = dial_start(engine->net, &(struct dial_order){.host = link->host,
-                                                              .port = link->port,
-                                                              .events = &link_events,
-                                                              .owner = link,
-                                                              .failed = on_failed});
+    link->dial =
+        dial_start(engine->net, &(struct dial_order){.host = link->host,
+                                                     .port = link->port,
+                                                     .from = engine->config.bind_source_addr,
+                                                     .events = &link_events,
+                                                     .owner = link,
+                                                     .failed = on_failed});
     log_notice("MASTER <-> REPLICA sync started");
 }
 

@@ -181,7 +181,25 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     return true;
 }
 
+/* The lines of rename-command, in their order. */
+static bool rename_commands(struct engine *engine, sds *error) {
+    sds text = sds_new(sds_slice(engine->config.renamed_commands));
+    char *at = text, *end = text + sds_len(text);
+    struct slice from, to;
+    const char *reason = NULL;
+    while (!reason && resp_split_next(&at, end, &from) == RESP_SPLIT_ARGUMENT &&
+           resp_split_next(&at, end, &to) == RESP_SPLIT_ARGUMENT) {
+        reason = command_rename(from, to);
+        if (reason)
+            *error = sds_append_format(sds_new(SLICE("")), "rename-command %.*s %.*s: %s",
+                                       (int)from.len, from.ptr, (int)to.len, to.ptr, reason);
+    }
+    sds_free(text);
+    return !reason;
+}
+
 bool config_apply_at_start(struct engine *engine, sds *error) {
+    if (!rename_commands(engine, error)) return false;
     log_set_level((enum log_level)engine->config.loglevel);
     if (!enter_dir(engine)) {
         *error = sds_append_format(sds_new(SLICE("")), "Can't chdir to '%s': %s",

@@ -10,6 +10,8 @@
  * ("brpoplpush", "expiretime"). */
 #include "table/command.h"
 
+#include "base/alloc.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -18,7 +20,9 @@ static_assert(LOOKUP_SIZE >= 2 * COMMANDS_MAX, "half of the lookup table or more
 
 static struct command table[COMMANDS_MAX];
 static size_t table_count;
-static const struct command *lookup[LOOKUP_SIZE];
+static const struct command *lookup[LOOKUP_SIZE]; /* by the names that clients use */
+static const struct command *own_names[LOOKUP_SIZE];
+static bool has_renames;
 
 /* What each byte of a client's name is compared as: a capital as its lower-case letter; NUL as a
  * byte that no command's name has, so that no comparison passes the end of that name. */
@@ -45,16 +49,25 @@ static void add_family(const struct command_family *family) {
     for (size_t i = 0; i < family->count; i++) {
         struct command *command = &table[table_count++];
         *command = family->rows[i];
+        command->called = command->name;
         if (!command->syntax) command->syntax = "";
     }
 }
 
-static void add_to_lookup(const struct command *command) {
-    size_t len = strlen(command->name);
-    assert(!strchr(command->name, FOLDED_NUL));
-    size_t slot = slot_of(fold_prefix(command->name, len), len);
-    while (lookup[slot]) slot = (slot + 1) & (LOOKUP_SIZE - 1);
-    lookup[slot] = command;
+static void add_to_lookup(const struct command **slots, const struct command *command,
+                          const char *name) {
+    size_t len = strlen(name);
+    assert(!strchr(name, FOLDED_NUL));
+    size_t slot = slot_of(fold_prefix(name, len), len);
+    while (slots[slot]) slot = (slot + 1) & (LOOKUP_SIZE - 1);
+    slots[slot] = command;
+}
+
+static void fill_lookup(void) {
+    memset(lookup, 0, sizeof(lookup));
+    for (size_t i = 0; i < table_count; i++)
+        if (command_is_top_level(&table[i]) && table[i].called)
+            add_to_lookup(lookup, &table[i], table[i].called);
 }
 
 static void fill_folded(void) {
@@ -66,14 +79,13 @@ void command_table_init(const struct command_family *const *families) {
     fill_folded();
     table_count = 0;
     for (; *families; families++) add_family(*families);
-    memset(lookup, 0, sizeof(lookup));
-    for (size_t i = 0; i < table_count; i++)
-        if (command_is_top_level(&table[i])) add_to_lookup(&table[i]);
+    has_renames = false;
+    fill_lookup();
+    memcpy(own_names, lookup, sizeof(own_names));
 }
 
 /* A client's name may contain NULs and have any length. */
-static inline bool has_name(const struct command *command, struct slice name) {
-    const char *at = command->name;
+static inline bool is_named(const char *at, struct slice name) {
     for (size_t i = 0; i < name.len; i++, at++)
         if (*at != folded[(unsigned char)name.ptr[i]]) return false;
     return *at == 0;
@@ -82,13 +94,58 @@ static inline bool has_name(const struct command *command, struct slice name) {
 const struct command *command_find(struct slice name) {
     size_t slot = slot_of(fold_prefix(name.ptr, name.len), name.len);
     for (; lookup[slot]; slot = (slot + 1) & (LOOKUP_SIZE - 1))
-        if (has_name(lookup[slot], name)) return lookup[slot];
+        if (is_named(lookup[slot]->called, name)) return lookup[slot];
     return NULL;
 }
 
 const struct command *command_find_cached(const struct command *last, struct slice name) {
-    if (last && command_is_top_level(last) && has_name(last, name)) return last;
+    if (last && command_is_top_level(last) && is_named(last->called, name)) return last;
     return command_find(name);
+}
+
+const struct command *command_find_written(const struct command *last, struct slice name) {
+    if (!has_renames) return command_find_cached(last, name);
+    size_t slot = slot_of(fold_prefix(name.ptr, name.len), name.len);
+    for (; own_names[slot]; slot = (slot + 1) & (LOOKUP_SIZE - 1))
+        if (is_named(own_names[slot]->name, name)) return own_names[slot];
+    return command_find(name);
+}
+
+/* --- Renaming --- */
+
+/* A name must be a word of a request, and must not be one with which a request of a web page
+ * begins: such requests are cut off because no command is called so. */
+static bool may_be_name(struct slice name) {
+    enum { NAME_MAX_LEN = 128 };
+    for (size_t i = 0; i < name.len; i++)
+        if ((unsigned char)name.ptr[i] <= FOLDED_NUL || (unsigned char)name.ptr[i] >= 127)
+            return false;
+    return name.len <= NAME_MAX_LEN && !slice_is(name, "post") && !slice_is(name, "host:");
+}
+
+const char *command_rename(struct slice from, struct slice to) {
+    struct command *command = (struct command *)command_find(from);
+    if (!command) return "No such command in rename-command";
+    if (!may_be_name(to)) return "This name is not possible for a command";
+    if (to.len > 0 && command_find(to)) return "Target command name already exists";
+    char *called = NULL;
+    if (to.len > 0) {
+        called = mem_alloc(to.len + 1); /* for as long as the process lives */
+        for (size_t i = 0; i < to.len; i++) called[i] = ascii_lower(to.ptr[i]);
+        called[to.len] = 0;
+    }
+    command->called = called;
+    has_renames = true;
+    fill_lookup();
+    return NULL;
+}
+
+bool command_has_renames(void) {
+    return has_renames;
+}
+
+struct slice command_own_name(const struct command *command) {
+    return slice_make(command->name, strcspn(command->name, "|"));
 }
 
 const struct command *command_find_subcommand(const struct command *container, struct slice name) {

@@ -123,7 +123,9 @@ struct key_positions {
 };
 
 struct command {
-    const char *name;               /* lower case; subcommands: "config|get" */
+    const char *name;   /* lower case; subcommands: "config|get" */
+    const char *called; /* the name by which clients call it, in lower case: command_rename; NULL:
+                           they cannot; in a row always NULL */
     void (*run)(struct call *call); /* NULL: a container, of use only with a subcommand */
     int32_t arity;  /* the exact argc, or the least one negated; includes the command's name(s) */
     uint32_t flags; /* enum command_flag */
@@ -154,6 +156,22 @@ struct command_family {
 /* Copies the rows of all families (the list ends with NULL) to one table and indexes them by name.
  * Call it once, at the start, before any other function of this module. O(commands). */
 void command_table_init(const struct command_family *const *families);
+
+/* Lets clients call the command `from` by the name `to` only; an empty `to` takes the command away
+ * from them. What is written to files and sent to replicas keeps the command's own name. Returns
+ * NULL, or why that is not possible (static). Call it only at the start. O(commands). */
+const char *command_rename(struct slice from, struct slice to);
+
+/* Returns whether a command was renamed. */
+bool command_has_renames(void);
+
+/* Returns the command's own name without that of a subcommand: what stands first in files and in
+ * the stream for replicas. */
+struct slice command_own_name(const struct command *command);
+
+/* As command_find_cached, for what comes from a file or from the primary: finds the command by its
+ * own name, or else by the one that clients use, as files of Redis have that. */
+const struct command *command_find_written(const struct command *last, struct slice name);
 
 /* Finds a command by its name in any case; NULL when unknown. O(1), a few nanoseconds: it hashes
  * the first eight bytes in lower case. */

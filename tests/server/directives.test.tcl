@@ -86,7 +86,7 @@ check "lines of files are no directives for CONFIG GET and CONFIG SET" {
 check_in 2 "what protects and cannot be had stops the start and says what to do" {
     foreach line {
         {user default off} {user default on nopass ~x* &* +@all} {user guest on >x ~* +@all} {aclfile users.acl}
-        {rename-command CONFIG ""} {tls-port 6380}
+        {tls-port 6380}
         {socket-mark-id 7}
     } {
         set path [$current_server folder]/protecting.conf

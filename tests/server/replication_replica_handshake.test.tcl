@@ -186,4 +186,18 @@ check_in 2 "a host name is looked up; one that does not exist is tried again" {
     }
 } 1
 
+check_in 2 "bind-source-addr is the address that the primary sees" {
+    set primary $current_server
+    with_server [list bind-source-addr 127.0.0.5 replicaof "127.0.0.1 [$primary port]"] {
+        wait_until {[info_field master_link_status] eq "up"}
+        assert_match "*addr=127.0.0.5:*" [$primary control CLIENT LIST TYPE replica]
+        $current_server control CONFIG SET bind-source-addr ""
+        $primary control CLIENT KILL TYPE replica
+        wait_until {[string match "*addr=127.0.0.1:*" [$primary control CLIENT LIST TYPE replica]]}
+        $current_server control CONFIG SET bind-source-addr nowhere
+        $primary control CLIENT KILL TYPE replica
+        wait_until {[string match "*Error condition on socket for SYNC: invalid argument*" [$current_server log]]}
+    }
+} {}
+
 finish

@@ -323,6 +323,21 @@ static void what_cannot_be_had_is_noted_once(void **state) {
     accept(&fixture->config, "ACTIVEDEFRAG", "No", "no");
 }
 
+static void renames_add_up_and_stay_in_the_file(void **state) {
+    struct fixture *fixture = *state;
+    static const char text[] = "rename-command SET xset\nrename-command CONFIG \"\"\n";
+    sds error = NULL;
+    assert_true(
+        config_load_text(&fixture->config, &fixture->source, "file", slice_of_cstr(text), &error));
+    assert_string_equal(fixture->config.renamed_commands, " \"SET\" \"xset\" \"CONFIG\" \"\"");
+    /* Other lines may have come from the command line. */
+    const char other[] = "rename-command GET xget\n";
+    sds rewritten = config_rewrite_text(&fixture->config, slice_of_cstr(other), true);
+    assert_int_equal(strncmp(rewritten, other, strlen(other)), 0);
+    assert_null(strstr(rewritten + strlen(other), "rename-command"));
+    sds_free(rewritten);
+}
+
 static void what_protects_and_cannot_be_had_is_an_error(void **state) {
     struct fixture *fixture = *state;
     static const char *const lines[] = {
@@ -333,7 +348,6 @@ static void what_protects_and_cannot_be_had_is_an_error(void **state) {
         "user guest on nopass ~* &* +@all",
         "user default on >a >b ~* &* +@all",
         "aclfile /etc/redis/users.acl",
-        "rename-command CONFIG \"\"",
         "tls-port 6380",
         "socket-mark-id 7",
     };
@@ -754,6 +768,7 @@ int main(void) {
         TEST(a_file_is_read_line_by_line),
         TEST(a_bad_line_is_named),
         TEST(what_cannot_be_had_is_noted_once),
+        TEST(renames_add_up_and_stay_in_the_file),
         TEST(what_protects_and_cannot_be_had_is_an_error),
         TEST(the_line_of_a_user_without_restrictions_is_accepted),
         TEST(every_prefix_of_a_file_is_safe),
