@@ -249,7 +249,11 @@ static void debug_protocol(struct call *call) {
     };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         if (!slice_is(call->argv[2], types[i].name)) continue;
-        types[i].write(call->reply);
+        bool is_value = types[i].write != protocol_push && types[i].write != protocol_attribute;
+        if (call->origin == ORIGIN_SCRIPT && !is_value)
+            reply_error(call->reply, "ERR Scripts have no values of this type");
+        else
+            types[i].write(call->reply);
         return;
     }
     reply_error(call->reply,
@@ -295,6 +299,22 @@ static void debug_pause_cron(struct call *call) {
 
 static void debug_skip_checksums(struct call *call) {
     set_switch(call, &call->engine->skip_checksums);
+}
+
+static void debug_allow_in_scripts(struct call *call) {
+    set_switch(call, &call->engine->debug_in_scripts);
+}
+
+static void debug_replicate(struct call *call) {
+    replication_send(call->engine, call->argv + 2, call->argc - 2);
+    reply_ok(call->reply);
+}
+
+/* Here the payload of a replica goes through its one connection, so nothing is left to free. */
+static void debug_delay_free(struct call *call) {
+    int64_t seconds;
+    if (call_integer_in(call, 2, 0, INT32_MAX, &seconds, "ERR value is out of range"))
+        reply_ok(call->reply);
 }
 
 static void debug_rewrite_config(struct call *call) {
@@ -353,6 +373,8 @@ static const char *const help_lines[] = {
     "    Draw a new replication id.",
     "CONFIG-REWRITE-FORCE-ALL",
     "    CONFIG REWRITE that writes every directive, also those with default values.",
+    "DELAY-RDB-CLIENT-FREE-SECOND <seconds>",
+    "    Accepted; a payload has no connection of its own.",
     "DIGEST",
     "    What all databases hold, in 40 hexadecimal digits.",
     "DIGEST-VALUE [<key> ...]",
@@ -398,6 +420,8 @@ static const char *const help_lines[] = {
     "RELOAD [MERGE] [NOFLUSH] [NOSAVE]",
     "    Save everything and load it again. NOSAVE takes the file that is there, NOFLUSH keeps",
     "    the keys in memory, MERGE lets those of the file replace them.",
+    "REPLICATE <command> [<argument> ...]",
+    "    Send a command to the replicas alone; their data then differs.",
     "REPLYBUFFER PEAK-RESET-TIME <never|reset|milliseconds>",
     "REPLYBUFFER RESIZING <0|1>",
     "    Accepted; clients have no reply buffers of their own.",
@@ -405,6 +429,8 @@ static const char *const help_lines[] = {
     "    Crash by SIGSEGV.",
     "SET-ACTIVE-EXPIRE <0|1>",
     "    Whether expired keys are removed before a client looks for them.",
+    "SET-DISABLE-DENY-SCRIPTS <0|1>",
+    "    Whether scripts may run DEBUG PROTOCOL.",
     "SET-SKIP-CHECKSUM-VALIDATION <0|1>",
     "    Whether checksums of RDB files and of RESTORE's payloads are ignored.",
     "SLEEP <seconds>",
@@ -431,6 +457,7 @@ static const struct debug_subcommand {
     {"assert", 2, 2, debug_assert},
     {"change-repl-id", 2, 2, debug_change_repl_id},
     {"config-rewrite-force-all", 2, 2, debug_rewrite_config},
+    {"delay-rdb-client-free-second", 3, 3, debug_delay_free},
     {"digest", 2, 2, debug_digest},
     {"digest-value", 2, SIZE_MAX, debug_digest_value},
     {"error", 3, 3, debug_error},
@@ -452,9 +479,11 @@ static const struct debug_subcommand {
     {"quicklist", 3, 4, debug_quicklist},
     {"quicklist-packed-threshold", 3, 3, debug_packed_threshold},
     {"reload", 2, 5, debug_reload},
+    {"replicate", 3, SIZE_MAX, debug_replicate},
     {"replybuffer", 4, 4, debug_replybuffer},
     {"segfault", 2, 2, debug_segfault},
     {"set-active-expire", 3, 3, debug_set_active_expire},
+    {"set-disable-deny-scripts", 3, 3, debug_allow_in_scripts},
     {"set-skip-checksum-validation", 3, 3, debug_skip_checksums},
     {"sleep", 3, 3, debug_sleep},
     {"stringmatch-len", 4, 4, debug_stringmatch_len},
@@ -473,7 +502,10 @@ void debug_command(struct call *call) {
         const struct debug_subcommand *sub = &subcommands[i];
         if (!slice_is(call->argv[1], sub->name)) continue;
         if (call->argc < sub->argc_min || call->argc > sub->argc_max) break;
-        sub->run(call);
+        if (call->origin == ORIGIN_SCRIPT && sub->run != debug_protocol)
+            reply_error(call->reply, "ERR Scripts may run only DEBUG PROTOCOL");
+        else
+            sub->run(call);
         return;
     }
     call_bad_subcommand(call);

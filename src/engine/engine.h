@@ -129,9 +129,10 @@ struct engine {
     char run_id[41];
     struct shutdown_wait shutdown_wait;
     bool shutting_down;
-    int pending_signal;  /* ends the server once the append-only file is written; 0: none */
-    bool pause_cron;     /* DEBUG PAUSE-CRON */
-    bool skip_checksums; /* DEBUG SET-SKIP-CHECKSUM-VALIDATION */
+    int pending_signal;    /* ends the server once the append-only file is written; 0: none */
+    bool pause_cron;       /* DEBUG PAUSE-CRON */
+    bool skip_checksums;   /* DEBUG SET-SKIP-CHECKSUM-VALIDATION */
+    bool debug_in_scripts; /* DEBUG SET-DISABLE-DENY-SCRIPTS */
 };
 
 #endif

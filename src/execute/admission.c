@@ -13,6 +13,8 @@
 #include "session/session.h"
 #include "table/command.h"
 
+#include <string.h>
+
 #define NOAUTH_REFUSAL "NOAUTH Authentication required."
 
 enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
@@ -294,12 +296,19 @@ static sds refuse_write(struct script_scope *scope, const struct command *comman
     return error;
 }
 
+/* Scripts may run no such command, except DEBUG where DEBUG SET-DISABLE-DENY-SCRIPTS says so.
+ * Others would wait, or change what the script's own client is doing. */
+static bool is_denied_to_scripts(const struct engine *engine, const struct command *command) {
+    if (!(command->flags & COMMAND_NOSCRIPT)) return false;
+    return !engine->debug_in_scripts || strcmp(command->name, "debug") != 0;
+}
+
 bool admission_check_script(struct script_scope *scope, struct reply *reply,
                             const struct command *command) {
     uint32_t flags = command->flags;
     bool had_written = scope->has_written;
     sds error = NULL;
-    if (flags & COMMAND_NOSCRIPT)
+    if (is_denied_to_scripts(scope->requester.engine, command))
         error = sds_new(SLICE("ERR This Redis command is not allowed from script"));
     else if (scope->requester.engine->restrictions & RESTRICTED_STALE && !(flags & COMMAND_STALE))
         error = sds_new(SLICE("ERR Can not execute the command on a stale replica"));

@@ -437,4 +437,25 @@ check "DEBUG STRUCTSIZE shows sizes" {
     regexp {^bits:64 entry:6 session:\d+ slice:16$} [r DEBUG STRUCTSIZE]
 } 1
 
+check_in 2 "DEBUG SET-DISABLE-DENY-SCRIPTS lets scripts run DEBUG PROTOCOL, and nothing else" {
+    set protocol {return redis.call('debug', 'protocol', ARGV[1])}
+    assert_match "ERR This Redis command is not allowed from script*" [error_of {r EVAL $protocol 0 string}]
+    r DEBUG SET-DISABLE-DENY-SCRIPTS 1
+    set found {}
+    foreach type {string integer double bignum null array set map verbatim true false push attrib} {
+        catch {r EVAL $protocol 0 $type} value
+        lappend found $value
+        # In RESP3, whatever the type is, the script gets it or an error, and the server goes on.
+        catch {r EVAL "redis.setresp(3); $protocol" 0 $type}
+    }
+    assert_match "ERR Scripts may run only DEBUG PROTOCOL*" [error_of {r EVAL "redis.call('debug', 'reload')" 0}]
+    assert_match "ERR This Redis command is not allowed from script*" [error_of {r EVAL "redis.call('multi')" 0}]
+    r DEBUG SET-DISABLE-DENY-SCRIPTS 0
+    assert_match "ERR This Redis command is not allowed from script*" [error_of {r EVAL $protocol 0 string}]
+    lrange $found 0 5
+} {{Hello World} 12345 3.141 1234567999999999999999999999999999999 (nil) {0 1 2}}
+check_in 2 "DEBUG DELAY-RDB-CLIENT-FREE-SECOND is accepted" {
+    list [r DEBUG DELAY-RDB-CLIENT-FREE-SECOND 5] [error_of {r DEBUG DELAY-RDB-CLIENT-FREE-SECOND -1}]
+} {OK {ERR value is out of range}}
+
 finish

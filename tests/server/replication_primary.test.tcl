@@ -587,4 +587,14 @@ check_in 2 "a server that starts with min-replicas-to-write refuses writes" {
     }
 } "NOREPLICAS Not enough good replicas to write."
 
+check_in 2 "DEBUG REPLICATE sends a command to replicas alone, behind the changes so far" {
+    lassign [replica_sync] c
+    r SET a 1
+    r DEBUG REPLICATE SET only-there x
+    r SET b 2
+    assert_equal [r EXISTS only-there] 0
+    set commands [replica_commands $c 4]
+    lrange $commands 1 3
+} {{SET a 1} {SET only-there x} {SET b 2}}
+
 finish
