@@ -175,7 +175,8 @@ static const char *note_pair(struct described *file, struct slice key, struct sl
             return "the sequence number leaves none for what follows";
         file->has_seq = true;
     } else if (slice_is(key, "type")) {
-        if (!parse_type(value, &file->type)) return "the type is none of b, h and i";
+        if (!parse_type(value, &file->type))
+            return "Unknown AOF file type: it is none of b, h and i";
         file->has_type = true;
     }
     return NULL;

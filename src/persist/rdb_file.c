@@ -229,7 +229,8 @@ static bool read_end(struct rdb_file *file, struct rdb_file_item *item) {
     if (file->version < RDB_CHECKSUM_VERSION_MIN) return true;
     if (!rdb_read_uint64(&file->reader, &stored)) return false;
     return !file->options.checksum || stored == 0 || stored == computed ||
-           rdb_reader_fail(&file->reader, "wrong checksum: %016llx is expected, %016llx is found",
+           rdb_reader_fail(&file->reader,
+                           "wrong checksum (RDB CRC error): %016llx is expected, %016llx is found",
                            (unsigned long long)computed, (unsigned long long)stored);
 }
 

@@ -74,8 +74,10 @@ static void bad_lines_are_refused_with_their_number(void **state) {
     check_refused("file a seq 0 type i\n", "line 1: the sequence number is not a positive number");
     check_refused("file a seq 4611686018427387904 type i\n",
                   "line 1: the sequence number leaves none for what follows");
-    check_refused("file a seq 1 type x\n", "line 1: the type is none of b, h and i");
-    check_refused("file a seq 1 type base\n", "line 1: the type is none of b, h and i");
+    check_refused("file a seq 1 type x\n",
+                  "line 1: Unknown AOF file type: it is none of b, h and i");
+    check_refused("file a seq 1 type base\n",
+                  "line 1: Unknown AOF file type: it is none of b, h and i");
     check_refused("file \"a seq 1 type i\n", "line 1: the quotes are not balanced");
     check_refused("file a seq 1 type i\nfile b seq 1 type i\n",
                   "line 2: the sequence numbers do not ascend");

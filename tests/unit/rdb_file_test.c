@@ -363,9 +363,9 @@ static void bad_files_are_refused(void **state) {
                  "error: invalid expiry\n");
     assert_holds(SLICE("REDIS0010\xFC\x01\x00\x00\x00\x00\x00\x00\x00\xFF"), &defaults,
                  "error: a key was expected, not 255\n");
-    assert_holds(
-        SLICE("REDIS0010\xFF\x01\x00\x00\x00\x00\x00\x00\x00"), &defaults,
-        "error: wrong checksum: eb7ea789fe37fda9 is expected, 0000000000000001 is found\n");
+    assert_holds(SLICE("REDIS0010\xFF\x01\x00\x00\x00\x00\x00\x00\x00"), &defaults,
+                 "error: wrong checksum (RDB CRC error): eb7ea789fe37fda9 is expected, "
+                 "0000000000000001 is found\n");
     struct rdb_file_options options = defaults;
     options.checksum = false;
     assert_holds(SLICE("REDIS0010\xFF\x01\x00\x00\x00\x00\x00\x00\x00"), &options, "end\n");
