@@ -502,7 +502,7 @@ void debug_command(struct call *call) {
         const struct debug_subcommand *sub = &subcommands[i];
         if (!slice_is(call->argv[1], sub->name)) continue;
         if (call->argc < sub->argc_min || call->argc > sub->argc_max) break;
-        if (call->origin == ORIGIN_SCRIPT && sub->run != debug_protocol)
+        if (call->origin == ORIGIN_SCRIPT && !slice_is(call->argv[1], "protocol"))
             reply_error(call->reply, "ERR Scripts may run only DEBUG PROTOCOL");
         else
             sub->run(call);

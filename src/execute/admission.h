@@ -46,8 +46,8 @@ static inline const struct command *admission_find_written(struct requester *req
 enum admission admission_check(struct session *session, struct reply *reply,
                                const struct command *command, const struct slice *argv);
 
-/* Returns the flags with which the command is admitted: its own; for EXEC those of the commands that
- * it will run; for EVAL, FCALL and the like what the script or function declares. */
+/* Returns the flags with which the command is admitted: its own; for EXEC those of the commands
+ * that it will run; for EVAL, FCALL and the like what the script or function declares. */
 uint32_t admission_flags(const struct session *session, const struct command *command,
                          const struct slice *argv);
 

@@ -53,16 +53,16 @@ static int prepare(lua_State *L, void *arg) {
 
 /* --- Rights --- */
 
-/* Returns the flags that the script or function declares; SCRIPT_IS_UNDECLARED: it declares none, or
- * there is no such script. */
+/* Returns the flags that the script or function declares; SCRIPT_IS_UNDECLARED: it declares none,
+ * or there is no such script. */
 static uint32_t declared_flags(const struct engine *engine, const struct command *command,
                                struct slice name) {
     struct script_cache *cache = &engine->scripts->cache;
-    if (command->run == fcall_command || command->run == fcall_ro_command) {
+    if (command->flags & COMMAND_BY_NAME) {
         const struct function *function = function_set_function(engine->functions->set, name);
         return function ? function->flags : SCRIPT_IS_UNDECLARED;
     }
-    if (command->run == evalsha_command || command->run == evalsha_ro_command) {
+    if (command->flags & COMMAND_BY_SHA) {
         const struct script *script = script_cache_find_sha(cache, name);
         return script ? script->flags : SCRIPT_IS_UNDECLARED;
     }

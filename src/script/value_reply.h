@@ -25,9 +25,10 @@
 /* Writes the value at `index` of the stack, an absolute index, of a machine whose run
  * machine_finish has not ended; a reply for whose values Lua would need more than about `most`
  * bytes, if each one stood there only once, becomes an error. `protocol` is what the script has
- * chosen with setresp. *is_counted_error gets whether the value is an error that was counted when its command ran.
- * Returns false, and writes nothing, if the watch has ended the run. Raises no errors of Lua; the
- * machine's limit must be suspended. Leaves the stack as it was. O(size of the reply). */
+ * chosen with setresp. *is_counted_error gets whether the value is an error that was counted when
+ * its command ran. Returns false, and writes nothing, if the watch has ended the run. Raises no
+ * errors of Lua; the machine's limit must be suspended. Leaves the stack as it was. O(size of the
+ * reply). */
 bool value_reply(lua_State *L, int index, struct reply *reply, int protocol, size_t most,
                  bool *is_counted_error);
 

@@ -41,6 +41,8 @@ enum command_flag {
     COMMAND_TELLS_HEALTH = 1 << 23,    /* refused while writes are, because health checks use it */
     COMMAND_TOUCHES = 1 << 24,         /* marks keys as used despite CLIENT NO-TOUCH */
     COMMAND_RUNS_SCRIPT = 1 << 28,     /* EVAL, FCALL …: has the flags that its script declares */
+    COMMAND_BY_SHA = 1 << 29,          /* with RUNS_SCRIPT: EVALSHA names a script by its SHA1, */
+    COMMAND_BY_NAME = 1 << 30,         /* … and FCALL names a function */
     COMMAND_FOR_FILES = 1 << 25, /* allowed in an append-only file although it does not write */
     COMMAND_REACHES_OUT =
         1 << 26, /* talks to other servers: not allowed in such a file although it writes */

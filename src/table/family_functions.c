@@ -9,13 +9,13 @@
 static const struct command rows[] = {
 
 {.name = "fcall", .run = fcall_command, .arity = -3, .group = "scripting", .since = "7.0.0",
- .flags = SCRIPT_FLAGS | MAY_REPLICATE, .categories = CATEGORY_SCRIPTING,
+ .flags = SCRIPT_FLAGS | COMMAND_BY_NAME | MAY_REPLICATE, .categories = CATEGORY_SCRIPTING,
  .keys = SCRIPT_KEYS,
  .complexity = "Depends on the function",
  .summary = "Calls a function of a library.",
  .syntax = FCALL_SYNTAX},
 {.name = "fcall_ro", .run = fcall_ro_command, .arity = -3, .group = "scripting", .since = "7.0.0",
- .flags = SCRIPT_FLAGS | READONLY, .categories = CATEGORY_SCRIPTING,
+ .flags = SCRIPT_FLAGS | COMMAND_BY_NAME | READONLY, .categories = CATEGORY_SCRIPTING,
  .keys = SCRIPT_KEYS_READ,
  .complexity = "Depends on the function",
  .summary = "Calls a function that does not write.",

@@ -291,7 +291,7 @@ check "a command that fails because of the data is logged, and the load goes on"
 
 foreach {what text reason} {
     "a path" "file ../../a seq 1 type i\n" "line 1: the file is not a plain name"
-    "an unknown type" "# x\nfile a seq 1 type z\n" "line 2: the type is none of"
+    "an unknown type" "# x\nfile a seq 1 type z\n" "line 2: Unknown AOF file type"
     "nothing" "" "line 1: no file is named"
     "a missing file" "file none seq 1 type i\nfile none2 seq 2 type i\n" \
         "Can't open the append only file .*none: No such file"
