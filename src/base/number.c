@@ -1,5 +1,7 @@
 #include "base/number.h"
 
+#include "base/alloc.h"
+
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -107,18 +109,22 @@ bool number_parse_memory(struct slice text, uint64_t *bytes) {
 
 /* --- Floating point --- */
 
-/* strtod needs a terminator, and skips blanks that are not wanted. */
-static bool copy_number_text(struct slice text, char *copy, size_t max) {
-    if (text.len == 0 || text.len > max) return false;
-    if (text.ptr[0] == ' ' || (text.ptr[0] >= '\t' && text.ptr[0] <= '\r')) return false;
+/* Returns whether a text is not empty and does not begin with a blank, which strtod would skip. */
+static bool is_begun(struct slice text) {
+    if (text.len == 0) return false;
+    return text.ptr[0] != ' ' && (text.ptr[0] < '\t' || text.ptr[0] > '\r');
+}
+
+/* strtod needs a terminator. */
+static void copy_terminated(struct slice text, char *copy) {
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
-    return true;
 }
 
 bool number_parse_long_double(struct slice text, long double *value) {
     char copy[LONG_DOUBLE_TEXT_MAX + 1], *end;
-    if (!copy_number_text(text, copy, LONG_DOUBLE_TEXT_MAX)) return false;
+    if (!is_begun(text) || text.len > LONG_DOUBLE_TEXT_MAX) return false;
+    copy_terminated(text, copy);
     errno = 0;
     long double parsed = strtold(copy, &end);
     if (end != copy + text.len || isnan(parsed)) return false;
@@ -127,28 +133,35 @@ bool number_parse_long_double(struct slice text, long double *value) {
     return true;
 }
 
-/* The whole text as a number; `errno` says whether it is out of range. */
-static bool read_double(struct slice text, double *value) {
-    char copy[NUMBER_TEXT_MAX + 1], *end;
-    if (!copy_number_text(text, copy, NUMBER_TEXT_MAX)) return false;
+/* The whole text as a number; *is_beyond gets whether that is out of range: infinite or 0. */
+static bool read_double(struct slice text, double *value, bool *is_beyond) {
+    enum { SHORT_MAX = 255 };
+    char few[SHORT_MAX + 1], *end;
+    if (!is_begun(text)) return false;
+    char *copy = text.len <= SHORT_MAX ? few : mem_alloc(text.len + 1);
+    copy_terminated(text, copy);
     errno = 0;
     *value = strtod(copy, &end);
-    return end == copy + text.len && !isnan(*value);
+    *is_beyond = errno == ERANGE && (isinf(*value) || *value == 0);
+    bool is_number = end == copy + text.len && !isnan(*value);
+    if (copy != few) mem_free(copy);
+    return is_number;
 }
 
 bool number_parse_double(struct slice text, double *value) {
     double parsed;
-    if (!read_double(text, &parsed)) return false;
-    if (errno == ERANGE && (isinf(parsed) || parsed == 0)) return false;
+    bool is_beyond;
+    if (!read_double(text, &parsed, &is_beyond) || is_beyond) return false;
     *value = parsed;
     return true;
 }
 
 bool number_parse_decimal(struct slice text, double *value) {
     double parsed;
+    bool is_beyond;
     if (text.len == 0 || memchr(text.ptr, 'x', text.len) || memchr(text.ptr, 'X', text.len))
         return false;
-    if (!read_double(text, &parsed)) return false;
+    if (!read_double(text, &parsed, &is_beyond)) return false;
     *value = parsed;
     return true;
 }

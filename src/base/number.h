@@ -12,11 +12,8 @@ enum { INT64_TEXT_MAX = 20 };
 /* Longest text that number_format_double writes, with terminator. */
 enum { DOUBLE_TEXT_MAX = 40 };
 
-/* Longest text of a floating-point number that is parsed. */
-enum { NUMBER_TEXT_MAX = 255 };
-
-/* The same in long double precision; what number_format_long_double writes is shorter: the largest
- * number has 4933 digits before the point. */
+/* Longest text of a long double that is parsed; what number_format_long_double writes is shorter:
+ * the largest number has 4933 digits before the point. */
 enum { LONG_DOUBLE_TEXT_MAX = 5119 };
 
 /* Parses a *canonical* decimal: optional '-', no '+', no leading zeros or blanks, no "-0", within
@@ -30,8 +27,8 @@ static inline bool number_parse_int64(struct slice text, int64_t *value);
 bool number_parse_uint64(struct slice text, uint64_t *value);
 
 /* Parses a finite or infinite floating-point number: what strtod accepts, the whole of `text`, no
- * leading blanks, no NaN, and neither overflow nor underflow to zero. At most NUMBER_TEXT_MAX bytes
- * long. */
+ * leading blanks, no NaN, and neither overflow nor underflow to zero. The text may have any length:
+ * a long one takes as much memory once more meanwhile. O(bytes). */
 bool number_parse_double(struct slice text, double *value);
 
 /* As number_parse_double, but decimal only, and a number that is too large is infinite, one that is

@@ -378,10 +378,11 @@ static size_t zset_free_effort(const struct entry *entry) {
     return type_free_effort(skiplist_allocations(list), skiplist_allocated(list));
 }
 
-/* Is the request a ZADD of one member, whose score it names? */
+/* Is the request a ZADD of one member, whose score it names? One with a long text is not worth
+ * parsing it twice. */
 static bool is_adding(struct value_lookup *lookup) {
     return lookup->argc == 2 && lookup->command.len == 4 &&
-           ascii_lower(lookup->command.ptr[1]) == 'a' &&
+           ascii_lower(lookup->command.ptr[1]) == 'a' && lookup->argv[0].len < DOUBLE_TEXT_MAX &&
            number_parse_double(lookup->argv[0], &lookup->score) && !isnan(lookup->score);
 }
 

@@ -54,6 +54,29 @@ foreach {arguments error} {
         list [error_of {r ZADD k {*}$arguments}] [r EXISTS k]
     } [list $error 0]
 }
+foreach length {255 256 257 5120 100000} {
+    set zeros [string repeat 0 [expr {$length - 3}]]
+    check_zsets "numbers of $length characters are scores, increments, bounds and weights" {
+        make_zset k {a 1}
+        r ZADD k 0${::zeros}2 b 1.${::zeros}3 c
+        list [r ZINCRBY k 0${::zeros}5 a] [r ZADD k INCR 0${::zeros}4 b] [r ZCOUNT k 0${::zeros}1 (0${::zeros}6] \
+            [r ZRANGEBYSCORE k 0${::zeros}2 inf] [r ZRANGE k 0${::zeros}9 0${::zeros}2 BYSCORE REV] \
+            [r ZREVRANGEBYSCORE k 5.${::zeros}1 -inf] [r ZUNIONSTORE to 1 k WEIGHTS 0${::zeros}2] [zset_of to] \
+            [r ZREMRANGEBYSCORE k (0${::zeros}1 0${::zeros}6] [zset_of k]
+    } {6 6 1 {a b} {b a} c 3 {c 2 a 12 b 12} 2 {c 1}}
+    check "texts of $length characters that are no numbers are none" {
+        r DEL k
+        list [error_of {r ZADD k 0${::zeros}2x b}] [error_of {r ZINCRBY k " ${::zeros}2" b}] \
+            [error_of {r ZCOUNT k 0x${::zeros} inf}] [error_of {r ZRANGEBYSCORE k 0 0${::zeros}-}] [r EXISTS k]
+    } [list {*}[lrepeat 2 "ERR value is not a valid float"] {*}[lrepeat 2 "ERR min or max is not a float"] 0]
+}
+check "a score that is too large or too small is none, as a bound it is infinite or 0" {
+    set zeros [string repeat 0 400]
+    r DEL k
+    r ZADD k 1 a inf b
+    list [error_of {r ZADD k 1$zeros c}] [error_of {r ZADD k 0.${zeros}1 c}] \
+        [r ZRANGEBYSCORE k 1$zeros +inf] [r ZRANGEBYSCORE k 0.${zeros}1 (1$zeros]
+} [list {*}[lrepeat 2 "ERR value is not a valid float"] b a]
 check_zsets "infinities of different signs make no sum" {
     make_zset k {a inf}
     list [error_of {r ZINCRBY k -inf a}] [error_of {r ZADD k INCR -inf a}] [zset_of k]

@@ -181,16 +181,50 @@ static void floating_point_texts_follow_strtod_but_for_blanks_and_nan(void **sta
         assert_false(number_parse_double(slice_of_cstr(refused[i]), &value));
         assert_false(number_parse_long_double(slice_of_cstr(refused[i]), &long_value));
     }
-    assert_false(number_parse_double(slice_make(zeros, NUMBER_TEXT_MAX + 1), &value));
     assert_false(
         number_parse_long_double(slice_make(zeros, LONG_DOUBLE_TEXT_MAX + 1), &long_value));
     assert_false(number_parse_double(SLICE("1\0"), &value));
     assert_false(number_parse_double(slice_make(NULL, 0), &value));
     assert_true(value == 77 && long_value == 77);
-    assert_true(number_parse_double(slice_make(zeros, NUMBER_TEXT_MAX), &value));
-    assert_true(value == 0);
     assert_true(number_parse_long_double(slice_make(zeros, LONG_DOUBLE_TEXT_MAX), &long_value));
     assert_true(long_value == 0);
+}
+
+/* The middle of the text is repeated until it has the length. */
+static void check_long_text(const char *begin, char middle, const char *end, size_t len,
+                            double expected) {
+    char *text = malloc(len);
+    size_t begin_len = strlen(begin), end_len = strlen(end);
+    double value = 77;
+    memset(text, middle, len);
+    memcpy(text, begin, begin_len);
+    memcpy(text + len - end_len, end, end_len);
+    struct slice slice = slice_make(text, len);
+    assert_int_equal(number_parse_double(slice, &value), isfinite(expected) && expected != 0);
+    assert_true(value == (isfinite(expected) && expected != 0 ? expected : 77));
+    assert_true(number_parse_decimal(slice, &value) && value == expected);
+    text[len - 1] = 'y';
+    assert_false(number_parse_double(slice, &value));
+    assert_false(number_parse_decimal(slice, &value));
+    text[len - 1] = text[0] = ' ';
+    assert_false(number_parse_double(slice, &value));
+    free(text);
+}
+
+static void texts_of_any_length_are_parsed(void **state) {
+    (void)state;
+    static const size_t lengths[] = {255, 256, 257, 5119, 5120, 1000000};
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        size_t len = lengths[i];
+        check_long_text("0", '0', "7", len, 7);
+        check_long_text("-1.", '0', "1", len, -1);
+        check_long_text("0.1", '3', "3", len, 0.1333333333333333333);
+        check_long_text("0", '0', "1.5e-5", len, 1.5e-5);
+        if (len < 400) continue;
+        check_long_text("2", '0', "0", len, INFINITY);
+        check_long_text("-2", '0', "0", len, -INFINITY);
+        check_long_text("0.", '0', "1", len, 0);
+    }
 }
 
 static void long_doubles_are_written_plainly_with_17_places(void **state) {
@@ -347,6 +381,7 @@ int main(void) {
         cmocka_unit_test(only_canonical_integers_are_accepted),
         cmocka_unit_test(random_texts_are_accepted_only_if_they_format_back),
         cmocka_unit_test(floating_point_texts_follow_strtod_but_for_blanks_and_nan),
+        cmocka_unit_test(texts_of_any_length_are_parsed),
         cmocka_unit_test(long_doubles_are_written_plainly_with_17_places),
         cmocka_unit_test(sizes_take_units_in_any_case),
         cmocka_unit_test(doubles_are_written_in_the_shortest_plain_form),
