@@ -24,6 +24,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct queued {
+    struct args *args;
+    uint64_t offset; /* of the command in the file */
+};
+
 struct loader {
     const char *name; /* of the file */
     uint64_t before;  /* bytes of the files loaded before */
@@ -32,10 +37,10 @@ struct loader {
     struct aof_reader reader;
     struct requester requester;
     struct reply reply;
-    struct args **queue; /* commands since MULTI */
+    uint64_t offset;      /* of the command that runs */
+    struct queued *queue; /* commands since MULTI */
     size_t queue_count;
     size_t queue_capacity;
-    uint64_t errors; /* commands that replied with an error */
 };
 
 static void note_bad_format(const struct loader *loader) {
@@ -59,46 +64,33 @@ static void log_refusal(struct engine *engine, const struct loader *loader, stru
                                                   : "Command that has no place there,";
     struct slice name = log_safe(engine, command);
     log_warning("%s '%.*s' reading the append only file %s at offset %llu", why,
-                slice_precision(name), name.ptr, loader->name,
-                (unsigned long long)loader->reader.offset);
+                slice_precision(name), name.ptr, loader->name, (unsigned long long)loader->offset);
 }
 
-/* Returns whether the error means that this server cannot run the command, whatever the data are:
- * it lacks an option, a database or a type, or the value is too long. Such a command stops the
- * load, because later commands may depend on it, or, after a failed SELECT, would change another
- * database. */
-static bool is_foreign(enum call_error error) {
-    return error == CALL_ERROR_SYNTAX || error == CALL_ERROR_OPTION ||
-           error == CALL_ERROR_DATABASE || error == CALL_ERROR_PAYLOAD ||
-           error == CALL_ERROR_STRING_SIZE;
-}
-
-/* Logs an error reply of a command that succeeded when it was written to the file. Returns false
- * when the server cannot run the command; other errors may be caused by the data. */
-static bool accept_answer(struct engine *engine, struct loader *loader) {
-    enum { SHOWN_MAX = 10 };
-    const struct requester *requester = &loader->requester;
-    if (!requester->error) return true;
-    bool foreign = is_foreign(requester->error);
+/* The command has replied an error. It had none when it was written to the file: the data would
+ * differ from then on, or, after a SELECT, another database would change. */
+static void log_failure(struct engine *engine, const struct loader *loader) {
     struct slice error =
         log_safe(engine, slice_make(loader->reply.data + 1, loader->reply.len - 3));
-    if (foreign || ++loader->errors <= SHOWN_MAX)
-        log_warning(
-            "'%s' of the append only file %s at offset %llu %s: %.*s",
-            requester->last_command->name, loader->name, (unsigned long long)loader->reader.offset,
-            foreign ? "cannot be run here" : "answers an error", slice_precision(error), error.ptr);
-    return !foreign;
+    log_warning("'%s' of the append only file %s at offset %llu cannot be run here: %.*s",
+                loader->requester.last_command->name, loader->name,
+                (unsigned long long)loader->offset, slice_precision(error), error.ptr);
 }
 
-static bool run(struct engine *engine, struct loader *loader, const struct slice *argv,
-                size_t argc) {
+/* Runs the command at an offset of the file. Returns false on failure. */
+static bool run(struct engine *engine, struct loader *loader, const struct slice *argv, size_t argc,
+                uint64_t offset) {
+    loader->offset = offset;
     if (execute_from_file(&loader->requester, &loader->reply, argv, argc) == EXECUTION_REFUSED) {
         log_refusal(engine, loader, argv[0]);
         return false;
     }
-    bool done = accept_answer(engine, loader);
+    if (loader->requester.error) {
+        log_failure(engine, loader);
+        return false;
+    }
     loader->reply.len = 0;
-    return done && load_note_key(engine, loader->before + loader->reader.offset);
+    return load_note_key(engine, loader->before + loader->reader.offset);
 }
 
 /* --- MULTI and EXEC --- */
@@ -106,18 +98,21 @@ static bool run(struct engine *engine, struct loader *loader, const struct slice
 static void queue(struct loader *loader, const struct slice *argv, size_t argc) {
     if (loader->queue_count == loader->queue_capacity)
         loader->queue = mem_grow(loader->queue, &loader->queue_capacity, sizeof(*loader->queue));
-    loader->queue[loader->queue_count++] = args_copy(argv, argc);
+    loader->queue[loader->queue_count++] =
+        (struct queued){args_copy(argv, argc), loader->reader.offset};
 }
 
 static void drop_queue(struct loader *loader) {
-    for (size_t i = 0; i < loader->queue_count; i++) args_free(loader->queue[i]);
+    for (size_t i = 0; i < loader->queue_count; i++) args_free(loader->queue[i].args);
     loader->queue_count = 0;
 }
 
 static bool run_queue(struct engine *engine, struct loader *loader) {
     bool done = true;
-    for (size_t i = 0; done && i < loader->queue_count; i++)
-        done = run(engine, loader, loader->queue[i]->argv, loader->queue[i]->argc);
+    for (size_t i = 0; done && i < loader->queue_count; i++) {
+        const struct queued *queued = &loader->queue[i];
+        done = run(engine, loader, queued->args->argv, queued->args->argc, queued->offset);
+    }
     drop_queue(loader);
     return done;
 }
@@ -142,7 +137,8 @@ static bool take_item(struct engine *engine, struct loader *loader, enum aof_rea
     const struct aof_parser *item = &loader->reader.parser;
     if (read == AOF_READ_EXEC) return run_queue(engine, loader);
     if (read != AOF_READ_COMMAND) return true;
-    if (!loader->reader.in_multi) return run(engine, loader, item->argv, item->argc);
+    if (!loader->reader.in_multi)
+        return run(engine, loader, item->argv, item->argc, loader->reader.offset);
     queue(loader, item->argv, item->argc);
     return true;
 }

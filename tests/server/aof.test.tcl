@@ -266,6 +266,9 @@ foreach {command reason} [list \
     {COPY a b DB 16}                                                  "ERR DB index is out of range" \
     [list RESTORE a 0 "\xc8\x05hello\x0a\x00p\xa4\x04_\x1d\xe2\xf8\xe3" REPLACE] "ERR Bad data format" \
     {RESTORE b 0 damaged}                          "ERR DUMP payload version or checksum are wrong" \
+    {LPUSH a 1}                   "WRONGTYPE Operation against a key holding the wrong kind of value" \
+    {INCRBYFLOAT a 0x}                                                "ERR value is not a valid float" \
+    {RENAME none b}                                                   "ERR no such key" \
 ] {
     check "a command that this server cannot run stops the start: [lrange $command 0 1] …, $reason" {
         with_aof {} {
@@ -279,15 +282,33 @@ foreach {command reason} [list \
     } 1
 }
 
-check "a command that fails because of the data is logged, and the load goes on" {
+check "a command of a transaction that fails stops the start: the log names its own place" {
     with_aof {} {
         $::current_server halt
-        break_file $::current_server $::whole[request {LPUSH a 1}][request {SET b 2}]
-        server_again launch
-        set log [$::current_server log]
-        list [r MGET a b] [regexp {'lpush' of the append only file .* at offset 50 answers an error: WRONGTYPE} $log]
+        set begin $::whole[request MULTI][request {SET a other}]
+        break_file $::current_server $begin[request {LPUSH a 1}][request {SET b 2}][request EXEC]
+        set ::offset [string length $begin]
+        lassign [$::current_server fail_to_start] status log
+        assert_equal $status "CHILDSTATUS 1"
+        string match "*'lpush' of the append only file appendonly.aof.1.incr.aof at offset $::offset cannot be run\
+            here: WRONGTYPE *" $log
     }
-} {{1 2} 1}
+} 1
+
+check "numbers of any length in the file are read" {
+    with_aof {} {
+        $::current_server halt
+        set bytes ""
+        foreach {zeros member} {254 a 255 b 256 c 10000 d} {
+            append bytes [request [list ZADD z [string repeat 0 $zeros]$zeros.5 $member]]
+            append bytes [request [list ZINCRBY z 1.[string repeat 0 $zeros] $member]]
+        }
+        append bytes [request [list ZREMRANGEBYSCORE z ([string repeat 0 300]255.5 256.[string repeat 5 300]]]
+        break_file $::current_server $::whole$bytes
+        server_again launch
+        list [r ZRANGE z 0 -1] [r ZMSCORE z a c d]
+    }
+} {{a c d} {255.5 257.5 10001.5}}
 
 foreach {what text reason} {
     "a path" "file ../../a seq 1 type i\n" "line 1: the file is not a plain name"
