@@ -43,7 +43,8 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 # A newer compiler may have warnings that nobody has seen yet: only developers have to heed them.
-c_flags = -std=gnu17 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
+# With sanitizers compiling takes half as long with -O1 -g1, and running no longer; CFLAGS=-g for a debugger.
+c_flags = -std=gnu17 $(if $(SANITIZE),-O1 -g1,-O2 -g) -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
 compile = $(c_flags) -Isrc $(if $(TINY),-DTINY_LIMITS) $(if $(CHECKED),-DPACKLIST_CHECKED) $(if $(PLAIN),-DPACKLIST_PLAIN)
 libraries = -luv -lxxhash -lcrypto -llua5.1 -lm -lpthread $(if $(LZF),-llzf)
 ifdef SANITIZE
