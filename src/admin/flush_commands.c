@@ -43,9 +43,12 @@ static void reply_when_free(struct call *call, uint64_t number, size_t keyspaces
         reply_ok(call->reply);
 }
 
+/* An empty database is flushed elsewhere, too: clients of a writable replica may have added keys
+ * there. */
 void flushdb_command(struct call *call) {
     bool async;
     if (!parse_mode(call, &async)) return;
+    if (call->propagates) call_propagate_as(call, call->argv, call->argc);
     uint64_t number = number_for(call, async);
     reply_when_free(call, number, flush(call, call->database, async, number));
 }

@@ -148,8 +148,14 @@ foreach {name requests expected} {
     "whole databases"
     {{SET a 1} {SWAPDB 0 2} {SWAPDB 1 1} {SELECT 2} {FLUSHDB} {FLUSHDB} {SET a 1} {FLUSHDB ASYNC} {FLUSHALL}
      {FLUSHALL SYNC}}
-    {{SET a 1} {SWAPDB 0 2} {SWAPDB 1 1} {SELECT 2} FLUSHDB {SET a 1} {FLUSHDB ASYNC} FLUSHALL
+    {{SET a 1} {SWAPDB 0 2} {SWAPDB 1 1} {SELECT 2} FLUSHDB FLUSHDB {SET a 1} {FLUSHDB ASYNC} FLUSHALL
      {FLUSHALL SYNC}}
+
+    "a flush of an empty database, because replicas may have other keys"
+    {FLUSHDB {FLUSHDB SYNC} {FLUSHALL ASYNC} {EVAL "return redis.call('FLUSHDB')" 0} {SELECT 3} {FLUSHDB ASYNC}
+     {SELECT 0} MULTI FLUSHDB {SET a 1} FLUSHDB EXEC}
+    {FLUSHDB {FLUSHDB SYNC} {FLUSHALL ASYNC} FLUSHDB {SELECT 3} {FLUSHDB ASYNC} MULTI {SELECT 0} FLUSHDB {SET a 1}
+     FLUSHDB EXEC}
 
     "a transaction is propagated as one unit of its changes"
     {MULTI {SET q 1} {GET q} {INCR q} EXEC}
