@@ -286,6 +286,8 @@ void session_resume_all(struct engine *engine) {
             run_postponed(session);
             serve_end(engine->clients, session);
         }
+        /* The link to the primary holds its own input back: it sees whether it may go on. */
+        if (session->flags & SESSION_PRIMARY) pause_release(session);
         if (!(session->flags & (SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING)))
             conn_replay(conn_of_session(session));
     }

@@ -14,6 +14,7 @@
 #include "net/net.h"
 #include "process/oom_score.h"
 #include "session/clients.h"
+#include "session/pause.h"
 #include "session/session.h"
 
 #include <assert.h>
@@ -198,6 +199,13 @@ static size_t take_line(struct link *link, char *bytes, size_t len) {
     return taken;
 }
 
+/* Takes nothing while the stream is held back. */
+static size_t take_stream(struct link *link, char *bytes, size_t len) {
+    if (session_of(link)->flags & SESSION_PAUSED) return 0;
+    link_resume(link);
+    return link_stream_take(link, bytes, len);
+}
+
 /* Takes what it can of the bytes. Returns how many; 0 when it must wait for more. */
 static size_t take(struct link *link, char *bytes, size_t len) {
     switch (link->state) {
@@ -206,7 +214,7 @@ static size_t take(struct link *link, char *bytes, size_t len) {
     case LINK_ASKS:
     case LINK_HEADER: return take_line(link, bytes, len);
     case LINK_RECEIVES: return link_payload_take(link, bytes, len);
-    case LINK_STREAMS: return link_stream_take(link, bytes, len);
+    case LINK_STREAMS: return take_stream(link, bytes, len);
     default: return 0;
     }
 }
@@ -346,6 +354,11 @@ void link_resume(struct link *link) {
     link->is_paused = false;
     link->io_ms = link->engine->steady_ms;
     conn_resume_input(link->conn);
+}
+
+void link_hold_back(struct link *link) {
+    pause_hold(session_of(link));
+    link_pause(link);
 }
 
 /* The connection becomes a client that is listed. */

@@ -62,9 +62,9 @@ struct link {
     struct conn *conn;       /* NULL: not connected */
     bool has_position;       /* the data is that of engine->replication: its id at its offset */
     bool has_id;             /* the primary has named its history; not after SYNC */
-    bool is_paused;          /* input is not read: the disk is slow, or data is being loaded */
-    bool auth_awaited;       /* the first reply to what was sent is that to AUTH */
-    unsigned awaited;        /* replies to what was sent that have not come */
+    bool is_paused;    /* input is not read: the disk is slow, data is being loaded, CLIENT PAUSE */
+    bool auth_awaited; /* the first reply to what was sent is that to AUTH */
+    unsigned awaited;  /* replies to what was sent that have not come */
     char next_id[REPLICATION_ID_LEN + 1]; /* of the history that the payload belongs to */
     uint64_t next_offset;
     int database;                 /* selected in the stream when it goes on from has_position */
@@ -146,6 +146,10 @@ void link_send_ack(struct link *link);
 /* Stops reading, or goes on and presents what was not consumed. */
 void link_pause(struct link *link);
 void link_resume(struct link *link);
+
+/* The stream must wait for the end of a pause (session/pause.h): from a command that is not consumed
+ * on, it is presented again then. */
+void link_hold_back(struct link *link);
 
 /* The data is that of another history: nothing of that is known to be on the disk. */
 void link_forget_synced(struct link *link);

@@ -8,6 +8,7 @@
 #include "execute/prefetch.h"
 #include "net/conn.h"
 #include "replication/link.h"
+#include "session/pause.h"
 #include "table/command.h"
 
 #include <assert.h>
@@ -198,6 +199,13 @@ static void take_about_link(struct link *link, const struct slice *argv, size_t 
     link_send_ack(link);
 }
 
+/* Returns whether the command must wait: CLIENT PAUSE holds everything back, or what changes data.
+ * A unit waits as a whole. */
+static bool is_held_back(struct engine *engine, const struct slice *argv, size_t argc) {
+    if (!engine->restrictions) return false;
+    return pause_holds(engine, is_about_link(argv, argc) ? 0 : COMMAND_WRITE);
+}
+
 /* Takes a whole command. Returns false when the link was closed. */
 static bool take_command(struct link *link, const struct slice *argv, size_t argc,
                          struct slice bytes) {
@@ -240,6 +248,10 @@ size_t link_stream_take(struct link *link, char *bytes, size_t len) {
             link_give_up(link, "Protocol error from MASTER: %s. Asking for all data.",
                          parser->error);
             return done;
+        }
+        if (is_held_back(engine, parser->argv, parser->argc)) {
+            link_hold_back(link);
+            break;
         }
         struct slice command = slice_make(bytes + done, parser->consumed);
         done += parser->consumed;

@@ -404,6 +404,78 @@ check_in 2 "a replica that clients may write to goes on when a command fails" {
     }
 } 1
 
+# --- CLIENT PAUSE
+
+# A replica with an applied stream, in which only what changes data is held back from `before` on.
+proc with_held_stream {body} {
+    uplevel 1 [string map [list BODY $body] {
+        with_replica {} {
+            set link [link_begin]
+            $link feed SET a 1
+            applied $link
+            $current_server control CLIENT PAUSE 1000000 WRITE
+            $link feed PING
+            set before [$link offset]
+            $link feed SET a 2
+            $link feed MULTI
+            $link feed RPUSH b 1
+            $link feed RPUSH b 2
+            $link feed EXEC
+            $link feed SET large [string repeat x 200000]
+            $link feed REPLCONF GETACK *
+            wait_until {[info_field blocked_clients] == 1}
+            BODY
+        }
+    }]
+}
+check_in 2 "CLIENT PAUSE WRITE holds back what changes data, until CLIENT UNPAUSE" {
+    with_held_stream {
+        foreach times {1 2} {
+            assert_equal [lindex [set words [$link request]] 1] ACK
+        }
+        while {[lindex [$link request] 2] ne $before} {}
+        assert_equal [list [get a] [get b_none] [replication slave_repl_offset]] [list 1 (nil) $before]
+        assert {[regexp {flags=Mb } [$current_server control CLIENT LIST TYPE master]]}
+        $current_server control CLIENT UNPAUSE
+        applied $link
+        $link feed SET a 3
+        applied $link
+        list [get a] [$current_server control LRANGE b 0 -1] [string length [get large]] [info_field blocked_clients]
+    }
+} {3 {1 2} 200000 0}
+check_in 2 "a link that is closed during CLIENT PAUSE goes on with what was held back" {
+    with_held_stream {
+        $current_server control CLIENT KILL TYPE master
+        set link [link_continues $before]
+        assert_equal [list [get a] [info_field blocked_clients]] {1 0}
+        $link feed SET a 4
+        wait_until {[info_field blocked_clients] == 1}
+        $current_server control CLIENT UNPAUSE
+        applied $link
+        list [get a] [info_field blocked_clients]
+    }
+} {4 0}
+check_in 2 "a replica that is promoted during CLIENT PAUSE drops what was held back" {
+    with_held_stream {
+        $current_server control REPLICAOF NO ONE
+        $current_server control CLIENT UNPAUSE
+        list [get a] [$current_server control SET a 5] [get a] [info_field blocked_clients]
+    }
+} {1 OK 5 0}
+foreach mode {ALL WRITE} {
+    check_in 2 "the stream goes on when the time of CLIENT PAUSE $mode is over" [string map [list MODE $mode] {
+        with_replica {} {
+            set link [link_begin]
+            $current_server control CLIENT PAUSE 50 MODE
+            $link feed SET a 1
+            $link feed REPLCONF GETACK *
+            $link feed SET b 2
+            applied $link
+            list [get a] [get b]
+        }
+    }] {1 2}
+}
+
 # --- Confirmations
 
 check_in 2 "ACK at once, each second, and at GETACK" {
