@@ -23,7 +23,8 @@ void pause_start_writes(struct engine *engine, enum pause_reason reason);
 void pause_end_writes(struct engine *engine, enum pause_reason reason);
 
 /* Marks a session (of a client, or of the link to the primary) as waiting for the end of the pause,
- * or no longer: sets or clears SESSION_PAUSED and counts such sessions. The second does nothing when the session does not wait. O(1). */
+ * or no longer: sets or clears SESSION_PAUSED and counts such sessions. The second does nothing
+ * when the session does not wait. O(1). */
 void pause_hold(struct session *session);
 void pause_release(struct session *session);
 

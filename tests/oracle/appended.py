@@ -2,7 +2,6 @@
 data of the other's files.
 
 Intended differences, and how they are compared:
-    FLUSHDB         of an empty database is not propagated by Packlist: left out
     SELECT          stands in front of MULTI or behind it: each command is compared with its database
     expired keys    those that MGET and other commands that read have found are propagated without MULTI here, and
                     those of SCAN in another order: deletions that follow each other are compared as a set
@@ -60,7 +59,7 @@ def units(commands):
         elif name == b"EXEC":
             yield unit
             unit = None
-        elif name != b"FLUSHDB":
+        else:
             words = [name, *map(comparable_word, argv[1:])]
             if name == b"LMOVE":
                 words[3:] = [word.upper() for word in words[3:]]
