@@ -11,10 +11,11 @@ struct writer {
     struct reply *reply;
     int protocol; /* that the script has chosen */
     int names;    /* index of the first name on the stack */
-    size_t left;  /* bytes of values that may still be written */
+    size_t quota; /* bytes of values that may be written before the watch is asked */
+    size_t left;  /* … and behind that */
     bool is_full; /* there was more than that, or the run has ended: the reply will be dropped */
     int depth;    /* of tables */
-    size_t steps; /* since the watch was asked */
+    size_t steps; /* of counting, since the watch was asked */
 };
 
 enum { SLOTS_PER_LEVEL = 4 };
@@ -22,8 +23,8 @@ enum { SLOTS_PER_LEVEL = 4 };
 /* What Lua takes at least for a table and for another value, beside its text. */
 enum { BYTES_PER_TABLE = 64, BYTES_PER_VALUE = 16 };
 
-/* Values after which the watch is asked, and bytes of text that count as one. */
-enum { STEPS_MAX = 4096, BYTES_PER_STEP = 256 };
+/* The watch is asked after so many members were counted, or bytes of values written. */
+enum { STEPS_MAX = 4096, QUOTA = STEPS_MAX * BYTES_PER_VALUE };
 
 /* To insert the header of an aggregate behind its members moves these. Deeper than this each level
  * would move the same bytes once more, so members are counted before they are written. So are those
@@ -54,20 +55,37 @@ static bool push_field(struct writer *writer, int table, enum field field, int t
     return false;
 }
 
-/* Counts work, and asks the watch in time. Returns whether the reply goes on. */
-static bool count_steps(struct writer *writer, size_t steps) {
-    writer->steps += steps;
-    if (writer->steps < STEPS_MAX) return !writer->is_full;
-    writer->steps = 0;
+/* Returns whether the reply goes on. */
+static bool ask_watch(struct writer *writer) {
     if (!machine_goes_on(machine_of(writer->L))) writer->is_full = true;
     return !writer->is_full;
 }
 
+/* Counts a member. Returns whether the reply goes on. */
+static bool count_step(struct writer *writer) {
+    if (++writer->steps < STEPS_MAX) return !writer->is_full;
+    writer->steps = 0;
+    return ask_watch(writer);
+}
+
+/* Renews the quota so that it has at least `size` bytes. Returns false, and leaves none, when the
+ * reply does not go on. */
+static __attribute__((noinline)) bool renew_quota(struct writer *writer, size_t size) {
+    writer->left += writer->quota;
+    writer->quota = 0;
+    if (!ask_watch(writer)) return false;
+    size_t wanted = size > QUOTA ? size : QUOTA;
+    writer->is_full = size > writer->left;
+    if (writer->is_full) return false;
+    writer->quota = wanted < writer->left ? wanted : writer->left;
+    writer->left -= writer->quota;
+    return true;
+}
+
 /* Returns whether `size` more bytes may be written. */
 static bool take_bytes(struct writer *writer, size_t size) {
-    if (size > writer->left) writer->is_full = true;
-    if (!count_steps(writer, 1 + size / BYTES_PER_STEP)) return false;
-    writer->left -= size;
+    if (size > writer->quota && !renew_quota(writer, size)) return false;
+    writer->quota -= size;
     return true;
 }
 
@@ -134,7 +152,7 @@ static size_t count_elements(struct writer *writer, int table) {
         lua_rawgeti(L, table, (int)count + 1);
         is_end = lua_isnil(L, -1);
         lua_pop(L, 1);
-    } while (!is_end && ++count && count_steps(writer, 1));
+    } while (!is_end && ++count && count_step(writer));
     return count;
 }
 
@@ -160,7 +178,7 @@ static size_t count_pairs(struct writer *writer, int table) {
     lua_State *L = writer->L;
     size_t count = 0;
     lua_pushnil(L);
-    for (; count_steps(writer, 1) && lua_next(L, table); lua_pop(L, 1)) count++;
+    for (; count_step(writer) && lua_next(L, table); lua_pop(L, 1)) count++;
     return count;
 }
 

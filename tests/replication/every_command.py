@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "oracle")]
+sys.path[:0] = [str(HERE.parent / "lib")]
 from common import Trouble, call, check_same, field, follow, is_in_step, wait_for  # noqa: E402
-from functions import parse  # noqa: E402
-from servers import Link, Server, start_packlist  # noqa: E402
+from resp import Link, value_of  # noqa: E402
+from servers import Server, start_packlist  # noqa: E402
 
 FAR_S, FAR_MS = b"33177117420", b"33177117420000"
 CODE = b"#!lua name=%s\nredis.register_function('%s', function(keys, args) " \
@@ -205,19 +205,15 @@ def known_commands(server):
     """{command: its flags}, subcommands as container|name."""
     found = {}
     link = Link(server)
-    rows = parse(link.call(b"COMMAND"))[0][1]
+    rows = value_of(link.call(b"COMMAND"), in_text=True)
     link.close()
 
-    def text(reply):
-        return reply.split(b"\r\n")[1].decode().lower() if reply[:1] == b"$" else reply[1:-2].decode()
-
     def note(row):
-        subcommands = row[1][9] if len(row[1]) > 9 else None
-        if isinstance(subcommands, tuple) and subcommands[1]:
-            for one in subcommands[1]:
-                note(one)
-        else:
-            found[text(row[1][0])] = {text(flag) for flag in row[1][2][1]}
+        subcommands = row[9] if len(row) > 9 else []
+        for one in subcommands:
+            note(one)
+        if not subcommands:
+            found[row[0].lower()] = set(row[2])
     for row in rows:
         note(row)
     return found
@@ -278,7 +274,7 @@ def check_fields(primary, replica):
     for name in parsed_samples(SAMPLES):
         key = f"{name}:ttl".encode()
         asked = [b"HPEXPIRETIME", key, b"FIELDS", b"3", b"f", b"g", b"h"]
-        answers = [(call(server, *asked), sorted(parse(call(server, b"HGETALL", key))[0][1]))
+        answers = [(call(server, *asked), sorted(value_of(call(server, b"HGETALL", key))))
                    for server in (primary, replica)]
         if answers[0][1] and answers[0] != answers[1]:
             raise Trouble(f"{key} differs on {replica.name}: {answers}")

@@ -190,7 +190,7 @@ static void memory_is_counted(void **state) {
     for (int i = 0; i < 2 * MAX; i++) add_number(fixture, i);
     machine_collect(fixture->machine);
     size_t few = script_cache_memory(cache), used = mem_used();
-    char text[TEXT + 1];
+    char text[TEXT + 32];
     for (int i = 0; i < MAX; i++) {
         snprintf(text, sizeof(text), "return %d --%*d", i, TEXT - 20, 7);
         add(fixture, text);
