@@ -276,7 +276,9 @@ static void push_names(struct writer *writer) {
 
 bool value_reply(lua_State *L, int index, struct reply *reply, int protocol, size_t most,
                  bool *is_counted_error) {
-    struct writer writer = {.L = L, .reply = reply, .protocol = protocol, .left = most};
+    size_t quota = most < QUOTA ? most : QUOTA;
+    struct writer writer = {
+        .L = L, .reply = reply, .protocol = protocol, .quota = quota, .left = most - quota};
     size_t begin = reply->len;
     *is_counted_error = false;
     if (lua_type(L, index) == LUA_TTABLE) {
