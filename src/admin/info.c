@@ -212,40 +212,40 @@ static sds append_limits(struct engine *engine, sds out) {
 
 static sds append_fragmentation(sds out, const struct memory_stats *memory) {
     const struct mem_stats *stats = &memory->stats;
-    return sds_append_format(
-        out,
-        "allocator_frag_ratio:%.2f\r\n"
-        "allocator_frag_bytes:%lld\r\n"
-        "allocator_rss_ratio:%.2f\r\n"
-        "allocator_rss_bytes:%lld\r\n"
-        "rss_overhead_ratio:%.2f\r\n"
-        "rss_overhead_bytes:%lld\r\n"
-        "mem_fragmentation_ratio:%.2f\r\n"
-        "mem_fragmentation_bytes:%lld\r\n"
-        "mem_not_counted_for_evict:%zu\r\n"
-        "mem_replication_backlog:%zu\r\n"
-        "mem_total_replication_buffers:%zu\r\n"
-        "mem_replica_full_sync_buffer:%zu\r\n"
-        "mem_clients_slaves:%zu\r\n"
-        "mem_clients_normal:%zu\r\n"
-        "mem_cluster_links:0\r\n"
-        "mem_aof_buffer:%zu\r\n"
-        "mem_allocator:%s\r\n"
-        "mem_overhead_db_hashtable_rehashing:0\r\n"
-        "active_defrag_running:0\r\n"
-        "lazyfree_pending_objects:%llu\r\n"
-        "lazyfreed_objects:%llu\r\n",
-        memory_ratio(stats->active, stats->allocated),
-        memory_difference(stats->active, stats->allocated),
-        memory_ratio(stats->resident, stats->active),
-        memory_difference(stats->resident, stats->active),
-        memory_ratio(memory->resident, stats->resident),
-        memory_difference(memory->resident, stats->resident),
-        memory_ratio(memory->resident, memory->used),
-        memory_difference(memory->resident, memory->used), memory->aof_buffer + memory->replicas,
-        memory->replication - memory->replicas, memory->replication, memory->full_sync,
-        memory->replicas, memory->sessions, memory->aof_buffer, mem_allocator_name(),
-        (llu)lazyfree_pending_objects(), (llu)lazyfree_freed_objects());
+    return sds_append_format(out,
+                             "allocator_frag_ratio:%.2f\r\n"
+                             "allocator_frag_bytes:%lld\r\n"
+                             "allocator_rss_ratio:%.2f\r\n"
+                             "allocator_rss_bytes:%lld\r\n"
+                             "rss_overhead_ratio:%.2f\r\n"
+                             "rss_overhead_bytes:%lld\r\n"
+                             "mem_fragmentation_ratio:%.2f\r\n"
+                             "mem_fragmentation_bytes:%lld\r\n"
+                             "mem_not_counted_for_evict:%zu\r\n"
+                             "mem_replication_backlog:%zu\r\n"
+                             "mem_total_replication_buffers:%zu\r\n"
+                             "mem_replica_full_sync_buffer:%zu\r\n"
+                             "mem_clients_slaves:%zu\r\n"
+                             "mem_clients_normal:%zu\r\n"
+                             "mem_cluster_links:0\r\n"
+                             "mem_aof_buffer:%zu\r\n"
+                             "mem_allocator:%s\r\n"
+                             "mem_overhead_db_hashtable_rehashing:0\r\n"
+                             "active_defrag_running:0\r\n"
+                             "lazyfree_pending_objects:%llu\r\n"
+                             "lazyfreed_objects:%llu\r\n",
+                             memory_ratio(stats->active, stats->allocated),
+                             memory_difference(stats->active, stats->allocated),
+                             memory_ratio(stats->resident, stats->active),
+                             memory_difference(stats->resident, stats->active),
+                             memory_ratio(memory->resident, stats->resident),
+                             memory_difference(memory->resident, stats->resident),
+                             memory_ratio(memory->resident, memory->used),
+                             memory_difference(memory->resident, memory->used), memory->uncounted,
+                             memory->replication - memory->replicas, memory->replication,
+                             memory->full_sync, memory->replicas, memory->sessions,
+                             memory->aof_buffer, mem_allocator_name(),
+                             (llu)lazyfree_pending_objects(), (llu)lazyfree_freed_objects());
 }
 
 static sds append_memory(struct engine *engine, sds out) {

@@ -3,6 +3,7 @@
 #include "aof/aof.h"
 #include "engine/engine.h"
 #include "engine/own_expiry.h"
+#include "memory/evict.h"
 #include "replication/replication.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
@@ -54,6 +55,7 @@ struct memory_stats memory_stats_read(struct engine *engine) {
         .aof_buffer = aof_buffer_size(engine),
         .replication = replication_memory(engine),
         .replicas = engine->replicas_memory,
+        .uncounted = evict_uncounted_output(engine),
         .full_sync = replication_payload_memory(engine),
     };
     mem_stats_read(&memory.stats);

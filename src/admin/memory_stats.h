@@ -19,6 +19,7 @@ struct memory_stats {
     size_t aof_buffer;
     size_t replication; /* the stream of changes, and data that is sent to replicas */
     size_t replicas;    /* of this, what only replicas need that are behind */
+    size_t uncounted;   /* output that does not count toward maxmemory */
     size_t full_sync;   /* of a replica: what has come of a payload and is not used yet */
     size_t tables;      /* of keys, in all databases */
     size_t overhead;    /* everything except keys and values */

@@ -164,9 +164,12 @@ void aof_rewrite_schedule(struct engine *engine);
 
 /* --- Stats --- */
 
-/* Returns the bytes of changes that are not written yet. They do not count toward maxmemory. 0
- * while the file is off. */
+/* Returns the bytes of changes that are not written yet. 0 while the file is off. */
 size_t aof_buffer_size(struct engine *engine);
+
+/* Returns the memory of all changes on their way: in the command log, from which replicas get them,
+ * too, and in the buffer of the file; with what is kept for the next ones. O(1). */
+size_t aof_buffers_allocated(const struct engine *engine);
 
 /* Returns why commands that write are refused, as the system's text for the error; NULL: they are
  * not refused. */

@@ -25,3 +25,7 @@ size_t aof_buffer_size(struct engine *engine) {
     if (aof->state == AOF_OFF) return 0;
     return size_of_buffer(&aof->buffer) + size_of_buffer(&engine->command_log.bytes);
 }
+
+size_t aof_buffers_allocated(const struct engine *engine) {
+    return engine->aof->buffer.capacity + engine->command_log.bytes.capacity;
+}

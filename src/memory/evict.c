@@ -56,6 +56,10 @@ void evict_reset_exceeded(void) {
 
 /* --- Keys --- */
 
+size_t evict_uncounted_output(const struct engine *engine) {
+    return aof_buffers_allocated(engine) + engine->replicas_memory;
+}
+
 /* Returns whether too much memory is in use. Does not count memory that another thread is about to
  * free or that only a snapshot needs: evicting more keys would not free it sooner. Does not count
  * output for the append-only file and for replicas, because each evicted key adds to it. Does not
@@ -66,7 +70,7 @@ static bool is_exceeded(struct engine *engine) {
     /* Read before mem_used(): a thread frees memory first and subtracts it here afterwards, so the
      * other order could evict keys needlessly. */
     size_t leaving = lazyfree_pending_bytes() + incremental_leaving_bytes(engine);
-    size_t output = aof_buffer_size(engine) + engine->replicas_memory;
+    size_t output = evict_uncounted_output(engine);
     return mem_used() > max + leaving + output + engine->unauthenticated_memory;
 }
 

@@ -3,6 +3,7 @@
 #define PACKLIST_MEMORY_EVICT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct engine;
@@ -23,6 +24,10 @@ void evict_tick(struct engine *engine);
 /* Continues what a command or a tick has begun, for up to the same time. Returns true while there
  * is more to do. Call once per loop iteration. */
 bool evict_step(struct engine *engine);
+
+/* Returns the bytes of output for the append-only file and for replicas, which do not count toward
+ * maxmemory: each evicted key adds to it. O(1). */
+size_t evict_uncounted_output(const struct engine *engine);
 
 /* For INFO: milliseconds since the limit is exceeded (0: it is not), and in total.
  * evict_reset_exceeded sets both to zero. */

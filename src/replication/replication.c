@@ -20,9 +20,10 @@ size_t replication_payload_memory(const struct engine *engine) {
 }
 
 /* What replicas that are behind need does not count for maxmemory, or each evicted key would lead
- * to the next. */
+ * to the next. While there are replicas, this includes that the backlog consists of whole blocks. */
 static void note_memory(struct engine *engine) {
-    size_t keep = (size_t)engine->config.repl_backlog_size + 2 * sizeof(struct backlog_block);
+    size_t keep = (size_t)engine->config.repl_backlog_size;
+    if (!engine->replication->replicas.first) keep += 2 * sizeof(struct backlog_block);
     size_t backlog = backlog_allocated(engine->replication->backlog);
     engine->replicas_memory = (backlog > keep ? backlog - keep : 0) + full_sync_allocated(engine);
 }

@@ -243,6 +243,26 @@ check_replicas "what a slow replica was not sent leads to no eviction" {
     }
 } 0
 
+check_replicas "all of it is left out of maxmemory, also what has not reached the backlog yet" {
+    foreach aof {no yes} {
+        set directives {repl-diskless-sync-delay 0 repl-backlog-size 1mb maxmemory-policy allkeys-random appendonly}
+        with_server [list {*}$directives $aof] {
+            r DEBUG POPULATE 1000 key 100
+            set large [list SETRANGE large 0 [string repeat x 100000]]
+            r {*}$large
+            set most [expr {[info_field used_memory] + (1 << 20) + 100000}]
+            lassign [replica_sync] c
+            r CONFIG SET maxmemory [expr {$most + 300000}]
+            for {set i 0} {$i < 15} {incr i} {
+                [default_client] pipeline [lrepeat 20 $large]
+            }
+            assert_equal [list $aof [info_field evicted_keys]] [list $aof 0]
+            assert {[info_field mem_clients_slaves] > 4000000}
+            wait_until {[info_field used_memory] - [info_field mem_not_counted_for_evict] < $most}
+        }
+    }
+}
+
 # --- Writes and failures meanwhile
 
 check_replicas "data and stream make the same data as here, whatever is written meanwhile" {
