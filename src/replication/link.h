@@ -147,8 +147,8 @@ void link_send_ack(struct link *link);
 void link_pause(struct link *link);
 void link_resume(struct link *link);
 
-/* The stream must wait for the end of a pause (session/pause.h): from a command that is not
- * consumed on, it is presented again then. */
+/* The stream must wait for the end of a pause (session/pause.h): it is presented again then, from
+ * the command on that is not consumed now. */
 void link_hold_back(struct link *link);
 
 /* The data is that of another history: nothing of that is known to be on the disk. */

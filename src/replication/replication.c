@@ -20,7 +20,8 @@ size_t replication_payload_memory(const struct engine *engine) {
 }
 
 /* What replicas that are behind need does not count for maxmemory, or each evicted key would lead
- * to the next. While there are replicas, this includes that the backlog consists of whole blocks. */
+ * to the next. While there are replicas, nothing beyond the configured size of the backlog counts,
+ * although it consists of whole blocks. */
 static void note_memory(struct engine *engine) {
     size_t keep = (size_t)engine->config.repl_backlog_size;
     if (!engine->replication->replicas.first) keep += 2 * sizeof(struct backlog_block);
