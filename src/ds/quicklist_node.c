@@ -115,11 +115,12 @@ static void open_rebuffer(struct quicklist_open *open, size_t capacity, uint32_t
 
 /* The next capacity when `wanted` bytes are needed: a quarter more, but no growth steps over a
  * power of two, because the limits of nodes are powers of two and a full node should fit its
- * buffer. */
+ * buffer. Only packed nodes grow, and their capacity has 32 bits. */
 static size_t grown_capacity(size_t capacity, size_t wanted) {
-    size_t roomy = wanted + wanted / 4;
+    size_t roomy = wanted > UINT32_MAX / 2 ? wanted : wanted + wanted / 4;
     size_t power = (size_t)1 << (64 - __builtin_clzl(wanted - 1));
-    return capacity_for(power < roomy && power > capacity ? power : roomy);
+    size_t grown = capacity_for(power < roomy && power > capacity ? power : roomy);
+    return grown < UINT32_MAX ? grown : UINT32_MAX;
 }
 
 /* Makes the slack at one side at least `size` bytes. The slow path of growing. */
