@@ -490,14 +490,13 @@ static sds append_error_stats(struct engine *engine, sds out) {
 
 static sds append_database(struct engine *engine, sds out, int64_t number) {
     struct keyspace *keyspace = engine->keyspaces[number];
-    size_t hashes = keyspace_expiring_count(keyspace, EXPIRING_FIELDS);
-    /* Redis and Valkey have a name each for the number of hashes whose fields expire. */
-    return sds_append_format(
-        out,
-        "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld,subexpiry=%zu,keys_with_volatile_items=%zu\r\n",
-        (long long)number, keyspace_count(keyspace),
-        keyspace_expiring_count(keyspace, EXPIRING_KEYS),
-        (long long)expire_average_ttl(engine, keyspace), hashes, hashes);
+    /* No fifth field, keys_with_volatile_items as in Valkey: widespread versions of redis_exporter
+     * then read none of them. */
+    return sds_append_format(out, "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld,subexpiry=%zu\r\n",
+                             (long long)number, keyspace_count(keyspace),
+                             keyspace_expiring_count(keyspace, EXPIRING_KEYS),
+                             (long long)expire_average_ttl(engine, keyspace),
+                             keyspace_expiring_count(keyspace, EXPIRING_FIELDS));
 }
 
 static sds append_keyspace(struct engine *engine, sds out) {

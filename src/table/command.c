@@ -130,10 +130,12 @@ const char *command_rename(struct slice from, struct slice to) {
     if (to.len > 0 && command_find(to)) return "Target command name already exists";
     char *called = NULL;
     if (to.len > 0) {
-        called = mem_alloc(to.len + 1); /* for as long as the process lives */
+        called =
+            mem_alloc(to.len + 1); /* for as long as the process lives, or until renamed again */
         for (size_t i = 0; i < to.len; i++) called[i] = ascii_lower(to.ptr[i]);
         called[to.len] = 0;
     }
+    if (command->called != command->name) mem_free((void *)(uintptr_t)command->called);
     command->called = called;
     has_renames = true;
     fill_lookup();

@@ -160,7 +160,7 @@ check "SET takes the expiry away" {
     r EXPIRE k 100
     r SET k w
     list [r TTL k] [info_field db0]
-} {-1 keys=1,expires=0,avg_ttl=0,subexpiry=0,keys_with_volatile_items=0}
+} {-1 keys=1,expires=0,avg_ttl=0,subexpiry=0}
 check "changing a list keeps its expiry, even when its layout changes" {
     r RPUSH l a
     r PEXPIREAT l 33177117420000
@@ -367,7 +367,7 @@ check "INFO keyspace shows how many keys expire and how long they live on averag
     r SET c 1
     r PEXPIRE a 100000
     r PEXPIRE b 300000
-    assert {[regexp {^keys=3,expires=2,avg_ttl=(\d+),subexpiry=0,keys_with_volatile_items=0$} [info_field db0] _ ttl]}
+    assert {[regexp {^keys=3,expires=2,avg_ttl=(\d+),subexpiry=0$} [info_field db0] _ ttl]}
     is_within $ttl 190000 200000
 } 1
 check "the average of many keys is a sample of them" {
@@ -375,7 +375,7 @@ check "the average of many keys is a sample of them" {
         r SET k$i 1
         r PEXPIRE k$i 500000
     }
-    assert {[regexp {^keys=200,expires=200,avg_ttl=(\d+),subexpiry=0,keys_with_volatile_items=0$} \
+    assert {[regexp {^keys=200,expires=200,avg_ttl=(\d+),subexpiry=0$} \
         [info_field db0] _ ttl]}
     is_within $ttl 490000 500000
 } 1
@@ -392,6 +392,6 @@ check "FLUSHALL forgets what expires" {
     r FLUSHALL
     r SET k 1
     list [r TTL k] [info_field db0]
-} {-1 keys=1,expires=0,avg_ttl=0,subexpiry=0,keys_with_volatile_items=0}
+} {-1 keys=1,expires=0,avg_ttl=0,subexpiry=0}
 
 finish

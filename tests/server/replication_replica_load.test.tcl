@@ -69,9 +69,9 @@ foreach load {disabled on-empty-db swapdb flush-before-load} {
             applied $link
             list $first [info_field db2] [info_field db0]
         }
-    }] {keys=1,expires=0,avg_ttl=0,subexpiry=0,keys_with_volatile_items=0\
-        keys=2,expires=0,avg_ttl=0,subexpiry=0,keys_with_volatile_items=0\
-        keys=1,expires=0,avg_ttl=0,subexpiry=0,keys_with_volatile_items=0}
+    }] {keys=1,expires=0,avg_ttl=0,subexpiry=0\
+        keys=2,expires=0,avg_ttl=0,subexpiry=0\
+        keys=1,expires=0,avg_ttl=0,subexpiry=0}
     check_in 2 "the old data is replaced, with libraries, repl-diskless-load $load" [string map [list LOADING LOADING \
             LOAD $load] {
         with_replica {repl-diskless-load LOAD replica-read-only no} {
