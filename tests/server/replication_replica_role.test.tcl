@@ -302,16 +302,6 @@ check_in 2 "the primary is never closed for being idle" {
         replication master_link_status
     }
 } up
-check_in 2 "CLIENT PAUSE does not stop the stream" {
-    with_replica {} {
-        set link [link_begin]
-        $current_server control CLIENT PAUSE 100000 WRITE
-        $link feed SET a 1
-        applied $link
-        $current_server control CLIENT UNPAUSE
-        $current_server control GET a
-    }
-} 1
 check_in 2 "MONITOR, SLOWLOG and commandstats show the commands of the primary" {
     with_replica {slowlog-log-slower-than 0} {
         set link [link_begin]
