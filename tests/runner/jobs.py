@@ -55,7 +55,6 @@ class Job:
     goals: frozenset  # what of the variant must be built before
     environment: dict = field(default_factory=dict)
     limit_cpu_seconds: int = 300
-    soak: bool = False
 
     @property
     def is_foreign(self):
@@ -85,12 +84,14 @@ class JobList:
             return
         limit = SOAK_LIMIT_CPU_SECONDS + FUZZ_SECONDS if self.soak else \
             LIMIT_CPU_SECONDS.get(suite, 2 * FUZZ_SECONDS + 300) * (SLOWDOWN if build.is_sanitized else 1)
-        environment = {**build.environment(), **({} if self.soak else {"PACKLIST_SEED": str(seed.value)}),
-                       **({"PACKLIST_SOAK": "1"} if self.soak else {})}
-        environment.update({"PACKLIST_SEED": os.environ["PACKLIST_SEED"]} if "PACKLIST_SEED" in os.environ else {})
+        environment = build.environment()
+        if self.soak:
+            environment["PACKLIST_SOAK"] = "1"
+        else:
+            environment.setdefault("PACKLIST_SEED", str(seed.value))  # one that is set already wins
         log = build.folder / "tests" / "logs" / f"{re.sub('[^-a-z0-9_@]', '.', full)}.log"
         self.jobs.append(Job(suite + label, full, suite, function, command, log, build, frozenset(goals), environment,
-                             limit, self.soak))
+                             limit))
 
     def add_sources(self, suite, pattern, function, build, more_goals=()):
         """C programs, each built from a source of its own."""

@@ -10,7 +10,6 @@ import re
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
-from servers import free_port  # noqa: E402
+from servers import free_port, wait_until_listening  # noqa: E402
 
 IDLE_SECONDS, IDLE_CPU_SECONDS = 300, 3  # so little CPU time in so long: it waits for something that never happens
 POLL_SECONDS = 2
@@ -143,17 +142,6 @@ def run_cmocka(command, limit, env, log):
     return with_verdict(ended, passed, max(failed, planned - passed - skipped), skipped)
 
 
-def wait_for_port(port, process):
-    """Whether a server listens there before the process ends or its limit is reached."""
-    deadline = time.monotonic() + IDLE_SECONDS
-    while process.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def run_beside_server(run, command, limit, env, log):
     """A program beside a server of its own, whose end is judged, too."""
     folder = tempfile.mkdtemp(prefix="packlist-test.")
@@ -166,7 +154,7 @@ def run_beside_server(run, command, limit, env, log):
                                    f"{folder}/packlist.conf"], env=env, stdin=subprocess.DEVNULL,
                                   stdout=server_log, stderr=server_log)
     try:
-        if wait_for_port(port, server):
+        if wait_until_listening(port, server, IDLE_SECONDS):
             result = run(command, limit, {**env, "PACKLIST_PORT": str(port)}, log)
         else:
             result = Result(failed=1, output="the server does not listen\n")
