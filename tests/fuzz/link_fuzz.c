@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
+#include "engine/lazyfree.h"
 #include "execute/execute.h"
 #include "fuzz/rdb_digest.h"
 #include "net/net.h"
@@ -252,6 +253,12 @@ static void run_words(struct engine *engine, const struct slice *words, size_t c
     reply_free(&reply);
 }
 
+/* libFuzzer looks for leaks after an input. A thread that is freeing data holds the only pointers to
+ * it, some of them where the search does not look. */
+static void await_freed(struct net *net) {
+    while (lazyfree_pending_objects() > 0) net_wait(net);
+}
+
 static void check_and_clear(struct target *target) {
     struct engine *engine = target->engine;
     const struct replication *replication = engine->replication;
@@ -263,6 +270,7 @@ static void check_and_clear(struct target *target) {
     run_words(engine, (const struct slice[]){SLICE("FLUSHALL"), SLICE("SYNC")}, 2);
     run_words(engine, (const struct slice[]){SLICE("FUNCTION"), SLICE("FLUSH"), SLICE("SYNC")}, 3);
     command_log_pass(&engine->command_log, &target->reader);
+    await_freed(engine->net);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
