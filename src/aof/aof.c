@@ -343,6 +343,7 @@ void aof_attach(struct engine *engine, int fd, uint64_t size) {
         close(aof->fd);
         command_log_repeat_database(&engine->command_log);
     } else {
+        aof->reader.kind = COMMAND_LOG_FILE;
         aof->reader.unit_opens = annotate;
         aof->reader.arg = engine;
         command_log_add_reader(&engine->command_log, &aof->reader);

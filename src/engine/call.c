@@ -230,7 +230,10 @@ static bool is_only_reading(const struct call *call) {
 
 void call_propagate_removal(const struct call *call, const struct slice *argv, size_t argc) {
     struct command_log *log = &call->engine->command_log;
+    enum command_log_audience audience = log->audience;
+    command_log_address(log, COMMAND_LOG_ALL);
     command_log_append(log, call->database, argv, argc);
+    command_log_address(log, audience);
     if (call->origin == ORIGIN_SERVER || is_only_reading(call)) command_log_end_unit(log);
 }
 

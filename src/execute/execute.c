@@ -58,6 +58,7 @@ static void propagate(const struct call *call, bool changed) {
     if (call->engine->restrictions & RESTRICTED_BUSY) return; /* it is a script's, which goes on */
     command_log_end_unit(log);
     call_session(call)->log_offset = command_log_end(log);
+    call_session(call)->stream_log_offset = command_log_end_for_replicas(log);
 }
 
 static inline void check(const struct call *call) {
@@ -268,11 +269,12 @@ static void run_for_script(struct script_scope *scope, struct reply *reply,
     struct engine *engine = scope->requester.engine;
     struct command_stats *stats = &engine->stats.by_command[command_index(command)];
     struct call call = call_for(ORIGIN_SCRIPT, &scope->requester, reply, command, argv, argc);
-    call.propagates = call.propagates && !scope->is_unpropagated;
     uint64_t begin = clock_ticks(), dirty = engine->dirty;
+    command_log_address(&engine->command_log, scope->audience);
     command->run(&call);
     check(&call);
     if (call.propagates) propagate(&call, engine->dirty != dirty);
+    command_log_address(&engine->command_log, COMMAND_LOG_ALL);
     scope->ticks = clock_ticks();
     uint64_t ticks = scope->ticks - begin;
     if (__builtin_expect(reply->sink->error.ptr != NULL, 0)) {

@@ -21,6 +21,7 @@
 
 #include "base/slice.h"
 #include "engine/call.h"
+#include "log/command_log.h"
 #include "session/session.h"
 #include "table/command.h"
 
@@ -63,9 +64,9 @@ struct script_scope {
     struct requester requester; /* the client that runs the script, with a database of its own */
     uint64_t ticks;             /* clock_ticks at the end of its last command */
     bool is_readonly;           /* commands that write or propagate are refused */
-    bool lacks_memory;    /* so are commands that need memory, until the first one that writes */
-    bool is_unpropagated; /* changes do not go to the command log (redis.set_repl) */
-    bool has_written;     /* a command that writes was admitted */
+    bool lacks_memory; /* so are commands that need memory, until the first one that writes */
+    bool has_written;  /* a command that writes was admitted */
+    enum command_log_audience audience; /* who gets its changes (redis.set_repl) */
 };
 
 /* Finds and runs a command for a script: `reply` has a sink (resp/reply_sink.h), which gets the

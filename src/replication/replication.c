@@ -122,6 +122,7 @@ static void on_wake(void *arg) {
 void replication_start(struct engine *engine) {
     struct replication *replication = engine->replication;
     replication->engine = engine;
+    replication->reader.kind = COMMAND_LOG_REPLICAS;
     engine->describe_history = replication_describe;
     reply_init(&replication->messages, 0);
     replication->sync.wake = net_wake_new(engine->net, on_wake, NULL);

@@ -4,12 +4,12 @@
  *                PING, GETACK ─┴─ backlog ── a cursor per replica ── its connection
  *      replica   bytes of its own primary ── backlog ── …
  *
- * The stream is what the command log holds, as it is, and between its units what only replicas get.
- * It begins with the first replica; without one a write costs nothing more. Its offset is the
- * number of bytes since its history began. A history is named by an id of 40 hexadecimal digits:
- * equal ids and offsets mean equal data. A server that takes over from its primary draws a new id,
- * and keeps the old one as the second id, which is valid up to an offset. This is the only place
- * where ids change.
+ * The stream is what the command log holds for them, as it is, and between its units their
+ * messages. It begins with the first replica; without one a write costs nothing more. Its offset
+ * is the number of bytes since its history began. A history is named by an id of 40 hexadecimal
+ * digits: equal ids and offsets mean equal data. A server that takes over from its primary draws a
+ * new id, and keeps the old one as the second id, which is valid up to an offset. This is the only
+ * place where ids change.
  *
  * Files: of this header replication.c (what is done when), replication_stream.c and
  * replication_history.c (ids, roles, restarts); backlog.h (the bytes), replicas.h (the replicas and
@@ -37,7 +37,7 @@ enum { REPLICATION_ID_LEN = 40 };
 
 /* Bytes that stand in the stream, but not in the command log. */
 struct replication_insertion {
-    uint64_t log_offset; /* what the log has before this offset precedes them */
+    uint64_t log_offset; /* what the log has for replicas before this offset precedes them */
     uint64_t len;
 };
 enum { REPLICATION_INSERTIONS = 64 };
@@ -107,8 +107,9 @@ void replication_configure(struct engine *engine);
 /* Returns its offset, to which belong the changes that are still in the command log. O(1). */
 uint64_t replication_offset(const struct engine *engine);
 
-/* Returns the offset of the stream at which lies what the command log had at `log_offset`; a larger
- * one when more than REPLICATION_INSERTIONS messages have followed since. O(1). */
+/* Returns the offset of the stream at which lies what the command log had when `log_offset` was its
+ * end for replicas (command_log_end_for_replicas); a larger one when more than
+ * REPLICATION_INSERTIONS messages have followed since. O(1). */
 uint64_t replication_offset_of(const struct engine *engine, uint64_t log_offset);
 
 /* Makes the backlog, unless it exists: the stream goes on from its offset. Outside of units. */

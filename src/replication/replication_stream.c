@@ -10,7 +10,8 @@ uint64_t replication_offset(const struct engine *engine) {
     if (!replication->backlog) return replication->offset;
     uint64_t unread = replication->is_replica
                           ? 0
-                          : command_log_end(&engine->command_log) - replication->reader.offset;
+                          : command_log_end_for_replicas(&engine->command_log) -
+                                command_log_passed_by_replicas(&replication->reader);
     return replication->backlog->end + unread;
 }
 
@@ -29,7 +30,7 @@ static uint64_t inserted_behind(const struct replication *replication, uint64_t 
 uint64_t replication_offset_of(const struct engine *engine, uint64_t log_offset) {
     const struct replication *replication = engine->replication;
     if (!replication->backlog) return replication->offset;
-    uint64_t behind = command_log_end(&engine->command_log) - log_offset +
+    uint64_t behind = command_log_end_for_replicas(&engine->command_log) - log_offset +
                       inserted_behind(replication, log_offset);
     uint64_t offset = replication_offset(engine);
     return behind < offset ? offset - behind : 0;
@@ -65,16 +66,19 @@ void replication_close_stream(struct engine *engine) {
 /* Appends the units that have ended. */
 static void feed_units(struct engine *engine) {
     struct replication *replication = engine->replication;
-    struct slice unread = command_log_unread(&engine->command_log, &replication->reader);
-    backlog_append(replication->backlog, unread);
-    if (unread.len > 0) command_log_pass(&engine->command_log, &replication->reader);
+    struct command_log *log = &engine->command_log;
+    for (struct slice piece; (piece = command_log_unread(log, &replication->reader)).len > 0;) {
+        backlog_append(replication->backlog, piece);
+        command_log_pass(log, &replication->reader, piece.len);
+    }
 }
 
 /* Appends messages behind the units that have ended, and empties them. */
 static void feed_messages(struct replication *replication, struct reply *messages) {
     if (messages->len == 0) return;
     replication->insertions[replication->insertion_count++ % REPLICATION_INSERTIONS] =
-        (struct replication_insertion){replication->reader.offset, messages->len};
+        (struct replication_insertion){command_log_passed_by_replicas(&replication->reader),
+                                       messages->len};
     backlog_append(replication->backlog, slice_make(messages->data, messages->len));
     reply_free(messages);
 }

@@ -23,7 +23,7 @@
 /* Returns the offset of the stream that the session waits for, or would wait for. */
 static uint64_t target_of(const struct session *session) {
     if (session->waiter) return session->waiter->awaited_offset;
-    return replication_offset_of(session->requester.engine, session->log_offset);
+    return replication_offset_of(session->requester.engine, session->stream_log_offset);
 }
 
 static size_t applied(const struct session *session) {

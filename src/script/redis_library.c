@@ -12,7 +12,12 @@
 
 #include <stdio.h>
 
-enum { REPL_NONE = 0, REPL_AOF = 1, REPL_REPLICA = 2, REPL_ALL = 3 };
+enum {
+    REPL_NONE = 0,
+    REPL_AOF = COMMAND_LOG_FILE,
+    REPL_REPLICA = COMMAND_LOG_REPLICAS,
+    REPL_ALL = COMMAND_LOG_ALL
+};
 
 struct scripts *redis_library_scripts(lua_State *L) {
     return machine_owner(machine_of(L));
@@ -91,7 +96,7 @@ static int set_repl(lua_State *L) {
     if (!(flags >= REPL_NONE && flags <= REPL_ALL))
         return redis_library_error(L, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, "
                                       "REPL_ALL or REPL_NONE.");
-    redis_library_scripts(L)->run->scope.is_unpropagated = !((int)flags & REPL_AOF);
+    redis_library_scripts(L)->run->scope.audience = (enum command_log_audience)flags;
     return 0;
 }
 

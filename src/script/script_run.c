@@ -108,7 +108,7 @@ static bool lacks_memory(struct engine *engine) {
 }
 
 static struct script_scope scope_of(const struct call *call, const struct script_program *program) {
-    struct script_scope scope = {.requester = *call->requester};
+    struct script_scope scope = {.requester = *call->requester, .audience = COMMAND_LOG_ALL};
     scope.requester.last_command = call->engine->scripts->last_command;
     scope.is_readonly = program->is_readonly || program->flags & SCRIPT_NO_WRITES;
     scope.lacks_memory = lacks_memory(call->engine);

@@ -72,7 +72,8 @@ struct session {
     struct transaction *transaction; /* while it watches keys or is in MULTI */
     struct subscriber *subscriber;   /* while it listens to channels */
     struct replica *replica;         /* since its first REPLCONF, or PSYNC; else NULL */
-    uint64_t log_offset;             /* end of its last change in the command log: for WAIT */
+    uint64_t log_offset;             /* end of the command log at its last change: for WAITAOF */
+    uint64_t stream_log_offset;      /* the end for replicas: for WAIT */
     int64_t created_ms;              /* engine->steady_ms when it connected */
     int64_t active_ms;               /* engine->steady_ms of the last read or write */
     size_t accounted;                /* bytes that client_memory_note has noted */

@@ -2,6 +2,7 @@
 # clients, time, statistics, the cache, memory.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
+source $library/replica.tcl
 
 server_start {appendonly yes appendfsync no enable-debug-command yes}
 
@@ -33,17 +34,55 @@ check "a script in MULTI is part of that transaction" {
         r EXEC
     }
 } {MULTI {SET a 1} {SET b 2} {SET c 3} EXEC}
-check "set_repl says whether changes are propagated" {
+set script_for_both {
+    redis.set_repl(redis.REPL_NONE) redis.call('SET', 'a', 1)
+    redis.set_repl(redis.REPL_REPLICA) redis.call('SPOP', 's') redis.call('SET', 'b', 1)
+    redis.set_repl(redis.REPL_AOF) redis.call('SET', 'c', 1)
+    redis.set_repl(redis.REPL_ALL) redis.call('SET', 'd', 1)
+}
+check "set_repl says whether changes go to the file" {
     propagated_by {
-        r EVAL {
-            redis.set_repl(redis.REPL_NONE) redis.call('SET', 'a', 1)
-            redis.set_repl(redis.REPL_REPLICA) redis.call('SPOP', 's') redis.call('SET', 'b', 1)
-            redis.set_repl(redis.REPL_AOF) redis.call('SET', 'c', 1)
-            redis.set_repl(redis.REPL_ALL) redis.call('SET', 'd', 1)
-        } 0
+        r SET before 1
+        r EVAL $script_for_both 0
         r EVAL {redis.call('SET', 'e', 1)} 0
     }
-} {MULTI {SET c 1} {SET d 1} EXEC {SET e 1}}
+} {{SET before 1} MULTI {SELECT 0} {SET c 1} {SELECT 0} {SET d 1} EXEC {SET e 1}}
+check "set_repl says whether changes go to the file, and whether to replicas" {
+    lassign [replica_sync] c
+    r SADD s x
+    set in_file [propagated_by {r EVAL $script_for_both 0}]
+    assert_equal $in_file {MULTI {SELECT 0} {SET c 1} {SELECT 0} {SET d 1} EXEC}
+    set commands [replica_commands $c 9]
+    $c close
+    lrange $commands 2 end
+} {MULTI {SELECT 0} {SREM s x} {SET b 1} {SELECT 0} {SET d 1} EXEC}
+check "what goes to the file alone counts neither for the stream's offset nor for WAIT" {
+    lassign [replica_sync] c id offset
+    r SET k v
+    r EVAL {redis.set_repl(redis.REPL_AOF) for i = 1, 100 do redis.call('SET', 'c', i) end} 0
+    set stream {{SELECT 0} {SET k v} MULTI EXEC}
+    assert_equal [stream_offset] [expr {$offset + [stream_bytes $stream]}]
+    replica_ack $c [stream_offset]
+    assert_equal [r WAIT 1 0] 1
+    $c close
+    set c [replica_open]
+    assert_equal [replica_psync $c $id [expr {$offset + 1}]] "+CONTINUE $id"
+    replica_commands $c 4
+} {{SELECT 0} {SET k v} MULTI EXEC}
+check "an expired key that is found under REPL_NONE is deleted everywhere" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    try {
+        propagated_by {
+            r SET old 1 PX 1
+            wait_until {[r PTTL old] == -2}
+            r SET old 1 PX 1
+            after 5
+            r EVAL {redis.set_repl(redis.REPL_NONE) redis.call('GET', 'old')} 0
+        }
+    } finally {
+        r DEBUG SET-ACTIVE-EXPIRE 1
+    }
+} {{SET old 1 PXAT TIME} {DEL old} {SET old 1 PXAT TIME} {DEL old}}
 check "SELECT in a script holds for the script" {
     propagated_by {
         r EVAL {redis.call('SELECT', 3) redis.call('SET', 'a', 1)} 0

@@ -1,6 +1,7 @@
 /* The command log as its readers see it, and the reply gate on its offsets. */
 #include "log/command_log.h"
 #include "log/reply_gate.h"
+#include "unit/seed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,6 +48,7 @@ struct fixture {
 
 static struct fixture *fixture_new(void) {
     static struct fixture fixture;
+    fixture = (struct fixture){.first.kind = COMMAND_LOG_FILE, .second.kind = COMMAND_LOG_REPLICAS};
     command_log_init(&fixture.log);
     reply_init(&fixture.into, 0);
     return &fixture;
@@ -109,6 +111,143 @@ static void readers_read_at_their_own_pace(void **state) {
     ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), C);
     assert_int_equal(log->bytes.len, 0); /* all have read everything */
     ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), "");
+    fixture_free(fixture);
+}
+
+static void append_for(struct command_log *log, enum command_log_audience audience, int database,
+                       const char *word) {
+    command_log_address(log, audience);
+    append(log, database, word);
+    command_log_address(log, COMMAND_LOG_ALL);
+}
+
+static void a_reader_passes_over_what_is_not_for_it(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    command_log_add_reader(log, &fixture->second);
+    append_for(log, COMMAND_LOG_FILE, 0, "a"); /* moved when the second command brings MULTI */
+    append_for(log, 0, 0, "nobody");
+    append_for(log, COMMAND_LOG_REPLICAS, 7, "b");
+    append(log, 7, "c");
+    ASSERT_TEXT(read_all(log, &fixture->second, &fixture->into), ""); /* the unit is open */
+    command_log_end_unit(log);
+    append_for(log, COMMAND_LOG_FILE, 7, "a");
+    command_log_end_unit(log);
+    uint64_t end = command_log_end_for_replicas(log);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into),
+                MULTI SELECT_0 A SELECT_7 C EXEC SELECT_7 A);
+    ASSERT_TEXT(read_all(log, &fixture->second, &fixture->into), MULTI SELECT_7 B SELECT_7 C EXEC);
+    assert_int_equal(command_log_passed_by_replicas(&fixture->second), end);
+    assert_int_equal(fixture->second.offset, command_log_end(log));
+    assert_int_equal(log->bytes.len + log->part_count, 0);
+    fixture_free(fixture);
+}
+
+static void nothing_is_kept_for_a_kind_without_reader(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    append_for(log, COMMAND_LOG_REPLICAS, 0, "a");
+    assert_false(command_log_is_inside_unit(log));
+    append(log, 0, "b");
+    command_log_end_unit(log);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), SELECT_0 B);
+    fixture_free(fixture);
+}
+
+static void a_dropped_unit_leaves_no_parts(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    command_log_add_reader(log, &fixture->first);
+    command_log_add_reader(log, &fixture->second);
+    append_for(log, COMMAND_LOG_FILE, 0, "a");
+    command_log_end_unit(log);
+    append_for(log, COMMAND_LOG_FILE, 0, "b");
+    append_for(log, COMMAND_LOG_REPLICAS, 0, "b");
+    command_log_drop_unit(log);
+    append(log, 0, "c");
+    command_log_end_unit(log);
+    ASSERT_TEXT(read_all(log, &fixture->second, &fixture->into), SELECT_0 C);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), SELECT_0 A SELECT_0 C);
+    assert_int_equal(command_log_end_for_replicas(log),
+                     command_log_passed_by_replicas(&fixture->second));
+    fixture_free(fixture);
+}
+
+/* --- Random units, against what each reader must have got --- */
+
+enum { UNIT_MAX = 6, ROUNDS = 20000 };
+
+/* Appends a unit; `expected` gets for each reader the words and marks that it must see. */
+static void append_random_unit(struct command_log *log, struct random *random,
+                               struct reply expected[2]) {
+    static const char *const words[] = {"a", "b", "c"};
+    static const char *const texts[] = {A, B, C};
+    struct reply seen[2];
+    int kept = 0;
+    for (int i = 0; i < 2; i++) reply_init(&seen[i], 0);
+    for (int count = (int)random_below(random, UNIT_MAX); count > 0; count--) {
+        uint64_t word = random_below(random, 3), others = random_below(random, COMMAND_LOG_ALL);
+        enum command_log_audience audience = random_below(random, 4) ? COMMAND_LOG_ALL : others;
+        append_for(log, audience, random_below(random, 2) ? 7 : 0, words[word]);
+        kept += audience != 0;
+        if (audience & COMMAND_LOG_FILE) reply_raw(&seen[0], slice_of_cstr(texts[word]));
+        if (audience & COMMAND_LOG_REPLICAS) reply_raw(&seen[1], slice_of_cstr(texts[word]));
+    }
+    command_log_end_unit(log);
+    for (int i = 0; i < 2; i++) {
+        if (kept > 1) reply_raw(&expected[i], SLICE(MULTI));
+        reply_raw(&expected[i], slice_make(seen[i].data, seen[i].len));
+        if (kept > 1) reply_raw(&expected[i], SLICE(EXEC));
+        reply_free(&seen[i]);
+    }
+}
+
+/* Takes the SELECTs out. */
+static void drop_selects(struct reply *read) {
+    size_t len = 0, select_len = sizeof(SELECT_0) - 1;
+    for (size_t at = 0; at < read->len;) {
+        struct slice rest = slice_make(read->data + at, read->len - at);
+        bool is_select = slice_begins(rest, SLICE("*2\r\n$6\r\nSELECT"));
+        if (is_select)
+            at += select_len;
+        else
+            read->data[len++] = read->data[at++];
+    }
+    read->len = len;
+}
+
+static void each_reader_gets_what_is_for_it(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    struct command_log_reader *readers[2] = {&fixture->first, &fixture->second};
+    struct reply expected[2], read[2];
+    struct random random = random_of_this_run();
+    for (int i = 0; i < 2; i++) {
+        command_log_add_reader(log, readers[i]);
+        reply_init(&expected[i], 0);
+        reply_init(&read[i], 0);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        append_random_unit(log, &random, expected);
+        uint64_t i = random_below(&random, 2);
+        if (random_below(&random, 4)) continue;
+        command_log_read(log, readers[i], &read[i]);
+        drop_selects(&read[i]);
+        assert_int_equal(read[i].len, expected[i].len);
+        if (read[i].len > 0) assert_memory_equal(read[i].data, expected[i].data, read[i].len);
+        assert_int_equal(readers[i]->offset, command_log_end(log));
+        read[i].len = expected[i].len = 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        reply_free(&expected[i]);
+        reply_free(&read[i]);
+    }
     fixture_free(fixture);
 }
 
@@ -262,6 +401,10 @@ int main(void) {
         cmocka_unit_test(nothing_is_kept_without_readers),
         cmocka_unit_test(units_are_enclosed_and_databases_selected),
         cmocka_unit_test(readers_read_at_their_own_pace),
+        cmocka_unit_test(a_reader_passes_over_what_is_not_for_it),
+        cmocka_unit_test(nothing_is_kept_for_a_kind_without_reader),
+        cmocka_unit_test(a_dropped_unit_leaves_no_parts),
+        cmocka_unit_test(each_reader_gets_what_is_for_it),
         cmocka_unit_test(what_is_read_goes_behind_what_is_there),
         cmocka_unit_test(a_reader_may_read_before_each_unit),
         cmocka_unit_test(a_unit_is_read_when_it_has_ended),
