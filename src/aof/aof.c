@@ -372,6 +372,57 @@ void aof_detach(struct engine *engine) {
     note_errors(engine);
 }
 
+/* --- Turning it on and off --- */
+
+static void turn_off(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    assert(!command_log_is_inside_unit(&engine->command_log));
+    aof_rewrite_cancel(engine);
+    aof_make_durable(engine);
+    aof->rewrite.scheduled = false;
+    aof->state = AOF_OFF;
+    engine->wait_is_due = true;
+    aof_detach(engine);
+    data_lock_release_for_aof();
+}
+
+/* Cancels a rewrite that began while the file was off: no increment follows its base. */
+static bool turn_on(struct engine *engine) {
+    aof_rewrite_cancel(engine);
+    if (!aof_files_open(engine)) return false;
+    engine->aof->state = AOF_STARTING;
+    if (background_is_busy(engine)) {
+        log_notice("AOF is turned on as soon as the other child has ended.");
+        aof_rewrite_schedule(engine);
+        return true;
+    }
+    if (aof_rewrite_begin(engine)) return true;
+    turn_off(engine);
+    return false;
+}
+
+void aof_suspend(struct engine *engine) {
+    if (engine->aof->state != AOF_OFF) turn_off(engine);
+}
+
+/* Returns false when the file should be turned on, but cannot. */
+static bool turn_as_configured(struct engine *engine) {
+    bool wanted = engine->config.appendonly;
+    if (wanted == (engine->aof->state != AOF_OFF)) return true;
+    if (wanted) return turn_on(engine);
+    turn_off(engine);
+    return true;
+}
+
+/* The client that changed the directive in a transaction has its reply, so an error can only be
+ * logged, and shown by the directive. */
+static void configure_late(struct engine *engine) {
+    if (turn_as_configured(engine)) return;
+    log_warning("Unable to turn on AOF after the transaction that did so: appendonly is no again");
+    engine->config.appendonly = false;
+    data_lock_release_for_aof();
+}
+
 /* --- Start and end --- */
 
 /* Opens the last increment at its end, or creates one if there is none. Returns the descriptor, or
@@ -395,6 +446,7 @@ static void flush_for_gate(void *arg) {
 void aof_init(struct engine *engine) {
     engine->reply_gate.flush = flush_for_gate;
     engine->reply_gate.arg = engine;
+    engine->put_off.work[PUT_OFF_APPENDONLY] = configure_late;
     engine->aof->rewrite.last_seconds = -1;
     aof_files_set_dir(engine);
     disk_file_remove_leftovers(".", "temp-rewriteaof-bg-", ".aof");
@@ -454,67 +506,17 @@ bool aof_prepare_reload(struct engine *engine) {
     return false;
 }
 
-static void turn_off(struct engine *engine) {
-    struct aof *aof = engine->aof;
-    command_log_end_unit(&engine->command_log);
-    aof_rewrite_cancel(engine);
-    aof_make_durable(engine);
-    aof->rewrite.scheduled = false;
-    aof->state = AOF_OFF;
-    engine->wait_is_due = true;
-    aof_detach(engine);
-    data_lock_release_for_aof();
-}
-
-/* Cancels a rewrite that began while the file was off: no increment follows its base. */
-static bool turn_on(struct engine *engine) {
-    aof_rewrite_cancel(engine);
-    if (!aof_files_open(engine)) return false;
-    engine->aof->state = AOF_STARTING;
-    if (background_is_busy(engine)) {
-        log_notice("AOF is turned on as soon as the other child has ended.");
-        aof_rewrite_schedule(engine);
-        return true;
-    }
-    if (aof_rewrite_begin(engine)) return true;
-    turn_off(engine);
-    return false;
-}
-
-void aof_suspend(struct engine *engine) {
-    if (engine->aof->state != AOF_OFF) turn_off(engine);
-}
-
-/* Returns false when the file should be turned on, but cannot. */
-static bool turn_as_configured(struct engine *engine) {
-    bool wanted = engine->config.appendonly;
-    if (wanted == (engine->aof->state != AOF_OFF)) return true;
-    if (wanted) return turn_on(engine);
-    turn_off(engine);
-    return true;
-}
-
 bool aof_configure(struct engine *engine, sds *error) {
     if (engine->restrictions & RESTRICTED_LOADING) return true;
-    engine->aof->configure_is_due = command_log_is_inside_unit(&engine->command_log);
-    if (engine->aof->configure_is_due || turn_as_configured(engine)) return true;
+    if (command_log_is_inside_unit(&engine->command_log) && put_off_add(engine, PUT_OFF_APPENDONLY))
+        return true;
+    if (turn_as_configured(engine)) return true;
     *error = sds_new(SLICE("Unable to turn on AOF. Check server logs."));
     return false;
 }
 
-/* The client that changed the directive in a transaction has its reply, so an error can only be
- * logged, and shown by the directive. */
-static void configure_late(struct engine *engine) {
-    engine->aof->configure_is_due = false;
-    if (turn_as_configured(engine)) return;
-    log_warning("Unable to turn on AOF after the transaction that did so: appendonly is no again");
-    engine->config.appendonly = false;
-    data_lock_release_for_aof();
-}
-
 void aof_tick(struct engine *engine) {
     if (command_log_is_inside_unit(&engine->command_log)) return; /* a script's that runs on */
-    if (engine->aof->configure_is_due) configure_late(engine);
     aof_rewrite_tick(engine);
 }
 

@@ -53,8 +53,7 @@ struct aof {
     sds dir;
     /* The manifest in force: aof_files.c. */
     struct aof_manifest manifest;
-    bool is_open;          /* fd and reader are valid */
-    bool configure_is_due; /* appendonly was changed within a unit: see aof_configure */
+    bool is_open; /* fd and reader are valid */
     /* The file that receives changes: the last increment, or one apart (rewrite.apart). */
     int fd;
     struct command_log_reader reader; /* registered while is_open */
@@ -109,7 +108,7 @@ bool aof_begin(struct engine *engine, struct aof_opening opening);
 
 /* Call when the directive appendonly has changed. Returns false with *error set; the caller frees
  * it. Does nothing while data is being loaded: call it again afterwards. A unit of the command log
- * must be in one file as a whole, so within a unit the change is put off until the next tick. */
+ * must be in one file as a whole, so within a unit the change is put off (engine/put_off.h). */
 bool aof_configure(struct engine *engine, sds *error);
 
 /* Turns the file off, because all data is about to be replaced: what it holds is of the old data.

@@ -8,6 +8,7 @@
 #define PACKLIST_ENGINE_ENGINE_H
 
 #include "config/config.h"
+#include "engine/put_off.h"
 #include "engine/watch.h"
 #include "log/command_log.h"
 #include "log/reply_gate.h"
@@ -99,6 +100,7 @@ struct engine {
         pauses_of_writes; /* enum pause_reason: commands that write wait until these have ended */
 
     struct command_log command_log;
+    struct put_off put_off; /* engine/put_off.h */
     struct reply_gate reply_gate;
     struct save *save; /* snapshot/save.h: when snapshots are written */
     struct incremental

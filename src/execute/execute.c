@@ -46,6 +46,14 @@ call_for(enum call_origin origin, struct requester *requester, struct reply *rep
                      (struct command_line){command, argv, argc});
 }
 
+/* Ends the unit of a client: its reply waits until the unit is safe. */
+static inline __attribute__((always_inline)) void end_unit_of(struct session *session) {
+    struct command_log *log = &session->requester.engine->command_log;
+    command_log_end_unit(log);
+    session->log_offset = command_log_end(log);
+    session->stream_log_offset = command_log_end_for_replicas(log);
+}
+
 /* Propagates a change: the command as the client sent it, or what it has propagated itself. */
 static void propagate(const struct call *call, bool changed) {
     struct command_log *log = &call->engine->command_log;
@@ -56,9 +64,7 @@ static void propagate(const struct call *call, bool changed) {
         return;
     if (!command_log_is_inside_unit(log)) return;
     if (call->engine->restrictions & RESTRICTED_BUSY) return; /* it is a script's, which goes on */
-    command_log_end_unit(log);
-    call_session(call)->log_offset = command_log_end(log);
-    call_session(call)->stream_log_offset = command_log_end_for_replicas(log);
+    end_unit_of(call_session(call));
 }
 
 static inline void check(const struct call *call) {
@@ -140,6 +146,13 @@ void execute_queued(struct session *session, struct reply *reply, const struct c
     uint64_t begin_ticks = engine->ticks;
     run(ORIGIN_TRANSACTION, session, reply, command, argv, argc);
     engine->stats.queued_ticks += engine->ticks - begin_ticks;
+}
+
+void execute_end_transaction(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    if (!put_off_end(engine) || engine->shutting_down) return;
+    if (command_log_is_inside_unit(&engine->command_log)) end_unit_of(session);
+    put_off_run(engine);
 }
 
 static enum execution refuse(struct session *session, const struct reply *reply, size_t begin) {

@@ -59,6 +59,10 @@ void execute_end_unit(struct engine *engine);
 void execute_queued(struct session *session, struct reply *reply, const struct command *command,
                     const struct slice *argv, size_t argc);
 
+/* Call when the queue of EXEC has run: if work was put off to that (engine/put_off.h), ends the
+ * unit and does it. */
+void execute_end_transaction(struct session *session);
+
 /* What the commands of one run of a script have in common. */
 struct script_scope {
     struct requester requester; /* the client that runs the script, with a database of its own */

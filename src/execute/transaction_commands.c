@@ -67,7 +67,9 @@ void exec_command(struct call *call) {
         reply_null_array(call->reply);
     } else {
         watch_clear(&engine->watches, &transaction->watcher);
+        put_off_begin(engine);
         run_queue(call, transaction);
+        execute_end_transaction(session);
     }
     transaction_end(session);
 }

@@ -46,7 +46,8 @@ static const char *target_refusal(const struct engine *engine, const struct fail
 static const char *refusal(const struct engine *engine, const struct failover_order *order) {
     if (engine->replication->failover.state != FAILOVER_NONE)
         return "ERR FAILOVER already in progress.";
-    if (link_of(engine)) return "ERR FAILOVER is not valid when server is a replica.";
+    if (link_of(engine) || link_is_wanted(engine))
+        return "ERR FAILOVER is not valid when server is a replica.";
     if (!engine->replication->replicas.first) return "ERR FAILOVER requires connected replicas.";
     if (order->is_forced && (order->timeout_ms == 0 || order->host.len == 0))
         return "ERR FAILOVER with force option requires both a timeout and target HOST and IP.";

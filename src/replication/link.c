@@ -465,41 +465,29 @@ static void link_free(struct link *link) {
     mem_free(link);
 }
 
-static void set_directive(struct engine *engine, const struct link *link) {
-    sds text = sds_new(SLICE(""));
-    if (link) text = sds_append_format(text, "%s %d", link->host, link->port);
-    sds_free(engine->config.replicaof);
-    engine->config.replicaof = text;
-}
-
 /* What every change of the role or the primary has in common. */
 static void note_role(struct engine *engine) {
-    set_directive(engine, link_of(engine));
     replication_set_role(engine, link_of(engine) != NULL);
     link_restrict(engine);
     oom_score_apply(engine, engine->is_replica ? OOM_REPLICA : OOM_PRIMARY);
 }
 
-void link_follow(struct engine *engine, struct slice host, int port) {
+static void follow(struct engine *engine, struct slice host, int port) {
     struct link *old = link_of(engine);
     bool has_position = old ? old->has_position || old->state == LINK_STREAMS : true;
     int database = old ? old->database : engine->command_log.database;
     if (old && old->state == LINK_STREAMS) database = link_stream_database(&old->stream);
-    sds name = sds_new(host);
     link_free(old);
-    struct link *link = link_new(engine, sds_slice(name), port);
-    sds_free(name);
+    struct link *link = link_new(engine, host, port);
     link->has_position = has_position;
     link->database = database > 0 ? database : 0;
-    if (!old) blocking_end_all(engine->blocking);
     note_role(engine);
     connect_now(link);
 }
 
-void link_unfollow(struct engine *engine) {
-    struct link *link = link_of(engine);
-    if (!link) return;
-    link_free(link);
+static void unfollow(struct engine *engine) {
+    if (!link_of(engine)) return;
+    link_free(link_of(engine));
     replication_shift_id(engine);
     note_role(engine);
 }
@@ -516,9 +504,50 @@ static struct slice parse_directive(const struct engine *engine, int *port) {
     return slice_make(text.ptr, len);
 }
 
+bool link_is_wanted(const struct engine *engine) {
+    return sds_len(engine->config.replicaof) > 0;
+}
+
+bool link_is_wanted_to(const struct engine *engine, struct slice host, int port) {
+    int wanted_port = 0;
+    struct slice wanted = parse_directive(engine, &wanted_port);
+    return link_is_wanted(engine) && wanted_port == port && slice_equal_nocase(wanted, host);
+}
+
+/* Makes the server a primary, or a replica of the one that the directive names. */
+static void follow_directive(struct engine *engine) {
+    const struct link *link = link_of(engine);
+    int port = 0;
+    struct slice host = parse_directive(engine, &port);
+    if (!link_is_wanted(engine))
+        unfollow(engine);
+    else if (!link || !link_is_wanted_to(engine, sds_slice(link->host), link->port))
+        follow(engine, host, port);
+}
+
+/* Sets the directive; takes ownership of the text. The role follows at once, unless a transaction
+ * runs. */
+static void change_role(struct engine *engine, sds text) {
+    sds_free(engine->config.replicaof);
+    engine->config.replicaof = text;
+    bool cuts = link_is_wanted(engine) || command_log_is_inside_unit(&engine->command_log);
+    if (!cuts || !put_off_add(engine, PUT_OFF_ROLE)) follow_directive(engine);
+}
+
+void link_follow(struct engine *engine, struct slice host, int port) {
+    sds text = sds_new(SLICE(""));
+    if (!link_of(engine)) blocking_end_all(engine->blocking);
+    change_role(engine, sds_append_format(text, "%.*s %d", slice_precision(host), host.ptr, port));
+}
+
+void link_unfollow(struct engine *engine) {
+    change_role(engine, sds_new(SLICE("")));
+}
+
 void link_prepare(struct engine *engine) {
     int port = 0;
     struct slice host = parse_directive(engine, &port);
+    engine->put_off.work[PUT_OFF_ROLE] = follow_directive;
     link_payload_remove_leftovers();
     if (host.len == 0) return;
     link_new(engine, host, port);

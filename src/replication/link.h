@@ -95,13 +95,23 @@ void link_start(struct engine *engine);
 /* Call at the end, before net_free. */
 void link_stop(struct engine *engine);
 
-/* Makes the server a replica of host:port; it need not be one yet, nor the replica of that one. The
- * stream of its own replicas ends when it gets other data. Outside of units. */
+/* Sets the directive replicaof, and makes the server a replica of host:port; it need not be one
+ * yet, nor the replica of that one. The stream of its own replicas ends when it gets other data.
+ *
+ * In a transaction the role changes when EXEC has ended (engine/put_off.h): what the transaction
+ * changes, also after this, belongs to the history that the new primary is asked to continue. Only
+ * clients that wait for a key are told at once, as the transaction may close them. */
 void link_follow(struct engine *engine, struct slice host, int port);
 
-/* Ends being a replica: the data stays, and its history goes on under a new id. Outside of
- * units. */
+/* Sets the directive replicaof, and ends being a replica, if the server is one: the data stays, and
+ * its history goes on under a new id. In a transaction that has changed data, this is put off as
+ * above; otherwise it is done at once, so that what follows is part of the new history. */
 void link_unfollow(struct engine *engine);
+
+/* Returns whether the server is a replica, and whether it is that of host:port, or will be when the
+ * transaction that runs has ended: as the directive says. */
+bool link_is_wanted(const struct engine *engine);
+bool link_is_wanted_to(const struct engine *engine, struct slice host, int port);
 
 /* Returns the link, or NULL when the server is no replica. O(1). */
 static inline struct link *link_of(const struct engine *engine) {

@@ -110,16 +110,23 @@ static bool may_differ(const struct engine *engine) {
     return !engine->config.replica_read_only;
 }
 
-/* Runs a command. Returns false when the link was closed. */
+/* Returns whether the error of a command that was run can be passed over. */
+static bool is_passable(const struct engine *engine, enum call_error error) {
+    return error == CALL_ERROR_NONE || (error == CALL_ERROR_OTHER && may_differ(engine));
+}
+
+/* Runs a command. Returns false when the link was closed; what the unit has changed so far is then
+ * a unit of the command log. */
 static bool run(struct link *link, const struct slice *argv, size_t argc) {
     struct link_stream *stream = &link->stream;
-    if (execute_from_primary(&stream->requester, &stream->reply, argv, argc) == EXECUTION_REFUSED) {
-        refuse(link, argv[0]);
-        return false;
-    }
-    enum call_error error = stream->requester.error;
-    if (error != CALL_ERROR_NONE && !(error == CALL_ERROR_OTHER && may_differ(link->engine))) {
-        complain(link);
+    enum execution execution = execute_from_primary(&stream->requester, &stream->reply, argv, argc);
+    bool is_refused = execution == EXECUTION_REFUSED;
+    if (is_refused || !is_passable(link->engine, stream->requester.error)) {
+        execute_end_unit(link->engine); /* what follows in the command log is none of it */
+        if (is_refused)
+            refuse(link, argv[0]);
+        else
+            complain(link);
         return false;
     }
     stream->reply.len = 0;
@@ -173,10 +180,7 @@ static bool collect(struct link *link, const struct slice *argv, size_t argc, st
     }
     reply_raw(&stream->unit, bytes);
     if (!is_exec(argv, argc)) return true;
-    if (!run_unit(link)) {
-        execute_end_unit(link->engine); /* what follows in the command log is none of it */
-        return false;
-    }
+    if (!run_unit(link)) return false;
     end_unit(link, slice_make(stream->unit.data, stream->unit.len));
     pass_on(stream);
     if (stream->unit.capacity > REPLY_KEEP_MAX)

@@ -14,7 +14,7 @@ static const char *client_name(const struct call *call, char buffer[CONN_NAME_MA
 
 static void become_primary(struct call *call) {
     char client[CONN_NAME_MAX];
-    if (!link_of(call->engine)) return;
+    if (!link_is_wanted(call->engine)) return;
     link_unfollow(call->engine);
     log_notice("MASTER MODE enabled (user request from 'addr=%s')", client_name(call, client));
 }
@@ -37,7 +37,6 @@ static bool is_host(struct slice text) {
 
 /* Also SLAVEOF. */
 void replicaof_command(struct call *call) {
-    const struct link *link = link_of(call->engine);
     struct slice host = call->argv[1];
     int64_t port;
     if (call->engine->replication->failover.state != FAILOVER_NONE) {
@@ -58,7 +57,7 @@ void replicaof_command(struct call *call) {
         reply_error(call->reply, "ERR Invalid master host");
         return;
     }
-    if (link && link->port == port && slice_equal_nocase(sds_slice(link->host), host)) {
+    if (link_is_wanted_to(call->engine, host, (int)port)) {
         log_notice("REPLICAOF would result into synchronization with the master we are already "
                    "connected with. No operation performed.");
         reply_status(call->reply, SLICE("OK Already connected to specified master"));

@@ -159,7 +159,7 @@ static inline bool replication_has_second_id(const struct replication *replicati
 }
 
 /* The server becomes another one's replica, or a primary: where its stream comes from. Also sets
- * engine->is_replica. */
+ * engine->is_replica. Outside of units. */
 void replication_set_role(struct engine *engine, bool is_replica);
 
 /* --- Restarts --- */

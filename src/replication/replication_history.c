@@ -68,7 +68,7 @@ void replication_rename(struct engine *engine, struct slice id) {
 void replication_set_role(struct engine *engine, bool is_replica) {
     struct replication *replication = engine->replication;
     if (replication->is_replica == is_replica) return;
-    command_log_end_unit(&engine->command_log);
+    assert(!command_log_is_inside_unit(&engine->command_log));
     if (replication->backlog && is_replica) {
         replication_feed(engine);
         command_log_remove_reader(&engine->command_log, &replication->reader);

@@ -2,6 +2,7 @@
 # table. A replica and a server that loads the file must have the same data after them.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
+source $library/replica.tcl
 
 server_start {appendonly yes appendfsync no repl-diskless-sync-delay 0}
 
@@ -25,17 +26,6 @@ proc assert_same_data {before after} {
     r DEBUG LOADAOF
     assert_equal [r DEBUG DIGEST] $digest
     return
-}
-proc with_replica_of_this {body} {
-    upvar 1 replica replica
-    set replica [server new {}]
-    try {
-        $replica control REPLICAOF 127.0.0.1 [$::current_server port]
-        wait_until {[r WAIT 1 100] == 1}
-        uplevel 1 $body
-    } finally {
-        $replica destroy
-    }
 }
 
 set numbers {}

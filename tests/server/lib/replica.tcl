@@ -12,6 +12,9 @@
 #   stream_bytes commands               how many bytes these are in the stream
 #   payload_digest bytes                DEBUG DIGEST of a server that has loaded the payload
 #   stream_offset                       the offset of the current server's stream
+#
+#   with_replica_of_this body           a real server, $replica, is a replica of the current one while the body runs
+#   wait_same replica                   until its link is up, and it has all that the current server has
 
 proc replica_open {args} {
     if {$args eq ""} {
@@ -114,4 +117,21 @@ proc payload_digest {bytes} {
 
 proc stream_offset {} {
     return [info_field master_repl_offset]
+}
+
+proc with_replica_of_this {body} {
+    upvar 1 replica replica
+    set replica [server new {}]
+    try {
+        $replica control REPLICAOF 127.0.0.1 [$::current_server port]
+        wait_until {[r WAIT 1 100] == 1}
+        uplevel 1 $body
+    } finally {
+        $replica destroy
+    }
+}
+
+proc wait_same {replica} {
+    wait_until {[regexp -line {^master_link_status:up\r} [$replica control INFO replication]] &&
+        [$replica control DEBUG DIGEST] eq [$::current_server control DEBUG DIGEST]}
 }

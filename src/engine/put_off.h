@@ -1,0 +1,39 @@
+/* put_off: work that must not be done inside a transaction is put off to the end of its EXEC.
+ *
+ * A transaction is one unit of the command log. Whatever begins or ends a file, or decides who
+ * reads the log, would cut the unit in two: one half in one file, or for one role, and one half in
+ * the other. So the directive changes at once, and its effect follows when EXEC has ended, before
+ * the next command runs. */
+#ifndef PACKLIST_ENGINE_PUT_OFF_H
+#define PACKLIST_ENGINE_PUT_OFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+
+enum put_off_work {
+    PUT_OFF_APPENDONLY, /* aof/aof.h: the append-only file is turned on or off */
+    PUT_OFF_ROLE,       /* replication/link.h: whose replica the server is */
+    PUT_OFF_COUNT
+};
+
+struct put_off {
+    bool is_possible; /* EXEC runs its queue */
+    bool is_due[PUT_OFF_COUNT];
+    /* Set at the start. Each brings what it is about in line with its directive. */
+    void (*work[PUT_OFF_COUNT])(struct engine *engine);
+};
+
+/* Returns whether the work will be done when EXEC has ended: false outside of EXEC, where the
+ * caller does it at once. O(1). */
+bool put_off_add(struct engine *engine, enum put_off_work work);
+
+/* Call them around the queue of EXEC. The second returns whether there is work for put_off_run. */
+void put_off_begin(struct engine *engine);
+bool put_off_end(struct engine *engine);
+
+/* Does the work that is due. Outside of units. */
+void put_off_run(struct engine *engine);
+
+#endif
