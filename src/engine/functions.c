@@ -109,14 +109,14 @@ static const struct function_language *language_of(const struct functions *funct
 
 static struct function_library *compile(const struct function_language *language,
                                         const struct function_code *parsed, struct slice code,
-                                        sds *error) {
+                                        unsigned flags, sds *error) {
     struct function_library *library = mem_alloc(sizeof(*library));
     *library = (struct function_library){.name = sds_new(sds_slice(parsed->name)),
                                          .code = sds_new(code),
                                          .language = language,
                                          .by_key = hashtable_new(&functions_by_key),
                                          .references = 1};
-    if (language->compile(language->arg, library, parsed->body, error)) {
+    if (language->compile(language->arg, library, parsed->body, flags, error)) {
         if (library->function_count > 0) return library;
         *error = sds_new(SLICE("No functions registered"));
     }
@@ -137,13 +137,13 @@ static bool library_may_be_added(const struct function_set *set, sds name, bool 
 
 struct function_library *function_library_new(const struct functions *functions,
                                               const struct function_set *set, struct slice code,
-                                              bool replaces, sds *error) {
+                                              unsigned flags, sds *error) {
     struct function_code parsed;
     if (!function_code_parse(&parsed, code, error)) return NULL;
     struct function_library *library = NULL;
     const struct function_language *language = language_of(functions, &parsed, error);
-    if (language && library_may_be_added(set, parsed.name, replaces, error))
-        library = compile(language, &parsed, code, error);
+    if (language && library_may_be_added(set, parsed.name, flags & FUNCTION_REPLACES, error))
+        library = compile(language, &parsed, code, flags, error);
     function_code_free(&parsed);
     return library;
 }
@@ -288,11 +288,11 @@ void functions_replace(struct functions *functions, struct function_set *set) {
 }
 
 struct function_library *functions_load(struct functions *functions, struct slice code,
-                                        bool replaces, sds *error) {
+                                        unsigned flags, sds *error) {
     struct function_library *library =
-        function_library_new(functions, functions->set, code, replaces, error);
+        function_library_new(functions, functions->set, code, flags, error);
     if (!library) return NULL;
-    if (function_set_add(functions->set, library, replaces, error)) return library;
+    if (function_set_add(functions->set, library, flags & FUNCTION_REPLACES, error)) return library;
     function_library_release(library);
     return NULL;
 }

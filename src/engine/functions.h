@@ -43,15 +43,24 @@ struct function_library {
     size_t references;        /* sets and running functions that share it */
 };
 
+/* How a library is loaded. */
+enum function_load {
+    FUNCTION_REPLACES = 1 << 0, /* it may take the place of one that has its name */
+    /* The code was accepted before, perhaps by a faster machine: it comes from a file, or from the
+     * primary. It is given more time. */
+    FUNCTION_ACCEPTED = 1 << 1
+};
+
 /* What can run the code of libraries. */
 struct function_language {
     const char *name; /* "LUA"; a library's code names it in any case */
     void *arg;        /* for the functions below */
 
     /* Runs the code of a new library (`body` is the code behind its first line), which adds its
-     * functions to it with function_library_add. Returns false when the code is bad; *error then
-     * gets a text without "ERR ", which the caller frees. */
-    bool (*compile)(void *arg, struct function_library *library, struct slice body, sds *error);
+     * functions to it with function_library_add. `flags`: enum function_load. Returns false when
+     * the code is bad; *error then gets a text without "ERR ", which the caller frees. */
+    bool (*compile)(void *arg, struct function_library *library, struct slice body, unsigned flags,
+                    sds *error);
 
     /* Frees what `compile` has made for a function. */
     void (*release)(void *arg, const struct function *function);
@@ -82,12 +91,12 @@ void functions_replace(struct functions *functions, struct function_set *set);
 
 /* --- Libraries --- */
 
-/* Makes a library of its code, with one reference. Returns NULL when the code is bad; *error then
- * gets a text without "ERR ", which the caller frees. `set` and `replaces`: as for
- * function_set_add; a name that is taken is found before any code runs. */
+/* Makes a library of its code, with one reference. `flags`: enum function_load. Returns NULL when
+ * the code is bad; *error then gets a text without "ERR ", which the caller frees. `set` is the one
+ * that it will be added to: a name that is taken is found before any code runs. */
 struct function_library *function_library_new(const struct functions *functions,
                                               const struct function_set *set, struct slice code,
-                                              bool replaces, sds *error);
+                                              unsigned flags, sds *error);
 
 /* Adds a function to a library that is being compiled. `description` may be NULL: its ownership is
  * taken on success. Returns NULL when the library has such a function already. O(name). */
@@ -126,9 +135,9 @@ struct function *function_set_function(const struct function_set *set, struct sl
 size_t function_set_count(const struct function_set *set);
 size_t function_set_memory(const struct function_set *set);
 
-/* Makes a library of the code and adds it to the set in force. Returns it, or NULL with *error as
- * above; then nothing has changed. */
+/* Makes a library of the code and adds it to the set in force. `flags`: enum function_load. Returns
+ * it, or NULL with *error as above; then nothing has changed. */
 struct function_library *functions_load(struct functions *functions, struct slice code,
-                                        bool replaces, sds *error);
+                                        unsigned flags, sds *error);
 
 #endif

@@ -19,6 +19,11 @@ static void fail(struct call *call, sds error) {
     sds_free(error);
 }
 
+/* Returns how the command loads libraries: enum function_load. */
+static unsigned load_flags(const struct call *call, bool replaces) {
+    return (replaces ? FUNCTION_REPLACES : 0) | (call_is_repeated(call) ? FUNCTION_ACCEPTED : 0);
+}
+
 /* --- FUNCTION LOAD [REPLACE] code --- */
 
 void function_load_command(struct call *call) {
@@ -30,8 +35,8 @@ void function_load_command(struct call *call) {
         return;
     }
     sds error;
-    struct function_library *library =
-        functions_load(call->engine->functions, call->argv[last], last > 2, &error);
+    struct function_library *library = functions_load(call->engine->functions, call->argv[last],
+                                                      load_flags(call, last > 2), &error);
     if (!library) {
         fail(call, error);
         return;
@@ -111,13 +116,14 @@ static bool parse_policy(struct call *call, enum restore_policy *policy) {
 struct restored {
     struct functions *functions;
     struct function_set *set;
-    sds error; /* of a library; NULL: none */
+    unsigned flags; /* enum function_load */
+    sds error;      /* of a library; NULL: none */
 };
 
 static bool add_restored(void *arg, struct slice code) {
     struct restored *restored = arg;
-    struct function_library *library =
-        function_library_new(restored->functions, restored->set, code, false, &restored->error);
+    struct function_library *library = function_library_new(
+        restored->functions, restored->set, code, restored->flags, &restored->error);
     if (!library) return false;
     if (function_set_add(restored->set, library, false, &restored->error)) return true;
     function_library_release(library);
@@ -127,7 +133,9 @@ static bool add_restored(void *arg, struct slice code) {
 /* Returns a new set with the libraries of the payload; NULL when it is bad, with the error
  * replied. */
 static struct function_set *read_payload(struct call *call) {
-    struct restored restored = {.functions = call->engine->functions, .set = function_set_new()};
+    struct restored restored = {.functions = call->engine->functions,
+                                .set = function_set_new(),
+                                .flags = load_flags(call, false)};
     const char *error =
         function_dump_read(call->argv[2], call_skips_checksums(call), add_restored, &restored);
     if (!error && !restored.error) return restored.set;

@@ -10,8 +10,8 @@
 #include "script/script_run.h"
 
 /* The time that the code of a library may take when a client loads it; and the processor time when
- * it comes from a file or from the primary: it was accepted there, perhaps on a faster machine. */
-enum { LOAD_MS_MAX = 500, FILE_MS_MAX = 2000 };
+ * it was accepted before (FUNCTION_ACCEPTED). */
+enum { LOAD_MS_MAX = 500, ACCEPTED_MS_MAX = 2000 };
 
 static struct function_runner *runner_of(void *arg) {
     return arg;
@@ -20,7 +20,7 @@ static struct function_runner *runner_of(void *arg) {
 /* --- Loading --- */
 
 static int64_t time_us(const struct function_runner *runner) {
-    return runner->is_file ? clock_thread_us() : clock_monotonic_us();
+    return runner->is_accepted ? clock_thread_us() : clock_monotonic_us();
 }
 
 static const char *watch_load(void *arg) {
@@ -33,9 +33,9 @@ static sds run_error(const struct function_runner *runner, enum machine_result r
     struct machine *machine = runner->machine;
     bool is_counted;
     sds text = sds_new(SLICE("Error registering functions: "));
-    if (result == MACHINE_ENDED && runner->is_file)
+    if (result == MACHINE_ENDED && runner->is_accepted)
         return sds_append_format(text, "ERR the code of the library '%s' has not ended in %d ms",
-                                 runner->loading->name, FILE_MS_MAX);
+                                 runner->loading->name, ACCEPTED_MS_MAX);
     if (result == MACHINE_ENDED)
         return sds_append_format(text, "ERR %s", machine_end_text(machine));
     machine_suspend_limit(machine);
@@ -48,12 +48,12 @@ static sds run_error(const struct function_runner *runner, enum machine_result r
 
 /* Runs the code of a library. */
 static bool run_code(struct function_runner *runner, struct function_library *library, int code,
-                     sds *error) {
+                     unsigned flags, sds *error) {
     struct machine *machine = runner->machine;
-    runner->is_file =
-        runner->scripts->engine->restrictions & (RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE);
+    runner->is_accepted = flags & FUNCTION_ACCEPTED;
     runner->loading = library;
-    runner->deadline_us = time_us(runner) + (runner->is_file ? FILE_MS_MAX : LOAD_MS_MAX) * 1000;
+    runner->deadline_us =
+        time_us(runner) + (runner->is_accepted ? ACCEPTED_MS_MAX : LOAD_MS_MAX) * 1000;
     machine_set_watch(machine, watch_load, runner);
     machine_choose_view(machine, runner->loading_view);
     enum machine_result result = scripts_run_machine(runner->scripts, machine, code, NULL, NULL);
@@ -65,7 +65,8 @@ static bool run_code(struct function_runner *runner, struct function_library *li
     return result == MACHINE_DONE;
 }
 
-static bool compile(void *arg, struct function_library *library, struct slice body, sds *error) {
+static bool compile(void *arg, struct function_library *library, struct slice body, unsigned flags,
+                    sds *error) {
     struct function_runner *runner = runner_of(arg);
     int code = machine_compile(runner->machine, "@user_function", body);
     if (code == LUA_NOREF) {
@@ -75,7 +76,7 @@ static bool compile(void *arg, struct function_library *library, struct slice bo
         machine_finish(runner->machine);
         return false;
     }
-    bool done = run_code(runner, library, code, error);
+    bool done = run_code(runner, library, code, flags, error);
     for (size_t i = 0; done && i < library->function_count; i++)
         machine_shorten_globals(runner->machine, library->functions[i]->reference);
     machine_release(runner->machine, code);

@@ -21,8 +21,8 @@ struct function_runner {
     struct machine *machine;
     int loading_view;                 /* machine_choose_view */
     struct function_library *loading; /* the library whose code runs, or NULL */
-    bool is_file;                     /* it comes from a file or from the primary */
-    int64_t deadline_us;              /* of its code: monotonic; of a file's, processor time */
+    bool is_accepted;                 /* FUNCTION_ACCEPTED */
+    int64_t deadline_us;              /* of its code: monotonic; of accepted code, processor time */
 };
 
 /* Makes the machine, and sets engine->functions->language. */

@@ -256,8 +256,9 @@ static bool add_function(struct engine *engine, struct loader *loader,
     sds error;
     struct function_set *set = loader->functions ? loader->functions : engine->functions->set;
     bool replaces = loader->flags & LOAD_REPLACE;
+    unsigned flags = FUNCTION_ACCEPTED | (replaces ? FUNCTION_REPLACES : 0);
     struct function_library *library =
-        function_library_new(engine->functions, set, item->text, replaces, &error);
+        function_library_new(engine->functions, set, item->text, flags, &error);
     if (library && function_set_add(set, library, replaces, &error)) return true;
     if (library) function_library_release(library);
     rdb_reader_fail(&loader->file->reader, "a library of functions is bad: %s",

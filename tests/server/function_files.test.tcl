@@ -252,6 +252,9 @@ check_in 2 "a file whose code cannot be run does not start the server" {
             lassign [$current_server fail_to_start] _ log
             assert {[string match "*'function|*' of the append only file * cannot be run here: ERR *" $log]}
         }
+        break_file $current_server "[request [list FUNCTION LOAD "#!lua name=loop\nwhile true do end"]]$good"
+        lassign [$current_server fail_to_start] _ log
+        assert_match "*ERR the code of the library 'loop' has not ended in 2000 ms*" $log
         break_file $current_server $good
         server_again launch
         r GET k

@@ -311,6 +311,15 @@ foreach {name words why} {
         }
     }] 2
 }
+check_in 2 "the code of a library has as much time as that of files, as the primary may be faster" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed FUNCTION LOAD "#!lua name=loop\nwhile true do end"
+        link_begins_anew {} 1000
+        regexp -line {The command 'function.load' of MASTER fails here: (.*)\. The data} [$current_server log] _ error
+        set error
+    }
+} "ERR Error registering functions: ERR the code of the library 'loop' has not ended in 2000 ms"
 check_in 2 "because of the same command, all data is asked for once a minute, and the log and INFO name it" {
     with_replica {} {
         set link [link_begin {a 1}]

@@ -17,8 +17,10 @@
 
 static int live; /* functions that were compiled and not released */
 
-static bool compile(void *arg, struct function_library *library, struct slice body, sds *error) {
+static bool compile(void *arg, struct function_library *library, struct slice body, unsigned flags,
+                    sds *error) {
     (void)arg;
+    (void)flags;
     for (size_t i = 1; i < body.len; i++) {
         struct slice name = slice_make(body.ptr + i, 1);
         bool added = body.ptr[i] != '!' && function_library_add(library, name, NULL, 0, (int)i);
@@ -46,9 +48,13 @@ static struct functions new_functions(void) {
     return functions;
 }
 
+static unsigned load_flags(bool replaces) {
+    return replaces ? FUNCTION_REPLACES : 0;
+}
+
 static void assert_loaded(struct functions *functions, const char *code, bool replaces) {
     sds error = NULL;
-    assert_non_null(functions_load(functions, slice_of_cstr(code), replaces, &error));
+    assert_non_null(functions_load(functions, slice_of_cstr(code), load_flags(replaces), &error));
     assert_null(error);
 }
 
@@ -57,7 +63,7 @@ static void assert_refused(struct functions *functions, const char *code, bool r
     sds error = NULL;
     size_t memory = functions->set->memory;
     int before = live;
-    assert_null(functions_load(functions, slice_of_cstr(code), replaces, &error));
+    assert_null(functions_load(functions, slice_of_cstr(code), load_flags(replaces), &error));
     assert_string_equal(error, expected);
     assert_int_equal(functions->set->memory, memory);
     assert_int_equal(live, before);
@@ -198,7 +204,8 @@ static void changes_are_those_of_a_model(void **state) {
             bool replaces = random_below(&random, 2);
             random_names(&random, names);
             snprintf(code, sizeof(code), "#!lua name=%c\n%s", library, names);
-            bool loaded = functions_load(&functions, slice_of_cstr(code), replaces, &error);
+            bool loaded =
+                functions_load(&functions, slice_of_cstr(code), load_flags(replaces), &error);
             assert_int_equal(loaded, model_load(&model, library, names, replaces));
             assert_int_equal(loaded, error == NULL);
             sds_free(error);
