@@ -16,6 +16,7 @@
 #include "session/clients.h"
 #include "session/pause.h"
 #include "session/session.h"
+#include "table/command.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -202,6 +203,7 @@ static size_t take_line(struct link *link, char *bytes, size_t len) {
 /* Takes nothing while the stream is held back. */
 static size_t take_stream(struct link *link, char *bytes, size_t len) {
     if (session_of(link)->flags & SESSION_PAUSED) return 0;
+    link->is_held_back = false;
     link_resume(link);
     return link_stream_take(link, bytes, len);
 }
@@ -288,6 +290,7 @@ static void connect_now(struct link *link) {
     struct engine *engine = link->engine;
     log_notice("Connecting to MASTER %s:%d", link->host, link->port);
     link->io_ms = link->second_ms = engine->steady_ms;
+    link->after_pause = false;
     net_timer_start(link->timer, SECOND_MS, SECOND_MS);
     set_state(link, LINK_CONNECTS);
     link->dial =
@@ -358,7 +361,20 @@ void link_resume(struct link *link) {
 
 void link_hold_back(struct link *link) {
     pause_hold(session_of(link));
+    link->is_held_back = true;
     link_pause(link);
+}
+
+static bool pause_goes_on(struct engine *engine) {
+    return pause_holds(engine, COMMAND_WRITE);
+}
+
+bool link_waits_with_all(struct link *link) {
+    if (!link->is_held_back || !pause_goes_on(link->engine)) return false;
+    link_fail(link, "MASTER has to send all data, because its stream was lost during CLIENT PAUSE: "
+                    "asking for it when the pause has ended.");
+    link->after_pause = true;
+    return true;
 }
 
 /* The connection becomes a client that is listed. */
@@ -379,6 +395,7 @@ static void register_session(struct link *link, int database) {
 void link_go_online(struct link *link, int database) {
     struct engine *engine = link->engine;
     link->has_position = true;
+    link->is_held_back = false;
     if (!link->conn) { /* it was lost while data was loaded */
         reset(link);
         return;
@@ -395,6 +412,12 @@ void link_go_online(struct link *link, int database) {
 static bool is_overdue(const struct link *link) {
     int64_t limit_ms = link->engine->config.repl_timeout * SECOND_MS;
     return !link->is_paused && link->engine->steady_ms - link->io_ms > limit_ms;
+}
+
+static void connect_if_due(struct link *link) {
+    struct engine *engine = link->engine;
+    if (engine->steady_ms < link->retry_ms || link->payload.is_loading) return;
+    if (!link->after_pause || !pause_goes_on(engine)) connect_now(link);
 }
 
 /* What has come while a script was busy is not read yet: that time is not the primary's. */
@@ -426,9 +449,7 @@ static void on_second(void *arg) {
     engine_update_clock(engine);
     note_absence(link);
     switch (link->state) {
-    case LINK_WAITS:
-        if (engine->steady_ms >= link->retry_ms && !link->payload.is_loading) connect_now(link);
-        break;
+    case LINK_WAITS: connect_if_due(link); break;
     case LINK_LOADS: keep_alive(link); break;
     case LINK_STREAMS:
         link_send_ack(link);

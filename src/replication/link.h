@@ -63,6 +63,8 @@ struct link {
     bool has_position;       /* the data is that of engine->replication: its id at its offset */
     bool has_id;             /* the primary has named its history; not after SYNC */
     bool is_paused;    /* input is not read: the disk is slow, data is being loaded, CLIENT PAUSE */
+    bool is_held_back; /* the stream waits for the end of a pause, or did when it was lost */
+    bool after_pause;  /* no connection is tried before the pause has ended */
     bool auth_awaited; /* the first reply to what was sent is that to AUTH */
     unsigned awaited;  /* replies to what was sent that have not come */
     char next_id[REPLICATION_ID_LEN + 1]; /* of the history that the payload belongs to */
@@ -160,6 +162,12 @@ void link_resume(struct link *link);
 /* The stream must wait for the end of a pause (session/pause.h): it is presented again then, from
  * the command on that is not consumed now. */
 void link_hold_back(struct link *link);
+
+/* The primary is about to send all data. If that is so because the stream was lost while a pause
+ * held it back, closes the link until the end of the pause, and returns true: a pause that lasts
+ * longer than the primary can keep the stream would otherwise make it send all data over and
+ * over. */
+bool link_waits_with_all(struct link *link);
 
 /* The data is that of another history: nothing of that is known to be on the disk. */
 void link_forget_synced(struct link *link);

@@ -134,6 +134,7 @@ static void take_full(struct link *link, struct slice rest) {
         link_fail(link, "Master replied with wrong +FULLRESYNC syntax.");
         return;
     }
+    if (link_waits_with_all(link)) return;
     note_id(link, id);
     link->next_offset = (uint64_t)offset;
     link->state = LINK_HEADER;
@@ -163,6 +164,7 @@ static void take_continue(struct link *link, struct slice rest) {
 static void ask_old_way(struct link *link, struct slice line) {
     log_notice("Master does not support PSYNC or is in error state (reply: %.*s)",
                slice_precision(line), line.ptr);
+    if (link_waits_with_all(link)) return;
     log_notice("Retrying with SYNC...");
     link_send(link, (const struct slice[]){SLICE("SYNC")}, 1);
     link->has_id = false;

@@ -464,6 +464,37 @@ check_in 2 "a link that is closed during CLIENT PAUSE goes on with what was held
         list [get a] [info_field blocked_clients]
     }
 } {4 0}
+check_in 2 "all data is asked for behind CLIENT PAUSE when the link is lost and the primary cannot go on" {
+    with_held_stream {
+        $current_server control CLIENT KILL TYPE master
+        set link [$::primary accept]
+        assert_equal [link_asks $link] [list PSYNC $::replication_id [expr {$before + 1}]]
+        $link write "+FULLRESYNC $replication_id 1000\r\n"
+        assert {[$link is_closed]}
+        set later [expr {[info_field uptime_in_seconds] + 3}]
+        wait_until {[info_field uptime_in_seconds] >= $later}
+        assert_equal [list [get a] [replication master_link_status] [$::primary waiting]] {1 down 0}
+        $current_server control CLIENT UNPAUSE
+        set link [$::primary accept]
+        assert_equal [link_asks $link] [list PSYNC $::replication_id [expr {$before + 1}]]
+        link_sync $link {a 3} 1000
+        wait_link up
+        get a
+    }
+} 3
+# The replica confirms once a second, and then looks whether the primary is silent.
+check_in 2 "the link stays when CLIENT PAUSE lasts longer than repl-timeout" {
+    with_held_stream {
+        $current_server control CONFIG SET repl-timeout 1
+        foreach times {1 2 3} {
+            assert_equal [lrange [$link request] 0 1] {REPLCONF ACK}
+        }
+        $current_server control CONFIG SET repl-timeout 60
+        $current_server control CLIENT UNPAUSE
+        applied $link
+        get a
+    }
+} 2
 check_in 2 "a replica that is promoted during CLIENT PAUSE drops what was held back" {
     with_held_stream {
         $current_server control REPLICAOF NO ONE

@@ -2,6 +2,7 @@
 #
 #   with_replica {directive value …} body   a server that is a replica of $primary, which listens, while the body runs
 #   $primary port                           where it listens
+#   $primary waiting                        how many connections it has not accepted yet
 #   set link [$primary accept]              the connection that the replica opens next, as a client object, and
 #   $link request                           the words of the next request of the replica
 #   $link skip_acks                         the words of the next one that is no REPLCONF ACK
@@ -90,6 +91,11 @@ oo::class create fake_primary {
     }
 
     method port {} { return $port }
+
+    method waiting {} {
+        update
+        return [llength $waiting]
+    }
 
     method accept {} {
         set deadline [expr {[clock milliseconds] + $::patience_ms}]
