@@ -39,8 +39,7 @@ check_in 2 "appendonly turned on in a transaction begins behind it" {
     with_replicated {} {
         assert_equal [in_transaction {{CONFIG SET appendonly yes}}] {1 OK 1}
         assert_whole $replica
-        wait_until {[info_field aof_enabled] == 1 && [info_field aof_rewrite_in_progress] == 0 &&
-            [info_field aof_rewrite_scheduled] == 0}
+        wait_rewritten
         r INCR a
         set digest [r DEBUG DIGEST]
         $current_server kill
@@ -93,8 +92,8 @@ check_in 2 "a rewrite and a snapshot that a transaction asks for begin behind it
         assert_match {1 {Background append only file rewriting scheduled} {Background saving *} 1} \
             [in_transaction {BGREWRITEAOF {BGSAVE SCHEDULE}}]
         assert_whole $replica
-        wait_until {[info_field aof_rewrite_in_progress] == 0 && [info_field aof_rewrite_scheduled] == 0 &&
-            [info_field rdb_bgsave_in_progress] == 0}
+        wait_rewritten
+        wait_until {[info_field rdb_bgsave_in_progress] == 0}
         r INCR a
         $current_server crash
         set ::default_client ""
@@ -155,6 +154,7 @@ check_in 2 "REPLICAOF and back in a transaction changes no role" {
 check_in 2 "a replica that becomes a primary in a transaction has it in the file as a whole" {
     with_replica {appendonly yes replica-read-only no} {
         link_begin
+        wait_rewritten
         assert_equal [in_transaction {{REPLICAOF NO ONE}}] {1 OK 1}
         assert_equal [lindex [r ROLE] 0] master
         propagated_last 5
@@ -218,6 +218,8 @@ foreach requests {
                 set data [list [r DEBUG DIGEST] [r FUNCTION LIST]]
                 assert_equal [$replica control FUNCTION LIST] [lindex $data 1]
             }
+            wait_rewritten ;# where a transaction has turned the file on
+            wait_written
             $current_server crash
             set default_client ""
             assert_equal [list [r DEBUG DIGEST] [r FUNCTION LIST]] $data
