@@ -186,7 +186,7 @@ void command_docs_command(struct call *call) {
     const struct command *all = command_all(&total);
     size_t mark = reply_begin(call->reply);
     for (size_t i = 0; call->argc == 2 && i < total; i++) {
-        if (!command_is_top_level(&all[i])) continue;
+        if (!command_is_listed(&all[i])) continue;
         reply_docs(call->reply, &all[i]);
         count++;
     }

@@ -36,10 +36,14 @@ size_t command_subcommand_count(const struct command *command) {
     return count;
 }
 
-static size_t top_level_count(void) {
+bool command_is_listed(const struct command *command) {
+    return command_is_top_level(command) && command->called;
+}
+
+static size_t listed_count(void) {
     size_t total, count = 0;
     const struct command *all = command_all(&total);
-    for (size_t i = 0; i < total; i++) count += command_is_top_level(&all[i]);
+    for (size_t i = 0; i < total; i++) count += command_is_listed(&all[i]);
     return count;
 }
 
@@ -284,9 +288,9 @@ static void reply_command(struct reply *reply, const struct command *command) {
 static void reply_all_commands(struct reply *reply) {
     size_t total;
     const struct command *all = command_all(&total);
-    reply_array(reply, top_level_count());
+    reply_array(reply, listed_count());
     for (size_t i = 0; i < total; i++)
-        if (command_is_top_level(&all[i])) reply_command(reply, &all[i]);
+        if (command_is_listed(&all[i])) reply_command(reply, &all[i]);
 }
 
 void command_command(struct call *call) {
@@ -309,7 +313,7 @@ void command_info_command(struct call *call) {
 }
 
 void command_count_command(struct call *call) {
-    reply_integer(call->reply, (int64_t)top_level_count());
+    reply_integer(call->reply, (int64_t)listed_count());
 }
 
 /* --- COMMAND LIST --- */
@@ -347,7 +351,7 @@ void command_list_command(struct call *call) {
     const struct command *all = command_all(&total);
     size_t mark = reply_begin(call->reply);
     for (size_t i = 0; i < total; i++) {
-        if (!passes(&all[i], filter, value)) continue;
+        if (!all[i].called || !passes(&all[i], filter, value)) continue;
         reply_bulk_cstr(call->reply, all[i].name);
         count++;
     }

@@ -4,11 +4,16 @@
 
 #include "table/command.h"
 
+#include <stdbool.h>
+
 /* Finds a command by its full name, "lpush" or "config|get", in any case; NULL when unknown. */
 const struct command *command_find_full(struct slice name);
 
 /* Returns the number of subcommands of a container, which follow it in the table; 0 for other
  * commands. O(subcommands). */
 size_t command_subcommand_count(const struct command *command);
+
+/* Returns whether COMMAND lists it: it is no subcommand, and clients can call it. O(1). */
+bool command_is_listed(const struct command *command);
 
 #endif

@@ -487,10 +487,9 @@ void call_bad_expiry(struct call *call) {
     reply_error_format(call->reply, "ERR invalid expire time in '%s' command", call->command->name);
 }
 
-/* The container's name in capitals, as help texts show it. */
+/* The name by which the container was called, in capitals, as help texts show it. */
 static sds container_name(const struct call *call) {
-    const char *name = call->command->name;
-    sds upper = sds_new(slice_make(name, strcspn(name, "|")));
+    sds upper = sds_new(call->argv[0]);
     for (size_t i = 0; i < sds_len(upper); i++) upper[i] = (char)toupper((unsigned char)upper[i]);
     return upper;
 }

@@ -111,6 +111,11 @@ const struct command *command_find_written(const struct command *last, struct sl
     return command_find(name);
 }
 
+/* Returns whether a subcommand stands at this place, which may be the end of the table. */
+static bool is_subcommand(const struct command *at) {
+    return at < table + table_count && !command_is_top_level(at);
+}
+
 /* --- Renaming --- */
 
 /* A name must be a word of a request, and must not be one with which a request of a web page
@@ -137,6 +142,8 @@ const char *command_rename(struct slice from, struct slice to) {
     }
     if (command->called != command->name) mem_free((void *)(uintptr_t)command->called);
     command->called = called;
+    for (struct command *sub = command + 1; is_subcommand(sub); sub++)
+        sub->called = called ? sub->name : NULL;
     has_renames = true;
     fill_lookup();
     return NULL;
@@ -152,9 +159,7 @@ struct slice command_own_name(const struct command *command) {
 
 const struct command *command_find_subcommand(const struct command *container, struct slice name) {
     size_t prefix = strlen(container->name);
-    const struct command *end = table + table_count;
-    for (const struct command *sub = container + 1; sub < end && sub->flags & COMMAND_SUBCOMMAND;
-         sub++)
+    for (const struct command *sub = container + 1; is_subcommand(sub); sub++)
         if (slice_is(name, sub->name + prefix + 1)) return sub;
     return NULL;
 }

@@ -126,8 +126,8 @@ struct key_positions {
 
 struct command {
     const char *name;   /* lower case; subcommands: "config|get" */
-    const char *called; /* the name by which clients call it, in lower case: command_rename; NULL:
-                           they cannot; in a row always NULL */
+    const char *called; /* the name by which clients call it, in lower case: command_rename; of a
+                           subcommand its own; NULL: they cannot; in a row always NULL */
     void (*run)(struct call *call); /* NULL: a container, of use only with a subcommand */
     int32_t arity;  /* the exact argc, or the least one negated; includes the command's name(s) */
     uint32_t flags; /* enum command_flag */

@@ -37,6 +37,22 @@ check "a command with the new name \"\" is gone, for scripts, too" {
         r DBSIZE
     }
 } 0
+check "COMMAND lists what clients can call; a container is called by its new name in texts, too" {
+    with_renamed {GET get-it DEL "" CONFIG settings MEMORY ""} {} {
+        set count [r COMMAND COUNT]
+        assert_equal [llength [r COMMAND]] $count
+        assert_equal [llength [r COMMAND DOCS]] [expr {2 * $count}]
+        foreach command {del memory memory|usage} {
+            assert {$command ni [r COMMAND LIST]}
+            assert_equal [r COMMAND INFO $command] (nil)
+        }
+        assert {"get" in [r COMMAND LIST] && "config|get" in [r COMMAND LIST]}
+        assert {[lsearch -index 0 [r COMMAND] get] >= 0 && [lsearch -index 0 [r COMMAND] del] < 0}
+        assert_equal [error_of {r settings FROB}] "ERR unknown subcommand 'FROB'. Try SETTINGS HELP."
+        assert_match "SETTINGS <subcommand> *" [lindex [r settings HELP] 0]
+        expr {[r COMMAND COUNT] - $count}
+    }
+} 0
 check "two commands may change their names with each other" {
     with_renamed {SET tmp GET SET tmp GET} {} {
         r GET k v
