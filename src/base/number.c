@@ -1,7 +1,5 @@
 #include "base/number.h"
 
-#include "base/alloc.h"
-
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -133,19 +131,103 @@ bool number_parse_long_double(struct slice text, long double *value) {
     return true;
 }
 
+/* Digits that can decide which double a text stands for. The number in the middle between two
+ * doubles has up to 768 of them. Of those behind it matters only whether one is not 0. */
+enum { DECISIVE_DIGITS = 800 };
+
+/* A number of any length: digits × base^exponent. */
+struct long_number {
+    const char *at, *end; /* what is not read yet */
+    bool is_negative, is_hexadecimal, has_digits;
+    int64_t exponent;
+    int count;
+    char digits[DECISIVE_DIGITS]; /* from the first that is not 0 on */
+};
+
+static bool skip_sign(struct long_number *number) {
+    if (number->at == number->end || (*number->at != '-' && *number->at != '+')) return false;
+    return *number->at++ == '-';
+}
+
+static bool skip_hexadecimal_prefix(struct long_number *number) {
+    const char *at = number->at;
+    if (number->end - at < 2 || at[0] != '0' || ascii_lower(at[1]) != 'x') return false;
+    number->at += 2;
+    return true;
+}
+
+static void read_digits(struct long_number *number) {
+    bool is_fraction = false, is_more = false;
+    for (; number->at < number->end; number->at++) {
+        char c = *number->at, letter = ascii_lower(c);
+        if (c == '.' && !is_fraction) {
+            is_fraction = true;
+            continue;
+        }
+        bool is_letter = number->is_hexadecimal && letter >= 'a' && letter <= 'f';
+        if (!number_is_digit(c) && !is_letter) break;
+        number->has_digits = true;
+        bool is_kept = number->count < DECISIVE_DIGITS && (number->count > 0 || c != '0');
+        if (is_kept)
+            number->digits[number->count++] = c;
+        else if (c != '0')
+            is_more = true;
+        number->exponent += (number->count > 0 && !is_kept) - is_fraction;
+    }
+    char *last = &number->digits[DECISIVE_DIGITS - 1];
+    if (is_more && *last == '0') *last = '1';
+}
+
+/* Reads the rest, which must be an exponent or nothing. */
+static bool read_exponent(struct long_number *number) {
+    const int64_t enough = 100000000000000000; /* more than the digits of any text can outweigh */
+    int64_t value = 0;
+    if (number->is_hexadecimal) number->exponent *= 4;
+    if (number->at == number->end) return true;
+    if (ascii_lower(*number->at++) != (number->is_hexadecimal ? 'p' : 'e')) return false;
+    bool is_negative = skip_sign(number);
+    if (number->at == number->end) return false;
+    for (; number->at < number->end; number->at++) {
+        if (!number_is_digit(*number->at)) return false;
+        if (value < enough) value = value * 10 + (*number->at - '0');
+    }
+    number->exponent += is_negative ? -value : value;
+    return true;
+}
+
+/* Enough for a text that is short, and for one that stands for a long one. */
+enum { SHORT_DOUBLE_MAX = 1023 };
+
+/* Writes a short text that stands for the same double, NUL-terminated. Returns false for a text
+ * that is no finite number. It is not copied: clients may send gigabytes. */
+static bool shorten_double(struct slice text, char short_text[SHORT_DOUBLE_MAX + 1]) {
+    struct long_number number;
+    number.at = text.ptr, number.end = slice_end(text);
+    number.count = 0, number.exponent = 0, number.has_digits = false;
+    number.is_negative = skip_sign(&number);
+    number.is_hexadecimal = skip_hexadecimal_prefix(&number);
+    read_digits(&number);
+    if (!number.has_digits || !read_exponent(&number)) return false;
+    snprintf(short_text, SHORT_DOUBLE_MAX + 1, "%s%s0%.*s%c%lld", number.is_negative ? "-" : "",
+             number.is_hexadecimal ? "0x" : "", number.count, number.digits,
+             number.is_hexadecimal ? 'p' : 'e', (long long)number.exponent);
+    return true;
+}
+
 /* The whole text as a number; *is_beyond gets whether that is out of range: infinite or 0. */
 static bool read_double(struct slice text, double *value, bool *is_beyond) {
-    enum { SHORT_MAX = 255 };
-    char few[SHORT_MAX + 1], *end;
+    char copy[SHORT_DOUBLE_MAX + 1], *end;
     if (!is_begun(text)) return false;
-    char *copy = text.len <= SHORT_MAX ? few : mem_alloc(text.len + 1);
-    copy_terminated(text, copy);
+    if (text.len > SHORT_DOUBLE_MAX) {
+        if (!shorten_double(text, copy)) return false;
+        text.len = strlen(copy);
+    } else {
+        copy_terminated(text, copy);
+    }
     errno = 0;
     *value = strtod(copy, &end);
     *is_beyond = errno == ERANGE && (isinf(*value) || *value == 0);
-    bool is_number = end == copy + text.len && !isnan(*value);
-    if (copy != few) mem_free(copy);
-    return is_number;
+    return end == copy + text.len && !isnan(*value);
 }
 
 bool number_parse_double(struct slice text, double *value) {

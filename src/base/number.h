@@ -27,8 +27,8 @@ static inline bool number_parse_int64(struct slice text, int64_t *value);
 bool number_parse_uint64(struct slice text, uint64_t *value);
 
 /* Parses a finite or infinite floating-point number: what strtod accepts, the whole of `text`, no
- * leading blanks, no NaN, and neither overflow nor underflow to zero. The text may have any length:
- * a long one takes as much memory once more meanwhile. O(bytes). */
+ * leading blanks, no NaN, and neither overflow nor underflow to zero. The text may have any length.
+ * O(bytes), without memory of its own. */
 bool number_parse_double(struct slice text, double *value);
 
 /* As number_parse_double, but decimal only, and a number that is too large is infinite, one that is

@@ -1,6 +1,8 @@
 #include "base/number.h"
+#include "base/sds.h"
 #include "unit/seed.h"
 
+#include <errno.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -211,6 +214,106 @@ static void check_long_text(const char *begin, char middle, const char *end, siz
     free(text);
 }
 
+/* "0" many times in place of "~", and "5" in place of "^". */
+static sds expand(const char *pattern, size_t times) {
+    sds text = sds_new(SLICE(""));
+    for (const char *at = pattern; *at; at++) {
+        char c = *at == '~' ? '0' : *at == '^' ? '5' : *at;
+        for (size_t i = 0; i < (*at == '~' || *at == '^' ? times : 1); i++)
+            text = sds_append(text, slice_make(&c, 1));
+    }
+    return text;
+}
+
+/* The patterns are those of numbers whose last digits decide, of long exponents, and of texts that
+ * are no numbers. */
+static void long_texts_are_what_strtod_reads(void **state) {
+    (void)state;
+    static const char *const patterns[] = {"9007199254740993.~1",
+                                           "9007199254740993.~",
+                                           "-9007199254740993~e-2000",
+                                           "~1e5",
+                                           ".~1e1900",
+                                           "1e~5",
+                                           "1e-~5",
+                                           "1e^",
+                                           "1e-^",
+                                           "0e^",
+                                           "-~",
+                                           "+~7",
+                                           ".^",
+                                           "^.^e-2000",
+                                           "2.225073858507201^e-308",
+                                           "4.9406564584124654^e-324",
+                                           "2.4703282292062327208^e-324",
+                                           "1.797693134862315^e308",
+                                           "0x~1p4",
+                                           "0X1.~",
+                                           "0x.~1P8005",
+                                           "0x20000000000001.~1",
+                                           "0x20000000000001.~",
+                                           "-0xfF~p-8000",
+                                           "0x.~p5",
+                                           "0x~.p1",
+                                           "1~e900000000000000000000000",
+                                           "1~e-900000000000000000000000",
+                                           "1~e-1990",
+                                           "1~e",
+                                           "1~e+",
+                                           "1~e+-5",
+                                           "1~ ",
+                                           "1.~.",
+                                           "0x~p",
+                                           "0x~g",
+                                           "0xe",
+                                           "1~p5",
+                                           "0x1~e5",
+                                           "e~5",
+                                           ".e~5",
+                                           "+-~5",
+                                           "--~5",
+                                           "~inf",
+                                           "nan(~)",
+                                           "1~x",
+                                           "x~1",
+                                           "1~f",
+                                           "^x"};
+    static const size_t times[] = {1, 700, 790, 810, 1019, 1030, 1990, 2000, 10000};
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+        for (size_t j = 0; j < sizeof(times) / sizeof(times[0]); j++) {
+            sds text = expand(patterns[i], times[j]);
+            char *end;
+            errno = 0;
+            double expected = strtod(text, &end), value = 77;
+            bool is_beyond = errno == ERANGE && (isinf(expected) || expected == 0);
+            bool is_number = *end == '\0' && !isnan(expected);
+            assert_int_equal(number_parse_double(sds_slice(text), &value), is_number && !is_beyond);
+            assert_true(value == (is_number && !is_beyond ? expected : 77));
+            assert_int_equal(signbit(value), is_number && !is_beyond ? signbit(expected) : 0);
+            sds_free(text);
+        }
+    }
+}
+
+static long peak_kb(void) {
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+static void a_long_text_takes_no_memory(void **state) {
+    (void)state;
+    sds text = sds_try_new_uninit(64 << 20);
+    double value = 77;
+    memset(text, '0', sds_len(text));
+    long before = peak_kb();
+    assert_true(number_parse_double(sds_slice(text), &value) && value == 0);
+    text[sds_len(text) - 1] = 'y';
+    assert_false(number_parse_double(sds_slice(text), &value));
+    assert_true(peak_kb() - before < 16 << 10);
+    sds_free(text);
+}
+
 static void texts_of_any_length_are_parsed(void **state) {
     (void)state;
     static const size_t lengths[] = {255, 256, 257, 5119, 5120, 1000000};
@@ -382,6 +485,8 @@ int main(void) {
         cmocka_unit_test(random_texts_are_accepted_only_if_they_format_back),
         cmocka_unit_test(floating_point_texts_follow_strtod_but_for_blanks_and_nan),
         cmocka_unit_test(texts_of_any_length_are_parsed),
+        cmocka_unit_test(long_texts_are_what_strtod_reads),
+        cmocka_unit_test(a_long_text_takes_no_memory),
         cmocka_unit_test(long_doubles_are_written_plainly_with_17_places),
         cmocka_unit_test(sizes_take_units_in_any_case),
         cmocka_unit_test(doubles_are_written_in_the_shortest_plain_form),
