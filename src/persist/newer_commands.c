@@ -74,7 +74,7 @@ static bool translate_set(struct newer_translation *out, struct reading *in) {
     in->at = 3;
     while (!is_at_end(in)) {
         size_t from = in->at;
-        if (skip_any(in, comparisons, 1))
+        if (!has_comparison && skip_any(in, comparisons, 1))
             has_comparison = true;
         else if (skip_any(in, times, 1) || skip(in, "keepttl", 0))
             add_read(out, in, from);
@@ -88,6 +88,7 @@ static bool translate_set(struct newer_translation *out, struct reading *in) {
 /* MSETEX count key value … [NX|XX] [EX|PX|EXAT|PXAT time | KEEPTTL] */
 static bool translate_msetex(struct newer_translation *out, struct reading *in) {
     int64_t count;
+    bool has_condition = false;
     struct reading expiry = *in;
     if (!number_parse_int64(in->argv[1], &count) || count < 1 ||
         (uint64_t)count > (in->argc - 2) / 2)
@@ -96,7 +97,10 @@ static bool translate_msetex(struct newer_translation *out, struct reading *in) 
     expiry.at = 0;
     while (!is_at_end(in)) {
         size_t from = in->at;
-        if (skip_any(in, existence, 0)) continue;
+        if (!has_condition && skip_any(in, existence, 0)) {
+            has_condition = true;
+            continue;
+        }
         if (expiry.at || !(skip_any(in, times, 1) || skip(in, "keepttl", 0))) return false;
         expiry.argv = in->argv + from;
         expiry.at = in->at - from;
@@ -133,48 +137,43 @@ static bool translate_increx_expiry(struct newer_translation *out, struct slice 
     } commands[] = {{"ex", {"EXPIRE", 6}},
                     {"px", {"PEXPIRE", 7}},
                     {"exat", {"EXPIREAT", 8}},
-                    {"pxat", {"PEXPIREAT", 9}}};
+                    {"pxat", {"PEXPIREAT", 9}},
+                    {"persist", {"PERSIST", 7}}};
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (!slice_is(unit, commands[i].unit)) continue;
         add(out, commands[i].command);
         add(out, key);
-        add(out, time);
+        if (time.ptr) add(out, time);
         if (only_new) add(out, SLICE("NX"));
         finish(out);
-        return true;
     }
-    return !only_new;
+    return !only_new || time.ptr;
 }
 
-/* INCREX key [BYINT n | BYFLOAT x] [LBOUND a] [UBOUND b] [EX|PX|EXAT|PXAT time | PERSIST] [ENX]
+/* INCREX key [BYINT n] [LBOUND a] [UBOUND b] [EX|PX|EXAT|PXAT time | PERSIST] [ENX]
  *
- * An increment that would have passed a bound has changed nothing, and is not propagated; with
- * SATURATE only the value that came of it can be propagated. */
+ * Redis 8.8 propagates SET or DEL instead, with the value that came of it. Where INCREX itself is
+ * sent, an increment that would have passed a bound has changed nothing and is not sent. What comes
+ * of SATURATE depends on the value before, and what comes of BYFLOAT on the server's arithmetic:
+ * these have no translation. */
 static bool translate_increx(struct newer_translation *out, struct reading *in) {
-    struct slice key = in->argv[1], by = SLICE("1"), unit = SLICE(""), time = SLICE("");
-    bool is_float = false, persists = false, only_new = false;
+    struct slice key = in->argv[1], by = {0}, unit = {0}, time = {0};
+    bool only_new = false;
     in->at = 2;
     while (!is_at_end(in)) {
         const struct slice *option = in->argv + in->at;
-        if (skip(in, "byint", 1)) {
+        if (!by.ptr && skip(in, "byint", 1))
             by = option[1];
-        } else if (skip(in, "byfloat", 1)) {
-            by = option[1], is_float = true;
-        } else if (skip_any(in, times, 1)) {
+        else if (!unit.ptr && skip_any(in, times, 1))
             unit = option[0], time = option[1];
-        } else if (skip(in, "persist", 0)) {
-            persists = true;
-        } else if (skip(in, "enx", 0)) {
+        else if (!unit.ptr && skip(in, "persist", 0))
+            unit = option[0];
+        else if (!only_new && skip(in, "enx", 0))
             only_new = true;
-        } else if (!skip(in, "lbound", 1) && !skip(in, "ubound", 1)) {
+        else if (!skip(in, "lbound", 1) && !skip(in, "ubound", 1))
             return false;
-        }
     }
-    if (is_float)
-        ADD_COMMAND(out, SLICE("INCRBYFLOAT"), key, by);
-    else
-        ADD_COMMAND(out, SLICE("INCRBY"), key, by);
-    if (persists) ADD_COMMAND(out, SLICE("PERSIST"), key);
+    ADD_COMMAND(out, SLICE("INCRBY"), key, by.ptr ? by : SLICE("1"));
     return translate_increx_expiry(out, key, unit, time, only_new);
 }
 
@@ -192,18 +191,22 @@ static bool translate_restore(struct newer_translation *out, struct reading *in)
 static bool translate_move(struct newer_translation *out, struct reading *in, int database) {
     struct slice key = in->argv[1], target = in->argv[2];
     in->at = 3;
-    if (!skip(in, "replace", 0) || !is_at_end(in)) return false;
+    struct slice here = number_text(out->number, database);
+    if (!skip(in, "replace", 0) || !is_at_end(in) || slice_equal(target, here)) return false;
     ADD_COMMAND(out, SLICE("SELECT"), target);
     ADD_COMMAND(out, SLICE("DEL"), key);
-    ADD_COMMAND(out, SLICE("SELECT"), number_text(out->number, database));
+    ADD_COMMAND(out, SLICE("SELECT"), here);
     ADD_COMMAND(out, SLICE("MOVE"), key, target);
     return true;
 }
 
 /* --- Streams --- */
 
-/* What happens to the references that groups of consumers have to entries which are deleted. There
- * are no groups here. */
+/* What happens to the references that groups of consumers have to entries which are deleted. With
+ * ACKED the entries stay that a group has not acknowledged. But there are no groups here, nor at
+ * the server that this comes from: what makes a group is refused, from a primary and in a file. So
+ * each entry that is named was deleted. (rdb-skip-unknown-types leaves groups out, and with them
+ * what depends on them.) */
 static const char *const references[] = {"keepref", "delref", "acked", NULL};
 
 /* Options of XADD and XTRIM; each has its number of arguments. */

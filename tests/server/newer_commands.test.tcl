@@ -32,11 +32,10 @@ set cases {
         {{KEYS *}}
         {b}
     "INCREX adds, and changes the expiry"
-        {{MSET a 1 b 2 c 2.5} {SET d 1 PXAT $far}}
-        {{INCREX a} {INCREX b BYINT 10 UBOUND 100 PXAT $far ENX} {INCREX c BYFLOAT 0.25}
-         {INCREX d BYINT -3 PERSIST} {INCREX new LBOUND 0}}
-        {{MGET a b c d new} {PEXPIRETIME b} {PTTL d} {PTTL a}}
-        {{2 12 2.75 -2 1} $far -1 -1}
+        {{MSET a 1 b 2} {SET d 1 PXAT $far}}
+        {{INCREX a} {INCREX b BYINT 10 UBOUND 100 PXAT $far ENX} {INCREX d BYINT -3 PERSIST} {INCREX new LBOUND 0}}
+        {{MGET a b d new} {PEXPIRETIME b} {PTTL d} {PTTL a}}
+        {{2 12 -2 1} $far -1 -1}
     "MOVE REPLACE moves a key over another"
         {{SET k from} {SELECT 3} {RPUSH k to} {SET other 1} {SELECT 0}}
         {{MOVE k 3 REPLACE} {SET behind 1}}
@@ -149,6 +148,19 @@ check "clients get an error, and nothing changes" {
     }
     list [lsort [r KEYS *]] [r MGET k other]
 } {{k other} {1 2}}
+check_in 2 "what has no exact translation is no change: the replica asks for all data" {
+    foreach command {{MOVE k 0 REPLACE} {SET k 2 IFEQ 1 IFEQ 1} {MSETEX 1 k 2 NX XX} {INCREX k UBOUND 5 SATURATE}
+                     {INCREX k BYFLOAT 0.5}} {
+        with_replica {} {
+            set link [link_begin]
+            $link feed SET k 1
+            applied $link
+            $link feed {*}$command
+            wait_until {[info_field unexpected_error_replies] == 1}
+            assert_equal [answers {{GET k}}] 1
+        }
+    }
+}
 check_in 2 "the start stops at a command that cannot be translated, and says which and where" {
     with_aof {} {
         $current_server halt
