@@ -44,6 +44,15 @@ static void close_frame(struct value_sink *sink) {
     if (kind == REPLY_SET) wrap(sink->L, "set");
 }
 
+/* Returns whether a value of `size` bytes may be added. */
+static bool admit(struct value_sink *sink, size_t size) {
+    if (!sink->is_full && size <= sink->memory_max &&
+        machine_memory(sink->machine) <= sink->memory_max - size)
+        return true;
+    sink->is_full = true;
+    return false;
+}
+
 /* Puts the value on top of the stack into the aggregate that is open, and closes those that are
  * complete now. */
 static void place(struct value_sink *sink) {
@@ -55,18 +64,13 @@ static void place(struct value_sink *sink) {
         case REPLY_MAP: place_in_map(sink->L, frame); break;
         case REPLY_SET: place_in_set(sink->L); break;
         }
-        if (frame->is_open_ended || --frame->left > 0) return;
+        if (frame->is_open_ended) {
+            admit(sink, 0); /* its size was not known before */
+            return;
+        }
+        if (--frame->left > 0) return;
         close_frame(sink);
     }
-}
-
-/* Returns whether a value of `size` bytes may be added. */
-static bool admit(struct value_sink *sink, size_t size) {
-    if (!sink->is_full && size <= sink->memory_max &&
-        machine_memory(sink->machine) <= sink->memory_max - size)
-        return true;
-    sink->is_full = true;
-    return false;
 }
 
 /* --- Values --- */

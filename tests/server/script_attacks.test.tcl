@@ -113,6 +113,22 @@ check_in 2 "tables that contain each other end in an error" {
     set bytes [reply_bytes {local a, b = {}, {} a[1] = b b[1] = a return a}]
     list [regexp -- {-ERR reached lua stack limit\r\n} $bytes] [r PING]
 } {1 PONG}
+proc peak_mb {} {
+    regexp {VmHWM:\s+(\d+) kB} [read_file /proc/[$::current_server pid]/status] _ peak
+    return [expr {$peak / 1024}]
+}
+
+check_in 2 "a command's reply whose length is not known before stays within the memory of scripts" {
+    with_server {lua-memory-limit 4mb} {
+        r RPUSH list {*}[lrepeat 1000 a]
+        r EVAL {local t = redis.call('LRANGE', 'list', 0, -1)
+                for i = 1, 1000 do redis.call('RPUSH', 'list', unpack(t)) end} 0
+        set before [peak_mb]
+        set error [error_of {r EVAL {return #redis.call('LPOS', 'list', 'a', 'COUNT', 0)} 0}]
+        assert_match "ERR not enough memory*" $error
+        list [expr {[peak_mb] - $before < 16}] [llength [r EVAL {return redis.call('LPOS', 'list', 'a', 'COUNT', 99)} 0]]
+    }
+} {1 99}
 check_in 2 "values that are in others many times" {
     with_config {lua-memory-limit 4mb} {
         set errors [lmap script {
