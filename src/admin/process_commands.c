@@ -1,17 +1,24 @@
 /* process_commands: TIME and SHUTDOWN. */
 #include "admin/admin_commands.h"
-#include "base/clock.h"
 #include "engine/engine.h"
+#include "engine/engine_clock.h"
 #include "resp/reply.h"
 #include "script/script.h"
 #include "script/script_busy.h"
 #include "server/shutdown.h"
 #include "session/session.h"
 
+/* The clock stands still in EXEC, and in a script until it is busy. A client sees the clock that
+ * its next command will have: time never goes back. */
+static int64_t time_of(struct call *call) {
+    struct engine *engine = call->engine;
+    if (call->origin == ORIGIN_SCRIPT) return script_busy_wall_us(engine->scripts->run);
+    if (call->origin == ORIGIN_CLIENT) engine_update_clock(engine);
+    return engine->now_us;
+}
+
 void time_command(struct call *call) {
-    const struct script_run *script =
-        call->origin == ORIGIN_SCRIPT ? call->engine->scripts->run : NULL;
-    int64_t now_us = script ? script_busy_wall_us(script) : clock_wall_us();
+    int64_t now_us = time_of(call);
     reply_array(call->reply, 2);
     reply_bulk_integer(call->reply, now_us / 1000000);
     reply_bulk_integer(call->reply, now_us % 1000000);

@@ -82,6 +82,7 @@ struct engine {
     const char *busy_refusal;         /* with RESTRICTED_BUSY: the error for other commands */
 
     int64_t now_ms;    /* wall clock when the batch of requests, or a command in it, began */
+    int64_t now_us;    /* the same in microseconds */
     int64_t steady_ms; /* monotonic clock at that time: for measuring durations */
     int64_t start_ms;  /* steady_ms when the server started */
     uint64_t ticks;    /* clock_ticks at the end of the last command */

@@ -4,7 +4,8 @@
 #include "engine/engine.h"
 
 void engine_update_clock(struct engine *engine) {
-    int64_t now_ms = clock_wall_ms();
+    engine->now_us = clock_wall_us();
+    int64_t now_ms = engine->now_us / 1000;
     if (now_ms == engine->now_ms) return;
     engine->now_ms = now_ms;
     engine->steady_ms = clock_monotonic_ms();

@@ -4,8 +4,8 @@
 
 struct engine;
 
-/* Reads the clocks into engine->now_ms, engine->steady_ms and the time in engine->eviction. Within
- * the same millisecond only the wall clock is read. O(1). */
+/* Reads the clocks into engine->now_us, engine->now_ms, engine->steady_ms and the time in
+ * engine->eviction. Within the same millisecond only the wall clock is read. O(1). */
 void engine_update_clock(struct engine *engine);
 
 #endif

@@ -27,6 +27,7 @@ struct script_busy {
     size_t dropped_output;
     sds argument;
     int64_t now_ms;
+    int64_t now_us;
     int64_t steady_ms;
     struct eviction_rules eviction;
     uint64_t released; /* of the reply gate: what these clients get confirms no change */
@@ -63,6 +64,7 @@ static void exchange(struct script_busy *busy, struct engine *engine) {
     EXCHANGE(clients->dropped_output, busy->dropped_output);
     EXCHANGE(engine->argument, busy->argument);
     EXCHANGE(engine->now_ms, busy->now_ms);
+    EXCHANGE(engine->now_us, busy->now_us);
     EXCHANGE(engine->steady_ms, busy->steady_ms);
     EXCHANGE(engine->eviction, busy->eviction);
     EXCHANGE(engine->reply_gate.released, busy->released);
@@ -94,6 +96,7 @@ static struct script_busy *busy_new(const struct engine *engine) {
     busy->reply.may_refer = engine->clients->reply.may_refer;
     reply_init(&busy->pushes, 0);
     busy->now_ms = engine->now_ms;
+    busy->now_us = engine->now_us;
     busy->steady_ms = engine->steady_ms;
     busy->eviction = engine->eviction;
     return busy;
@@ -215,7 +218,7 @@ int64_t script_busy_duration(const struct script_run *run) {
 }
 
 int64_t script_busy_wall_us(const struct script_run *run) {
-    return clock_ticks() < run->time_moves_at ? engine_of(run)->now_ms * 1000 : clock_wall_us();
+    return clock_ticks() < run->time_moves_at ? engine_of(run)->now_us : clock_wall_us();
 }
 
 /* --- Commands --- */

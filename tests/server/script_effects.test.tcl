@@ -174,6 +174,24 @@ check "the clock stands still while a script runs" {
     } 0
 } {1 1}
 
+check "a transaction and its scripts have one time" {
+    r MULTI
+    r TIME
+    r EVAL {for i = 1, 300000 do end return redis.call('TIME')} 0
+    r TIME
+    llength [lsort -unique [r EXEC]]
+} 1
+check "time does not go back between a client and its scripts" {
+    set ask {EVAL {return redis.call('TIME')} 0}
+    set times [lmap time [[default_client] pipeline [list TIME $ask TIME $ask $ask TIME]] {
+        expr {[lindex $time 0] * 1000000 + [lindex $time 1]}
+    }]
+    expr {$times eq [lsort -integer $times]}
+} 1
+check "a script gets the time in microseconds" {
+    wait_until {[lindex [r EVAL {return redis.call('TIME')} 0] 1] % 1000 != 0}
+}
+
 # --- Statistics
 
 proc statistics_of {name} {
