@@ -310,7 +310,8 @@ static void debug_replicate(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* Here the payload of a replica goes through its one connection, so nothing is left to free. */
+/* Here the payload of a replica goes through its one connection, so nothing is left to free. Valkey
+ * runs it with an s at the end, and helps with the name without it. */
 static void debug_delay_free(struct call *call) {
     int64_t seconds;
     if (call_integer_in(call, 2, 0, INT32_MAX, &seconds, "ERR value is out of range"))
@@ -373,7 +374,7 @@ static const char *const help_lines[] = {
     "    Draw a new replication id.",
     "CONFIG-REWRITE-FORCE-ALL",
     "    CONFIG REWRITE that writes every directive, also those with default values.",
-    "DELAY-RDB-CLIENT-FREE-SECOND <seconds>",
+    "DELAY-RDB-CLIENT-FREE-SECONDS <seconds>",
     "    Accepted; a payload has no connection of its own.",
     "DIGEST",
     "    What all databases hold, in 40 hexadecimal digits.",
@@ -458,6 +459,7 @@ static const struct debug_subcommand {
     {"change-repl-id", 2, 2, debug_change_repl_id},
     {"config-rewrite-force-all", 2, 2, debug_rewrite_config},
     {"delay-rdb-client-free-second", 3, 3, debug_delay_free},
+    {"delay-rdb-client-free-seconds", 3, 3, debug_delay_free},
     {"digest", 2, 2, debug_digest},
     {"digest-value", 2, SIZE_MAX, debug_digest_value},
     {"error", 3, 3, debug_error},

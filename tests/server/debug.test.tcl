@@ -454,8 +454,10 @@ check_in 2 "DEBUG SET-DISABLE-DENY-SCRIPTS lets scripts run DEBUG PROTOCOL, and 
     assert_match "ERR This Redis command is not allowed from script*" [error_of {r EVAL $protocol 0 string}]
     lrange $found 0 5
 } {{Hello World} 12345 3.141 1234567999999999999999999999999999999 (nil) {0 1 2}}
-check_in 2 "DEBUG DELAY-RDB-CLIENT-FREE-SECOND is accepted" {
-    list [r DEBUG DELAY-RDB-CLIENT-FREE-SECOND 5] [error_of {r DEBUG DELAY-RDB-CLIENT-FREE-SECOND -1}]
-} {OK {ERR value is out of range}}
+foreach name {DELAY-RDB-CLIENT-FREE-SECONDS DELAY-RDB-CLIENT-FREE-SECOND} {
+    check_in 2 "DEBUG $name is accepted" {
+        list [r DEBUG $name 5] [error_of {r DEBUG $name -1}]
+    } {OK {ERR value is out of range}}
+}
 
 finish
