@@ -62,6 +62,7 @@ static const struct config_choice diskless_loads[] = {
 
 /* Reasons why a directive has only one value. */
 #define ONE_THREAD "one thread serves all clients"
+#define LARGE_REPLIES "the server chooses which strings are sent from where they are stored"
 #define ALL_ACCEPTED "all connections that wait are accepted at once"
 #define NO_DEFRAGMENTATION "memory is not defragmented"
 #define REHASHING "tables are always rehashed step by step"
@@ -391,7 +392,11 @@ const struct config_directive config_table[] = {
     /* The event loop, its threads and its memory. */
     ONLY("io-threads", "1", 0, ONE_THREAD),
     ONLY("io-threads-do-reads", "no", 0, ONE_THREAD),
+    ONLY("io-threads-always-active", "no", CONFIG_HIDDEN, ONE_THREAD),
     ONLY("prefetch-batch-max-size", "16", 0, ONE_THREAD),
+    ONLY("min-io-threads-avoid-copy-reply", "7", CONFIG_HIDDEN, LARGE_REPLIES),
+    ONLY("min-string-size-avoid-copy-reply", "16384", CONFIG_HIDDEN, LARGE_REPLIES),
+    ONLY("min-string-size-avoid-copy-reply-threaded", "65536", CONFIG_HIDDEN, LARGE_REPLIES),
     ONLY("max-new-connections-per-cycle", "10", 0, ALL_ACCEPTED),
     ONLY("max-new-tls-connections-per-cycle", "1", 0, ALL_ACCEPTED),
     ONLY("activedefrag", "no", 0, NO_DEFRAGMENTATION),
@@ -417,6 +422,7 @@ const struct config_directive config_table[] = {
     ONLY("always-show-logo", "no", 0, ONE_LOG_FORMAT),
     ONLY("use-exit-on-panic", "no", CONFIG_HIDDEN, ABORTS),
     ONLY("enable-debug-assert", "no", CONFIG_HIDDEN, "a build with CHECKED=1 checks more"),
+    ONLY("debug-context", "", CONFIG_HIDDEN, "a crash report names no context"),
     ONLY("watchdog-period", "0", CONFIG_HIDDEN, NO_WATCHDOG),
     ONLY("commandlog-request-larger-than", "-1", 0, NO_LARGE_LOG),
     ONLY("commandlog-reply-larger-than", "-1", 0, NO_LARGE_LOG),
@@ -509,7 +515,9 @@ const struct config_directive config_table[] = {
     ONLY("cluster-link-sendbuf-limit", "0", 0, NO_CLUSTER),
     ONLY("cluster-manual-failover-timeout", "5000", 0, NO_CLUSTER),
     ONLY("cluster-migration-barrier", "1", 0, NO_CLUSTER),
+    ONLY("cluster-message-gossip-perc", "10", CONFIG_HIDDEN, NO_CLUSTER),
     ONLY("cluster-node-timeout", "15000", 0, NO_CLUSTER),
+    ONLY("cluster-ping-interval", "0", CONFIG_HIDDEN, NO_CLUSTER),
     ONLY("cluster-port", "0", 0, NO_CLUSTER),
     ONLY("cluster-preferred-endpoint-type", "ip", 0, NO_CLUSTER),
     ALIASED("cluster-replica-no-failover", "cluster-slave-no-failover", "no", 0, NO_CLUSTER),

@@ -60,6 +60,66 @@ foreach list_name $lists {
     }
 }
 
+# Those that Redis 8.0 and Valkey 9.1 know, but do not list, each with its default and another value.
+set hidden {
+    aof-disable-auto-gc no yes
+    cluster-message-gossip-perc 10 50
+    cluster-ping-interval 0 500
+    debug-context "" text
+    enable-debug-assert no yes
+    io-threads-always-active no yes
+    min-io-threads-avoid-copy-reply 7 2
+    min-string-size-avoid-copy-reply 16384 1
+    min-string-size-avoid-copy-reply-threaded 65536 1
+    repl-rdb-channel no yes
+    use-exit-on-panic no yes
+    watchdog-period 0 500
+}
+# These have an effect; enable-protected-configs is not needed to set them.
+set honoured {
+    key-load-delay 0 1
+    loading-process-events-interval-bytes 2097152 4096
+    rdb-key-save-delay 0 1
+}
+check_in 2 "a hidden directive without effect starts the server, which names it once" {
+    set path [$current_server folder]/hidden.conf
+    set lines {}
+    foreach {name _ other} $hidden {
+        append lines "$name $other\n$name $other\n"
+    }
+    write_file $path $lines
+    with_server [list include $path] {
+        set log [$current_server log]
+        foreach {name default other} $hidden {
+            assert_equal [list $name [regexp -all -line "'$name' is ignored: .+" $log]] [list $name 1]
+            assert_equal [r CONFIG GET $name] [list $name $default]
+            assert_match "ERR CONFIG SET failed (possibly related to argument '$name') - *" \
+                [error_of {r CONFIG SET $name $other}]
+            assert_equal [r CONFIG SET $name $default] OK
+        }
+    }
+}
+check_in 2 "a hidden directive with an effect starts the server, which honours it" {
+    set settings {}
+    foreach {name _ other} $honoured {
+        lappend settings $name $other
+    }
+    with_server $settings {
+        foreach {name default other} $honoured {
+            assert_equal [r CONFIG GET $name] [list $name $other]
+            assert_equal [r CONFIG SET $name $default] OK
+        }
+        regexp "is ignored" [$current_server log]
+    }
+} 0
+check_in 2 "CONFIG GET with a pattern lists none of the hidden directives" {
+    set shown [dict keys [r CONFIG GET *]]
+    lmap {name _ _} [concat $hidden $honoured lua-enable-deprecated-api no yes] {
+        if {$name ni $shown || $name eq "aof-disable-auto-gc"} continue
+        set name
+    }
+}
+
 check "CONFIG SET of a directive with one value says why it has no other" {
     foreach {name value why} {
         io-threads 4                "one thread serves all clients"
