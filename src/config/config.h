@@ -101,7 +101,8 @@ struct config {
     int64_t hz;
     int64_t proto_max_bulk_len;
     int64_t lua_memory_limit;
-    int64_t busy_reply_threshold; /* milliseconds; 0: a script is never busy */
+    bool lua_enable_deprecated_api; /* scripts have getfenv, setfenv and newproxy */
+    int64_t busy_reply_threshold;   /* milliseconds; 0: a script is never busy */
     int64_t client_query_buffer_limit;
     struct output_limit output_limits[CLIENT_CLASS_COUNT];
     int64_t enable_debug_command;     /* enum config_access */

@@ -232,6 +232,9 @@ const struct config_directive config_table[] = {
      .default_text = "0", .effect = EFFECT_MAXMEMORY},
     {.name = "lua-memory-limit", .kind = CONFIG_MEMORY, .offset = AT(lua_memory_limit),
      .min = MB, .max = INT64_MAX, .default_text = "256mb", .effect = EFFECT_LUA_MEMORY},
+    {.name = "lua-enable-deprecated-api", .alias = "lua-enable-insecure-api", .kind = CONFIG_BOOL,
+     .flags = CONFIG_IMMUTABLE | CONFIG_HIDDEN, .offset = AT(lua_enable_deprecated_api),
+     .default_text = "no"},
     {.name = "busy-reply-threshold", .alias = "lua-time-limit", .kind = CONFIG_INTEGER,
      .offset = AT(busy_reply_threshold), .min = 0, .max = INT64_MAX, .default_text = "5000"},
     {.name = "maxmemory-clients", .kind = CONFIG_MEMORY, .flags = CONFIG_PERCENT,
@@ -478,7 +481,6 @@ const struct config_directive config_table[] = {
     /* Modules and scripts. */
     ONLY("loadmodule", "", CONFIG_MISSED | CONFIG_FILE_ONLY, NO_MODULES),
     ONLY("enable-module-command", "no", 0, NO_MODULES),
-    ONLY("lua-enable-deprecated-api", "no", CONFIG_HIDDEN, "scripts have no deprecated functions"),
     ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY,
          "scripts are propagated as the commands that they run"),
 

@@ -1,5 +1,6 @@
 /* lib_base: the base functions of Lua, as Redis shows them to scripts. Those of Lua itself that do
- * no harm are kept; here are those that must know proxies, errors that end a run, or limits. */
+ * no harm are kept; here are those that must know proxies, errors that end a run, or limits.
+ * lib_deprecated.c has those that the server gives scripts only on demand. */
 #include "lua/machine_internal.h"
 
 #include <lua5.1/lualib.h>
@@ -48,6 +49,7 @@ static int base_rawset(lua_State *L) {
     luaL_checkany(L, 3);
     lua_settop(L, 3);
     proxy_refuse_write(L, 1);
+    library_refuse_finalizer(L, 1, 2);
     library_set(L, 1);
     return 1;
 }

@@ -74,9 +74,10 @@ static int note_error(lua_State *L) {
     return 1;
 }
 
-static void begin_run(struct machine *machine) {
+static void begin_run(struct machine *machine, int function) {
     machine->is_running = true;
     machine->running = machine->main;
+    machine->function = function;
     machine->steps = 0;
     machine->blocks = 0;
     machine->end_text = NULL;
@@ -89,7 +90,7 @@ enum machine_result machine_run(struct machine *machine, int function, machine_p
                                 void *arg) {
     lua_State *L = machine->main;
     struct run run = {prepare, arg, function};
-    begin_run(machine);
+    begin_run(machine, function);
     lua_rawgeti(L, LUA_REGISTRYINDEX, machine->handler);
     lua_rawgeti(L, LUA_REGISTRYINDEX, machine->body);
     lua_pushlightuserdata(L, &run);
@@ -148,6 +149,28 @@ static void empty_proxies(struct machine *machine) {
     machine->has_written_raw = false;
 }
 
+/* --- Environments are restored (lib_deprecated.c changes them) --- */
+
+void machine_keep_environments(struct machine *machine, lua_State *L) {
+    if (machine->environment != 0) return;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->function);
+    lua_getfenv(L, -1);
+    machine->environment = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pop(L, 1);
+}
+
+static void restore_environments(struct machine *machine) {
+    lua_State *L = machine->main;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->function);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->environment);
+    lua_setfenv(L, -2);
+    lua_pop(L, 1);
+    luaL_unref(L, LUA_REGISTRYINDEX, machine->environment);
+    machine->environment = 0;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->globals);
+    lua_replace(L, LUA_GLOBALSINDEX);
+}
+
 /* --- The end of a run --- */
 
 void machine_on_finish(struct machine *machine, void (*callback)(void *arg), void *arg) {
@@ -160,6 +183,7 @@ void machine_finish(struct machine *machine) {
     machine_suspend_limit(machine);
     lua_settop(L, 0);
     machine_empty_run_tables(machine);
+    if (machine->environment != 0) restore_environments(machine);
     if (machine->on_finish) machine->on_finish(machine->on_finish_arg);
     if (machine->has_written_raw || ALWAYS_LOOKS) empty_proxies(machine);
     machine_resume_limit(machine);

@@ -42,6 +42,11 @@ struct machine *machine_new(size_t memory_limit, void *owner);
 void machine_add_library(struct machine *machine, const char *name, lua_CFunction open);
 void machine_add_alias(struct machine *machine, const char *alias, const char *name);
 
+/* Adds the functions getfenv, setfenv and newproxy, as lua-enable-deprecated-api asks for. What
+ * setfenv has changed is undone when the run ends, except for functions other than the one that
+ * machine_run was given; userdata have no finalizers. Before machine_seal only. */
+void machine_add_deprecated(struct machine *machine);
+
 /* Adds a view: other globals, which code sees instead of the libraries while the view is chosen.
  * `open` as above; each table in what it returns becomes read-only like a library. Returns the
  * view's number. Before machine_seal only. */

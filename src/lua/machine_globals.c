@@ -3,8 +3,9 @@
  * Each global that code reads through the proxy costs a search in the empty proxy, one in its
  * metatable and one in the real table, and so does each member of a library: a tenth of the work of
  * a script of one command. Nothing but a function's own instructions leads to its environment:
- * scripts have no getfenv, _G is the proxy, and what they compile has the proxy. So the code of a
- * function, and that of the functions within it, tells which environment it may have:
+ * scripts have no getfenv, or one that shows the proxy instead (lib_deprecated.c); _G is the proxy,
+ * and what they compile has the proxy. So the code of a function, and that of the functions within
+ * it, tells which environment it may have:
  *
  * - Only the instruction SETGLOBAL needs the proxy of globals, which refuses it. Code without that
  *   may have `contents`, the real table.

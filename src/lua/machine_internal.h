@@ -48,6 +48,7 @@ struct machine {
     int body;     /* run_body */
     int compiler; /* compile_body */
     int handler;  /* note_error */
+    int guard;    /* lib_deprecated.c; 0: none */
     int proxies[MACHINE_LIBRARIES_MAX];
     size_t proxy_count;
     bool sealed;
@@ -59,6 +60,8 @@ struct machine {
     /* The run. */
     bool is_running;
     bool has_written_raw; /* library_set or library_set_index was called */
+    int function;         /* what runs, a reference */
+    int environment;      /* what it had as its environment, a reference; 0: it has it still */
     size_t blocks;        /* not less than the largest block that was allocated */
     struct machine_place place;
     char place_source[LUA_IDSIZE];
@@ -69,6 +72,10 @@ struct machine {
 
 /* Prepares machine_run. */
 void machine_open_runs(struct machine *machine);
+
+/* Called before the environment of a function, or the globals of a thread, change in a run: keeps
+ * what machine_finish restores. May raise an error. */
+void machine_keep_environments(struct machine *machine, lua_State *L);
 
 /* --- Counting steps (machine_watch.c) --- */
 
@@ -146,6 +153,10 @@ void library_open_string(lua_State *L);
 void library_open_table(lua_State *L);
 void library_open_math(lua_State *L); /* and os */
 void library_open_bit(lua_State *L);
+
+/* Raises an error if the table at `table` is a metatable of userdata, and the key at `key` would
+ * give them a finalizer. For whatever writes keys that a script has chosen without metamethods. */
+void library_refuse_finalizer(lua_State *L, int table, int key);
 
 /* Takes away from the table on top of the stack what is not named; the names end with NULL. */
 void library_keep_only(lua_State *L, const char *const *names);

@@ -18,6 +18,7 @@ struct machine *scripts_new_machine(struct scripts *scripts) {
     machine_add_library(machine, "redis", redis_library_open);
     machine_add_alias(machine, "server", "redis");
     machine_add_data_libraries(machine);
+    if (scripts->engine->config.lua_enable_deprecated_api) machine_add_deprecated(machine);
     return machine;
 }
 

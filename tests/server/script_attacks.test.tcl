@@ -4,7 +4,8 @@ source [file join [file dirname [file normalize [info script]]] lib packlist.tcl
 source $library/functions.tcl
 source $library/scripts.tcl
 
-server_start
+# With all functions that scripts can have.
+server_start {lua-enable-deprecated-api yes}
 
 # Runs a script, whose reply or error matches the pattern. Afterwards the server and the machine work.
 proc attack {script pattern} {
@@ -177,8 +178,6 @@ attacks "what leads out of the machine" "*nonexistent global variable*" {
     {return require('io')}
     {return io.open('/etc/passwd')}
     {return debug.getregistry()}
-    {return newproxy(true)}
-    {return getfenv(0)}
     {return dofile('/etc/passwd')}
     {return module('x')}
     {return ffi}
@@ -261,7 +260,9 @@ attacks "collections beside large chunks" "1" {
 }
 attacks "finalizers" "*" {
     {setmetatable({}, {__gc = function() collectgarbage() end}) collectgarbage()}
-    {local p = newproxy and newproxy(true)}
+    {local p = newproxy(true) getmetatable(p).__gc = function() while true do end end p = nil collectgarbage()}
+    {local p = newproxy(true) rawset(getmetatable(p), '__gc', function() while true do end end) p = nil collectgarbage()}
+    {local m = getmetatable(newproxy(true)) setmetatable(m, nil) m.__gc = function() while true do end end collectgarbage()}
 }
 check_in 2 "flushing right after a run and before the next leaves nothing" {
     r FUNCTION FLUSH

@@ -4,8 +4,9 @@
 #include "unit/in_range.h"
 #include "unit/script_fixture.h"
 
+/* Also with the functions that scripts get only on demand. */
 static int begin(void **state) {
-    return script_setup_with(state, 2 * SCRIPT_MEMORY_LIMIT);
+    return script_setup_with(state, 2 * SCRIPT_MEMORY_LIMIT, true);
 }
 
 /* The error's text is in the outcome; afterwards the machine works and nothing
@@ -140,11 +141,23 @@ static void depth_is_bounded(void **state) {
         "end end f()",
         "local function f() return 1 + f() end return f()",
         "local function f() return loadstring('return ...')(f()) end f()",
+        "local p = newproxy(true) getmetatable(p).__index = function(t, k) return t[k] end "
+        "return p.x",
+        "local p = newproxy(true) getmetatable(p).__len = function(t) return #t end return #p",
+        "local p = newproxy(true) getmetatable(p).__eq = function(a, b) return a == b end "
+        "return p == newproxy(p)",
+        "local p = newproxy(true) getmetatable(p).__call = function(t) return t() + 1 end p()",
+        "local e = {} setmetatable(e, {__index = function(t, k) return t[k] end}) "
+        "return setfenv(loadstring('return x'), e)()",
     };
     for (size_t i = 0; i < sizeof(OVERFLOWS) / sizeof(*OVERFLOWS); i++)
         assert_error(*state, OVERFLOWS[i], "overflow");
     assert_error(*state, "local t = {} t.__index = t setmetatable(t, t) return t.x",
                  "loop in gettable");
+    assert_error(*state, "local p = newproxy(true) getmetatable(p).__index = p return p.x",
+                 "loop in gettable");
+    assert_error(*state, "local p = newproxy(true) getmetatable(p).__newindex = p p.x = 1",
+                 "loop in settable");
 }
 
 /* The reader of load runs before the parser, like any function. */
@@ -301,6 +314,9 @@ static void long_functions_are_watched(void **state) {
         "local s = ('a'):rep(1e5) while true do s:find('b') s:find('[b]') end",
         "local s, n = ('a'):rep(1e5), 0 while true do n = n + 1 (s .. n):upper():reverse() end",
         "local s = ('x'):rep(1e6) while true do loadstring(s) end",
+        "local function deep(n) if n > 0 then return 1 + deep(n - 1) end "
+        "while true do getfenv(9000) end end deep(10000)",
+        "while true do newproxy(true) setfenv(1, getfenv()) setfenv(0, getfenv(0)) end",
     };
     for (size_t i = 0; i < sizeof(LONG) / sizeof(*LONG); i++)
         assert_watch_ends(*state, LONG[i], 40);
@@ -316,6 +332,9 @@ static void memory_cannot_be_exhausted(void **state) {
         "local t = {} while true do t[#t + 1] = coroutine.create(function() end) "
         "end",
         "local t = {} for i = 1, 1e9 do t[i] = i end",
+        "local t = {} while true do t[#t + 1] = newproxy() end",
+        "local t = {} while true do t[#t + 1] = newproxy(true) end",
+        "local p = newproxy(true) local t = {} while true do t = {newproxy(p), t} end",
         "local t = {} for i = 1, 1e9 do t[i * 3.7] = true end",
         "local s = ('x'):rep(1e6) return s:gsub('x', s)",
         "local s = ('x'):rep(1e6) return s:gsub('x', ('%0'):rep(100))",
@@ -413,6 +432,26 @@ static void overflows_without_memory_end_no_process(void **state) {
     assert_uint_in_range(low, 10000, 3 * MB);
 }
 
+/* Every change of an environment, and every userdata with a metatable, may be what fails. */
+static void a_failing_allocation_leaves_environments_and_finalizers(void **state) {
+    struct script_fixture *fixture = *state;
+    static const char TEXT[] =
+        "local new, meta = newproxy, getmetatable "
+        "local f = setfenv(loadstring('return x'), {x = 5}) setfenv(0, {}) setfenv(1, {}) "
+        "local p = new(true) meta(p).__len = f meta(p).__index = {} meta(new(p)).k = f return #p";
+    bool worked = false;
+    for (size_t more = 0; more < 100000 && !worked; more += 7) {
+        machine_collect(fixture->machine);
+        machine_set_memory_limit(fixture->machine, machine_memory(fixture->machine) + more);
+        const char *outcome = script_run(fixture, TEXT);
+        worked = strcmp(outcome, "5") == 0;
+        if (!worked) assert_non_null(strstr(outcome, "not enough memory"));
+        machine_set_memory_limit(fixture->machine, SCRIPT_MEMORY_LIMIT);
+        assert_script(fixture, "return getfenv(0) == _G, getfenv() == _G", "true,true");
+    }
+    assert_true(worked);
+}
+
 /* --- One script against the next --- */
 
 static void nothing_is_left_for_the_next_script(void **state) {
@@ -435,6 +474,22 @@ static void nothing_is_left_for_the_next_script(void **state) {
         "table.sort(stub, function() return true end)",
         "table.foreach(stub, function(k, v) stub[k] = 'poison' end)",
         "string.gsub('x', 'x', _G).y = 1",
+        "getfenv().x = 'poison'",
+        "getfenv(0).stub = {echo = error}",
+        "getfenv(type).x = 'poison'",
+        "rawset(getfenv(stub.echo), 'x', 'poison')",
+        "setmetatable(getfenv(), nil)",
+        "setfenv(0, {})",
+        "setfenv(1, {})",
+        "setfenv(1, setmetatable({}, {__index = _G, __newindex = _G})) x = 'poison'",
+        "setfenv(1, _G) x = 'poison'",
+        "setfenv(1, stub) echo = error",
+        "setfenv(1, KEYS) x = 'poison'",
+        "setfenv(type, {})",
+        "setfenv(stub.echo, {})",
+        "pcall(setfenv, 2, {}) pcall(setfenv, 3, {}) pcall(setfenv, 4, {})",
+        "coroutine.wrap(function() setfenv(0, {}) setfenv(1, {}) end)()",
+        "getmetatable(newproxy(true)).__index = getfenv() newproxy(true).x = 'poison'",
         ("collectgarbage('stop') collectgarbage('setpause', 1e9) "
          "collectgarbage('setstepmul', 0)"),
     };
@@ -470,6 +525,7 @@ int main(void) {
         test(garbage_is_collected_before_memory_ends),
         test(a_failing_allocation_anywhere_harms_nothing),
         test(overflows_without_memory_end_no_process),
+        test(a_failing_allocation_leaves_environments_and_finalizers),
         test(nothing_is_left_for_the_next_script),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,6 +73,97 @@ static void globals_are_protected(void **state) {
                   "true,true,true");
 }
 
+static void deprecated_functions_are_there_on_demand(void **state) {
+    (void)state;
+    struct script_fixture fixture;
+    script_begin_with(&fixture, SCRIPT_MEMORY_LIMIT, true);
+    assert_names(&fixture, "_G",
+                 "KEYS _G _VERSION assert bit cjson cmsgpack collectgarbage coroutine error gcinfo "
+                 "getfenv getmetatable ipairs "
+                 "load loadstring math newproxy next os pairs pcall rawequal rawget rawset select "
+                 "setfenv "
+                 "setmetatable string struct stub table tonumber tostring type unpack xpcall");
+    script_end(&fixture);
+}
+
+/* However the code of the function looks, and so whatever its environment is. */
+static void environments_are_shown_as_their_proxy(void **state) {
+    (void)state;
+    static const char *const TEXTS[] = {
+        "return getfenv() == _G, getfenv(0) == _G, getfenv(1) == _G",
+        "local e = getfenv return rawequal(e(), _G), rawequal(e(0), _G), rawequal(e(1), _G)",
+        "if KEYS[1] then x = 1 end return getfenv() == _G, getfenv(type) == _G, "
+        "getfenv(stub.echo) == _G",
+        "local s = stub local function f() return stub.echo(1) end return getfenv(f) == _G, "
+        "getfenv(loadstring('return stub.echo')) == _G, getfenv(coroutine.wrap(f)) == _G",
+        "local function f() return getfenv(2) == _G end local a = f() return a, "
+        "coroutine.wrap(function() return getfenv(0) == _G, getfenv(1) == _G end)()",
+        "local f = setfenv(function() return stub end, getfenv()) return f() == stub, "
+        "getfenv(f) == _G, not pcall(function() getfenv(f).stub = 1 end)",
+    };
+    struct script_fixture fixture;
+    script_begin_with(&fixture, SCRIPT_MEMORY_LIMIT, true);
+    for (size_t i = 0; i < sizeof(TEXTS) / sizeof(*TEXTS); i++)
+        assert_script(&fixture, TEXTS[i], "true,true,true");
+    script_end(&fixture);
+}
+
+/* Run again, without being compiled again. */
+static void a_run_ends_with_the_environments_it_began_with(void **state) {
+    (void)state;
+    static const char *const TEXTS[] = {
+        "local k = KEYS setfenv(1, {x = 7}) return x",
+        "local s, set = stub, setfenv set(0, {}) set(1, {}) set(1, {x = 7}) return x",
+        "if KEYS[1] then y = 1 end local e = error setfenv(1, {x = 7}) e(x, 0)",
+        "local function f(e) setfenv(2, {x = 7}) end f() return x",
+    };
+    struct script_fixture fixture;
+    script_begin_with(&fixture, SCRIPT_MEMORY_LIMIT, true);
+    lua_State *L = fixture.machine->main;
+    for (size_t i = 0; i < sizeof(TEXTS) / sizeof(*TEXTS); i++) {
+        int function = machine_compile(fixture.machine, "@user_script", slice_of_cstr(TEXTS[i]));
+        machine_shorten_globals(fixture.machine, function);
+        for (int run = 0; run < 3; run++) {
+            machine_run(fixture.machine, function, NULL, NULL);
+            assert_int_equal(lua_tointeger(L, 1), 7);
+            machine_finish(fixture.machine);
+        }
+        machine_release(fixture.machine, function);
+        assert_script(&fixture, "return getfenv(0) == _G, stub.count(1)", "true,1");
+    }
+    script_end(&fixture);
+}
+
+static void userdata_have_no_finalizer(void **state) {
+    (void)state;
+#define NO_FINALIZER "error: user_script:1: scripts cannot have finalizers (__gc)"
+    struct script_fixture fixture;
+    script_begin_with(&fixture, SCRIPT_MEMORY_LIMIT, true);
+    assert_script(&fixture, "getmetatable(newproxy(true)).__gc = error", NO_FINALIZER);
+    assert_script(&fixture, "getmetatable(newproxy(true)).__gc = nil", NO_FINALIZER);
+    assert_script(&fixture, "local m = getmetatable(newproxy(newproxy(true))) m['__g' .. 'c'] = 1",
+                  NO_FINALIZER);
+    assert_script(&fixture,
+                  "local m = getmetatable(newproxy(true)) m.__index = m m.__gc = function() end",
+                  NO_FINALIZER);
+    assert_script(&fixture,
+                  "local m = getmetatable(newproxy(true)) setfenv(1, m) __gc = function() end",
+                  NO_FINALIZER);
+    assert_script(&fixture, "rawset(getmetatable(newproxy(true)), '__gc', error) return 1",
+                  NO_FINALIZER);
+    assert_script(&fixture, "setmetatable(getmetatable(newproxy(true)), {})",
+                  "error: user_script:1: cannot change a protected metatable");
+    assert_script(&fixture, "return getmetatable(getmetatable(newproxy(true)))", "false");
+    assert_script(&fixture,
+                  "local p = newproxy(true) local t = setmetatable({}, {__newindex = "
+                  "getmetatable(p)}) t.__gc = error",
+                  NO_FINALIZER);
+    assert_script(&fixture, "return rawset({}, '__gc', 1).__gc, setmetatable({}, {__gc = 1}) and 2",
+                  "1,2");
+    script_end(&fixture);
+#undef NO_FINALIZER
+}
+
 static void shared_tables_refuse_every_way_to_write(void **state) {
     static const char *const SHARED[] = {"_G",
                                          "string",
@@ -598,6 +689,10 @@ int main(void) {
         script_test(scripts_compute),
         script_test(scripts_see_only_what_is_harmless),
         script_test(globals_are_protected),
+        script_test(deprecated_functions_are_there_on_demand),
+        script_test(environments_are_shown_as_their_proxy),
+        script_test(a_run_ends_with_the_environments_it_began_with),
+        script_test(userdata_have_no_finalizer),
         script_test(shared_tables_refuse_every_way_to_write),
         script_test(shared_tables_can_be_read),
         script_test(tables_of_a_run_are_new_for_each),

@@ -49,8 +49,10 @@ static int script_open_stub(lua_State *L) {
     return 1;
 }
 
-static inline void script_begin(struct script_fixture *fixture, size_t memory_limit) {
+static inline void script_begin_with(struct script_fixture *fixture, size_t memory_limit,
+                                     bool deprecated) {
     *fixture = (struct script_fixture){.machine = machine_new(memory_limit, NULL)};
+    if (deprecated) machine_add_deprecated(fixture->machine);
     machine_set_watch(fixture->machine, script_watch, fixture);
     machine_add_library(fixture->machine, "stub", script_open_stub);
     machine_add_data_libraries(fixture->machine);
@@ -58,20 +60,24 @@ static inline void script_begin(struct script_fixture *fixture, size_t memory_li
     machine_seal(fixture->machine);
 }
 
+static inline void script_begin(struct script_fixture *fixture, size_t memory_limit) {
+    script_begin_with(fixture, memory_limit, false);
+}
+
 static inline void script_end(struct script_fixture *fixture) {
     machine_free(fixture->machine);
 }
 
 /* The setup and teardown of a test, which gets the fixture as its state. */
-static inline int script_setup_with(void **state, size_t memory_limit) {
+static inline int script_setup_with(void **state, size_t memory_limit, bool deprecated) {
     struct script_fixture *fixture = malloc(sizeof(*fixture));
-    script_begin(fixture, memory_limit);
+    script_begin_with(fixture, memory_limit, deprecated);
     *state = fixture;
     return 0;
 }
 
 static inline int script_setup(void **state) {
-    return script_setup_with(state, SCRIPT_MEMORY_LIMIT);
+    return script_setup_with(state, SCRIPT_MEMORY_LIMIT, false);
 }
 
 static inline int script_teardown(void **state) {
