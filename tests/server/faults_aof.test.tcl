@@ -489,6 +489,7 @@ foreach {what rule} {
             server_again crash
             assert_equal [r LRANGE l 0 -1] {1 2 3 4}
             faults
+            wait_rewritten ;# the server may have met the fault again while it started
             rewrite_aof
             assert_equal [info_field aof_last_bgrewrite_status] ok
             r RPUSH l 5
