@@ -2,6 +2,7 @@
 #include "persist/dump.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "commands/commands.h"
 #include "engine/call.h"
@@ -86,7 +87,10 @@ static struct entry *read_payload(struct call *call, const struct restore *resto
                                              .skip_checksum = call_skips_checksums(call),
                                              .lost_groups = &lost_groups};
     enum dump_error error = DUMP_OK;
-    struct entry *entry = dump_read(restore->payload, restore->key, &options, &error);
+    sds reason;
+    struct entry *entry = dump_read(restore->payload, restore->key, &options, &error, &reason);
+    if (reason) log_verbose("The payload of RESTORE is bad: %s", reason);
+    sds_free(reason);
     if (error == DUMP_BAD_FOOTER)
         call_fail(call, CALL_ERROR_PAYLOAD, "ERR DUMP payload version or checksum are wrong");
     else if (!entry)

@@ -52,19 +52,26 @@ static struct entry *read_value(struct rdb_reader *reader, struct slice key,
     if (!rdb_read_byte(reader, &type)) return NULL;
     struct entry *entry = rdb_read_value(reader, type, key, options);
     if (!entry || rdb_reader_is_at_end(reader)) return entry;
+    rdb_reader_fail(reader, "bytes follow the value");
     value_free(entry);
     return NULL;
 }
 
 struct entry *dump_read(struct slice payload, struct slice key,
-                        const struct rdb_load_options *options, enum dump_error *error) {
+                        const struct rdb_load_options *options, enum dump_error *error,
+                        sds *reason) {
     struct slice content;
     *error = DUMP_BAD_FOOTER;
+    if (reason) *reason = NULL;
     if (!dump_open(payload, options->skip_checksum, &content) || content.len == 0) return NULL;
     struct rdb_reader reader;
     rdb_reader_start_memory(&reader, content, false);
     struct entry *entry = read_value(&reader, key, options);
-    rdb_reader_end(&reader);
     *error = entry ? DUMP_OK : DUMP_BAD_VALUE;
+    if (!entry && reason)
+        *reason = sds_append_format(
+            sds_new(SLICE("")), "Internal error in RDB reading offset %llu: %s",
+            (unsigned long long)rdb_reader_error_offset(&reader), rdb_reader_error(&reader));
+    rdb_reader_end(&reader);
     return entry;
 }

@@ -31,9 +31,11 @@ enum dump_error {
 };
 
 /* Returns a new entry under `key` with the payload's value, or NULL with *error set. The caller
- * owns the entry. Accepted versions: rdb_format.h. Validates everything, see rdb_read_value.
- * O(payload). */
+ * owns the entry. *reason, if wanted, says for a log what is bad after DUMP_BAD_VALUE, and the
+ * caller frees it; else it is NULL. Accepted versions: rdb_format.h. Validates everything, see
+ * rdb_read_value. O(payload). */
 struct entry *dump_read(struct slice payload, struct slice key,
-                        const struct rdb_load_options *options, enum dump_error *error);
+                        const struct rdb_load_options *options, enum dump_error *error,
+                        sds *reason);
 
 #endif

@@ -229,7 +229,7 @@ static bool take_expiry(struct hash_load *load, const uint8_t **at, int64_t *exp
 static bool add_body(struct hash_load *load, const struct rdb_body *body, bool expiries) {
     size_t stride = expiries ? 3 : 2;
     if (body->count % stride != 0)
-        return rdb_reader_fail(load->reader, "a hash has a field without a value");
+        return rdb_reader_fail(load->reader, "a hash has a field without a value" RDB_INTEGRITY);
     if (!begin_hash(load, body->count / stride)) return false;
     for (const uint8_t *at = body->first; at < body->end;) {
         char field_digits[INT64_TEXT_MAX], value_digits[INT64_TEXT_MAX];
@@ -284,18 +284,19 @@ static bool read_zipmap(struct hash_load *load) {
     if (!rdb_read_string(load->reader, &bytes)) return false;
     const uint8_t *at = (const uint8_t *)bytes.ptr, *end = at + bytes.len - 1;
     size_t count = 0;
-    if (bytes.len < 2 || *end != END) return rdb_reader_fail(load->reader, "malformed zipmap");
+    if (bytes.len < 2 || *end != END)
+        return rdb_reader_fail(load->reader, "malformed zipmap" RDB_INTEGRITY);
     uint8_t stated = *at++;
     if (!begin_hash(load, at < end)) return false;
     for (; at < end; count++) {
         struct slice field, value;
         at = take_zipmap_text(at, end, false, &field);
         if (at) at = take_zipmap_text(at, end, true, &value);
-        if (!at) return rdb_reader_fail(load->reader, "malformed zipmap");
+        if (!at) return rdb_reader_fail(load->reader, "malformed zipmap" RDB_INTEGRITY);
         if (!add_record(load, field, value, RECORD_NEVER)) return false;
     }
     return stated >= UNKNOWN || stated == count ||
-           rdb_reader_fail(load->reader, "malformed zipmap");
+           rdb_reader_fail(load->reader, "malformed zipmap" RDB_INTEGRITY);
 }
 
 static bool read_any(struct hash_load *load, unsigned type) {

@@ -81,7 +81,7 @@ static bool take_listpack(struct slice bytes, bool in_place, struct rdb_scratch 
                           struct rdb_body *body, const char **error) {
     bool canonical;
     const uint8_t *serialized = (const uint8_t *)bytes.ptr;
-    *error = "malformed listpack";
+    *error = "malformed listpack" RDB_INTEGRITY;
     if (!listpack_validate(serialized, bytes.len, &body->count, &canonical)) return false;
     body->first = serialized + LISTPACK_HEADER_SIZE;
     body->end = serialized + bytes.len - 1;
@@ -218,7 +218,7 @@ bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct
                          const char **error) {
     uint32_t last_offset;
     uint16_t told_count;
-    *error = "malformed ziplist";
+    *error = "malformed ziplist" RDB_INTEGRITY;
     if (!ziplist_frame(bytes, &last_offset, &told_count)) return false;
     const uint8_t *start = (const uint8_t *)bytes.ptr, *end = start + bytes.len - 1;
     const uint8_t *p = start + ZIPLIST_HEADER_SIZE, *last = p;
@@ -232,7 +232,7 @@ bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct
         size_before = (size_t)(p - last);
         *error = no_memory;
         if (!rdb_body_append(scratch, &used, text)) return false;
-        *error = "malformed ziplist";
+        *error = "malformed ziplist" RDB_INTEGRITY;
     }
     if (last_offset != (size_t)(last - start) ||
         (told_count != ZIPLIST_COUNT_UNKNOWN && told_count != body->count))

@@ -147,15 +147,18 @@ static bool read_magic(struct rdb_file *file) {
     const uint8_t *bytes;
     if (!rdb_read_bytes(&file->reader, RDB_MAGIC_SIZE, &bytes)) return false;
     struct slice magic = slice_make(bytes, RDB_MAGIC_SIZE);
-    if (!rdb_file_begins(magic)) return rdb_reader_fail(&file->reader, "not an RDB file");
+    if (!rdb_file_begins(magic))
+        return rdb_reader_fail(&file->reader,
+                               "not an RDB file (Wrong signature trying to load DB from file)");
     bool valkey = slice_begins(magic, SLICE(RDB_MAGIC_VALKEY));
     size_t prefix = sizeof(RDB_MAGIC) - 1;
     if (valkey) prefix = sizeof(RDB_MAGIC_VALKEY) - 1;
     file->version = read_version(slice_make(bytes + prefix, RDB_MAGIC_SIZE - prefix));
     bool known = valkey ? file->version == RDB_VERSION_VALKEY
                         : file->version >= 1 && file->version <= RDB_VERSION_MAX;
-    return known || rdb_reader_fail(&file->reader, "unknown RDB version %.*s", RDB_MAGIC_SIZE,
-                                    (const char *)bytes);
+    return known || rdb_reader_fail(&file->reader,
+                                    "unknown RDB version %.*s (Can't handle RDB format version %u)",
+                                    RDB_MAGIC_SIZE, (const char *)bytes, file->version);
 }
 
 /* Reads a string into memory that outlives the next read. */

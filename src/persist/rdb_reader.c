@@ -123,7 +123,9 @@ static __attribute__((noinline)) bool need_more(struct rdb_reader *reader, size_
         if (reader->failed || !make_room(reader)) return false;
     }
     while ((size_t)(reader->end - reader->at) < len) {
-        if (!refill(reader)) return rdb_reader_fail(reader, "unexpected end of the data");
+        if (!refill(reader))
+            return rdb_reader_fail(reader,
+                                   "unexpected end of the data (Short read or OOM loading DB)");
     }
     return true;
 }

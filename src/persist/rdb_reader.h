@@ -77,6 +77,10 @@ uint64_t rdb_reader_checksum(struct rdb_reader *reader);
 const char *rdb_reader_error(const struct rdb_reader *reader);
 uint64_t rdb_reader_error_offset(const struct rdb_reader *reader);
 
+/* Ends the texts of errors in the structure of a value. Redis has these words in its log, and tools
+ * look for them, as for others in parentheses. */
+#define RDB_INTEGRITY " (integrity check failed)"
+
 /* Sets an error that the caller has found, unless there is one already. Always returns false. */
 bool rdb_reader_fail(struct rdb_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -120,7 +120,7 @@ static struct entry *read_intset(struct rdb_reader *reader, struct slice key,
     struct slice bytes;
     if (!rdb_read_string(reader, &bytes)) return NULL;
     if (intset_validate(bytes)) return set_from_intset(key, (const uint8_t *)bytes.ptr, limits);
-    rdb_reader_fail(reader, "malformed intset");
+    rdb_reader_fail(reader, "malformed intset" RDB_INTEGRITY);
     return NULL;
 }
 

@@ -235,7 +235,7 @@ struct stream_load {
 };
 
 static bool malformed(struct stream_load *load) {
-    return rdb_reader_fail(load->reader, "malformed node of a stream");
+    return rdb_reader_fail(load->reader, "malformed node of a stream" RDB_INTEGRITY);
 }
 
 static bool reserve_texts(struct stream_load *load, struct texts *texts, size_t count) {

@@ -161,7 +161,8 @@ static bool read_body(struct zset_load *load, bool ziplist, struct rdb_scratch *
     if (!(ziplist ? rdb_body_of_ziplist(bytes, scratch, &body, &error)
                   : rdb_body_of_listpack(bytes, scratch, &body, &error)))
         return rdb_reader_fail(load->reader, "%s", error);
-    if (body.count % 2) return rdb_reader_fail(load->reader, "a member without a score");
+    if (body.count % 2)
+        return rdb_reader_fail(load->reader, "a member without a score" RDB_INTEGRITY);
     for (const uint8_t *at = body.first; at < body.end;) {
         struct listpack_value value;
         char digits[INT64_TEXT_MAX];

@@ -350,7 +350,7 @@ static void note_failure(const struct rdb_file *file, const char *name, enum loa
     if (status == LOAD_STOPPED)
         log_notice("Loading %s ends at byte %llu: the server is ending", name, offset);
     else
-        log_warning("Error loading %s, at byte %llu of the file: %s", name, offset,
+        log_warning("Error loading %s: Internal error in RDB reading offset %llu: %s", name, offset,
                     rdb_file_error(file));
 }
 

@@ -31,7 +31,7 @@ static uint64_t read_payload(struct slice payload, uint8_t choice, struct entry 
     struct rdb_load_options options = options_of(choice);
     enum dump_error error;
     size_t before = mem_used();
-    struct entry *entry = dump_read(payload, SLICE("key"), &options, &error);
+    struct entry *entry = dump_read(payload, SLICE("key"), &options, &error, NULL);
     require(mem_used() - before <= 200 * payload.len + 4096, "memory in proportion");
     require((entry != NULL) == (error == DUMP_OK), "a value, or an error");
     uint64_t digest = entry ? digest_entry(entry) : 0;

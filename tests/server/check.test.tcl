@@ -153,7 +153,7 @@ check_in 2 "what is wrong with a snapshot is reported with offset, key and datab
     set value [binary format ca* 30 \x1e\x00\x00\x00\x01\x00[string repeat x 24]]
     set bytes "REDIS0010\xfe\x05\x00\x01a\x01b\x12\x03bad\x01\x02$value\xff[string repeat \0 8]"
     check_bytes bad.rdb $bytes
-} "1 {*/bad.rdb: bad at byte 54: malformed listpack, in key \"bad\" of type list, database 5}" -match glob
+} "1 {*/bad.rdb: bad at byte 54: malformed listpack (*), in key \"bad\" of type list, database 5}" -match glob
 
 # A string and a value of a module; a string and a library of functions.
 set with_module "REDIS0010\xfe\x02\x00\x01a\x01b\x07\x03mod\x01\x00\xff[string repeat \0 8]"

@@ -185,6 +185,41 @@ check "RESTORE refuses bad values whose checksum is right, and leaves what there
     r GET k
 } x
 
+proc with_skipped_checksums {body} {
+    r DEBUG SET-SKIP-CHECKSUM-VALIDATION 1
+    try {
+        uplevel 1 $body
+    } finally {
+        r DEBUG SET-SKIP-CHECKSUM-VALIDATION 0
+    }
+}
+
+# The words for which tools look in the logs of Redis, which has them at this level, too.
+check_in 2 "the log says at the level verbose what is bad in a payload" {
+    r RPUSH list one two
+    r SADD intset 1 2
+    r ZADD zset 1 a
+    r XADD stream 1-1 field value
+    set found {}
+    foreach level {notice verbose} {
+        with_config [list loglevel $level rdbcompression no] {
+            with_skipped_checksums {
+                # The listpack of the sorted set is also one of a hash (16) and of a set (20).
+                foreach {key type at} {list 18 4 zset 16 2 zset 20 2 zset 17 2 intset 11 2 stream 21 20} {
+                    set before [string length [$current_server log]]
+                    set payload [string replace [r DUMP $key] 0 0 [format %c $type]]
+                    set payload [string replace $payload $at $at [expr {$key eq "stream" ? "\xff" : "\x63"}]]
+                    assert_equal [list $key $type [error_of {r RESTORE k 0 $payload}]] \
+                        [list $key $type "ERR Bad data format"]
+                    set log [string range [$current_server log] $before end]
+                    lappend found [regexp {Internal error in RDB reading offset \d+: .*integrity check failed} $log]
+                }
+            }
+        }
+    }
+    set found
+} {0 0 0 0 0 0 1 1 1 1 1 1}
+
 # --- What others see
 
 check "RESTORE serves a client that waits for the list" {

@@ -417,7 +417,7 @@ check_in 2 "a read error stops the start, and does no harm to the file" {
         faults {read EIO,nth=2 dump.rdb}
         $current_server kill
         assert {[catch {$current_server launch_with {}} message]}
-        assert {[string match "*Error loading dump.rdb, at byte *: *Input/output error*" $message]}
+        assert_match "*Error loading dump.rdb: Internal error in RDB reading offset *: *Input/output error*" $message
         faults
         assert {[read_file [data_file dump.rdb]] eq $old}
         $current_server launch_with {}
@@ -447,7 +447,7 @@ foreach call {1 2 9 20} {
     check_in 2 "a large file that cannot be read stops the start: from call $call on" {
         with_faulty_server {rdbcompression no} {
             set answer [start_with_large_file "read EIO,from=$call dump.rdb"]
-            string match "*Error loading dump.rdb, at byte *: *Input/output error*" $answer
+            string match "*Error loading dump.rdb: Internal error in RDB reading offset *: *Input/output error*" $answer
         }
     } 1
     foreach error {EIO EINVAL} {

@@ -169,7 +169,7 @@ foreach {what codes error} {
         with_server {rdb-skip-unknown-types yes} {
             write_data [rdb {*}[lmap code CODES {rdb_function [subst -nocommands -novariables $code]}] [rdb_string a 1]]
             lassign [$current_server fail_to_start] _ log
-            assert {[string match "*Error loading dump.rdb, at byte *: a library of functions is bad: ERROR*" $log]}
+            assert_match "*Error loading dump.rdb: *: a library of functions is bad: ERROR*" $log
             write_data [rdb]
         }
     }]

@@ -118,13 +118,21 @@ proc failed_load {bytes args} {
     assert_equal [lsort [glob -tails -directory $folder *]] {dump.rdb log}
     set log [read_file $folder/log]
     file delete -force $folder
-    assert {[regexp -line {# Error loading (dump.rdb, at byte \d+ of the file: .*)} $log _ text]}
+    assert {[regexp -line {# Error loading (dump.rdb: Internal error in RDB reading offset \d+: .*)} $log _ text]}
     return $text
 }
 
+# The words in parentheses are those for which tools look in the logs of Redis.
 check_in 2 "a file that is no snapshot stops the start" {
-    foreach bytes [list "" x "not a snapshot at all" "REDIS" "REDIS0099" REDIS0010] {
-        failed_load $bytes
+    foreach {bytes why} {
+        "" "Short read or OOM loading DB"
+        x "Short read or OOM loading DB"
+        "not a snapshot at all" "Wrong signature trying to load DB from file"
+        REDIS "Short read or OOM loading DB"
+        REDIS0099 "Can't handle RDB format version 99"
+        REDIS0010 "Short read or OOM loading DB"
+    } {
+        assert_match "dump.rdb: Internal error in RDB reading offset *($why)*" [failed_load $bytes]
     }
 }
 check_in 2 "a truncated file stops the start, wherever it ends" {

@@ -16,7 +16,7 @@
 static const struct rdb_load_options defaults = {.limits = {.list = {.fill = -2}}};
 
 static struct entry *read_payload(struct slice payload, enum dump_error *error) {
-    return dump_read(payload, SLICE("other key"), &defaults, error);
+    return dump_read(payload, SLICE("other key"), &defaults, error, NULL);
 }
 
 static void assert_error(struct slice payload, enum dump_error expected) {

@@ -68,7 +68,7 @@ static inline void assert_digest(const struct entry *entry, const char *expected
 /* Reads a payload of DUMP, which is good. */
 static inline struct entry *read_payload(struct slice payload) {
     enum dump_error error;
-    struct entry *entry = dump_read(payload, SLICE("key"), &options, &error);
+    struct entry *entry = dump_read(payload, SLICE("key"), &options, &error, NULL);
     assert_int_equal(error, DUMP_OK);
     return entry;
 }

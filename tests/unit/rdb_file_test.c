@@ -177,7 +177,8 @@ static void every_shorter_file_is_refused(void **state) {
         struct rdb_file file;
         rdb_file_start_memory(&file, slice_make(io.bytes, len), &defaults);
         sds text = describe(&file, false);
-        assert_non_null(strstr(text, "error: unexpected end of the data"));
+        assert_non_null(
+            strstr(text, "error: unexpected end of the data (Short read or OOM loading DB)"));
         sds_free(text);
     }
     sds_free(io.bytes);
@@ -296,7 +297,8 @@ static void an_unsupported_type_stops_the_load(void **state) {
     assert_holds(SLICE("REDIS0010\x07\x02hi\x01\x01x\xFF"), &defaults,
                  "error: values of this type can't be loaded, in key \"hi\" of type module\n");
     assert_holds(SLICE("REDIS0010\x00\x02hi\x05x"), &defaults,
-                 "error: unexpected end of the data, in key \"hi\" of type string\n");
+                 "error: unexpected end of the data (Short read or OOM loading DB), in key \"hi\" "
+                 "of type string\n");
     struct rdb_file_options options = defaults;
     options.skip_unknown = true;
     assert_holds(SLICE("REDIS0010\x06\x02hi\x05x"), &options,
@@ -353,11 +355,16 @@ static void every_other_type_can_be_skipped(void **state) {
 
 static void bad_files_are_refused(void **state) {
     (void)state;
-    assert_holds(SLICE(""), &defaults, "error: unexpected end of the data\n");
-    assert_holds(SLICE("HELLO0010\xFF"), &defaults, "error: not an RDB file\n");
-    assert_holds(SLICE("REDIS0013\xFF"), &defaults, "error: unknown RDB version REDIS0013\n");
-    assert_holds(SLICE("REDIS00x1\xFF"), &defaults, "error: unknown RDB version REDIS00x1\n");
-    assert_holds(SLICE("VALKEY011\xFF"), &defaults, "error: unknown RDB version VALKEY011\n");
+    assert_holds(SLICE(""), &defaults,
+                 "error: unexpected end of the data (Short read or OOM loading DB)\n");
+    assert_holds(SLICE("HELLO0010\xFF"), &defaults,
+                 "error: not an RDB file (Wrong signature trying to load DB from file)\n");
+    assert_holds(SLICE("REDIS0013\xFF"), &defaults,
+                 "error: unknown RDB version REDIS0013 (Can't handle RDB format version 13)\n");
+    assert_holds(SLICE("REDIS00x1\xFF"), &defaults,
+                 "error: unknown RDB version REDIS00x1 (Can't handle RDB format version 0)\n");
+    assert_holds(SLICE("VALKEY011\xFF"), &defaults,
+                 "error: unknown RDB version VALKEY011 (Can't handle RDB format version 11)\n");
     assert_holds(SLICE("REDIS0010\x08\x01k\x01v"), &defaults, "error: unknown type 8\n");
     assert_holds(SLICE("REDIS0010\xFC\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), &defaults,
                  "error: invalid expiry\n");

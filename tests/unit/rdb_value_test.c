@@ -99,10 +99,12 @@ static void strings_are_read_in_every_form(void **state) {
 
 static void bad_strings_are_refused(void **state) {
     (void)state;
-    assert_refused(RDB_STRING, SLICE(""), "unexpected end of the data");
-    assert_refused(RDB_STRING, SLICE("\x05hell"), "unexpected end of the data");
+    assert_refused(RDB_STRING, SLICE(""),
+                   "unexpected end of the data (Short read or OOM loading DB)");
+    assert_refused(RDB_STRING, SLICE("\x05hell"),
+                   "unexpected end of the data (Short read or OOM loading DB)");
     assert_refused(RDB_STRING, SLICE("\x81\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"),
-                   "unexpected end of the data");
+                   "unexpected end of the data (Short read or OOM loading DB)");
     assert_refused(RDB_STRING, SLICE("\x82hello"), "unknown length encoding 0x82");
     assert_refused(RDB_STRING, SLICE("\xC4hello"), "unknown string encoding 4");
     assert_refused(RDB_STRING,
@@ -216,10 +218,12 @@ static void back_lengths_are_read_as_redis_and_as_valkey_write_them(void **state
         assert_list_is(RDB_LIST_QUICKLIST_2, slice_make(bytes, size), texts, "quicklist");
         uint8_t *back_length = bytes + 7 + LISTPACK_HEADER_SIZE + 7 + DISPUTED_TEXT;
         back_length[1] ^= 1;
-        assert_refused(RDB_LIST_QUICKLIST_2, slice_make(bytes, size), "malformed listpack");
+        assert_refused(RDB_LIST_QUICKLIST_2, slice_make(bytes, size),
+                       "malformed listpack" RDB_INTEGRITY);
         back_length[1] ^= 1;
         back_length[0] ^= 128;
-        assert_refused(RDB_LIST_QUICKLIST_2, slice_make(bytes, size), "malformed listpack");
+        assert_refused(RDB_LIST_QUICKLIST_2, slice_make(bytes, size),
+                       "malformed listpack" RDB_INTEGRITY);
     }
 }
 
@@ -228,11 +232,12 @@ static void bad_lists_are_refused(void **state) {
     assert_refused(RDB_LIST_QUICKLIST_2, SLICE("\x01\x03\x0C" LISTPACK_A_5),
                    "unknown kind of list node: 3");
     assert_refused(RDB_LIST_QUICKLIST_2, SLICE("\x02\x02\x0C" LISTPACK_A_5),
-                   "unexpected end of the data");
+                   "unexpected end of the data (Short read or OOM loading DB)");
     assert_refused(RDB_LIST_QUICKLIST_2,
                    SLICE("\x81\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02\x0C" LISTPACK_A_5),
-                   "unexpected end of the data");
-    assert_refused(RDB_LIST, SLICE("\x80\xFF\xFF\xFF\xFF\x01x"), "unexpected end of the data");
+                   "unexpected end of the data (Short read or OOM loading DB)");
+    assert_refused(RDB_LIST, SLICE("\x80\xFF\xFF\xFF\xFF\x01x"),
+                   "unexpected end of the data (Short read or OOM loading DB)");
     assert_refused(RDB_MODULE_2, SLICE("\x01\x01x"), "values of type 7 can't be read");
 }
 

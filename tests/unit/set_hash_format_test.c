@@ -224,7 +224,8 @@ static void bad_sets_are_refused(void **state) {
                    SLICE("\x02\xC0\x05\x01"
                          "5"),
                    "a set has a member twice");
-    assert_refused(RDB_SET, SLICE("\x80\xFF\xFF\xFF\xFF\x01x"), "unexpected end of the data");
+    assert_refused(RDB_SET, SLICE("\x80\xFF\xFF\xFF\xFF\x01x"),
+                   "unexpected end of the data (Short read or OOM loading DB)");
     assert_refused(RDB_SET_LISTPACK, SLICE("\x0B\x0B\x00\x00\x00\x02\x00\x05\x01\x05\x01\xFF"),
                    "a set has a member twice");
     static const struct slice intsets[] = {
@@ -236,18 +237,19 @@ static void bad_sets_are_refused(void **state) {
         SLICE("\x03int"),
     };
     for (size_t i = 0; i < sizeof(intsets) / sizeof(*intsets); i++)
-        assert_refused(RDB_SET_INTSET, intsets[i], "malformed intset");
+        assert_refused(RDB_SET_INTSET, intsets[i], "malformed intset" RDB_INTEGRITY);
 }
 
 static void bad_hashes_are_refused(void **state) {
     (void)state;
     static const char no_time[] = "a field of a hash expires at no valid time";
     assert_refused(RDB_HASH, SLICE("\x02\x01x\x01y\x01x\x01z"), "a hash has a field twice");
-    assert_refused(RDB_HASH, SLICE("\x02\x01x\x01y\x01z"), "unexpected end of the data");
+    assert_refused(RDB_HASH, SLICE("\x02\x01x\x01y\x01z"),
+                   "unexpected end of the data (Short read or OOM loading DB)");
     assert_refused(RDB_HASH_LISTPACK, SLICE("\x09\x09\x00\x00\x00\x01\x00\x05\x01\xFF"),
-                   "a hash has a field without a value");
+                   "a hash has a field without a value" RDB_INTEGRITY);
     assert_refused(RDB_HASH_LISTPACK_EX, SLICE(EXPIRES "\x0C" LISTPACK_A_5),
-                   "a hash has a field without a value");
+                   "a hash has a field without a value" RDB_INTEGRITY);
     assert_refused(RDB_HASH_LISTPACK_EX_PRE_GA,
                    SLICE("\x0F\x0F\x00\x00\x00\x03\x00\x05\x01\x05\x01\x82xy\x03\xFF"), no_time);
     assert_refused(RDB_HASH_METADATA, SLICE("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F\x01\x02\x01x\x01y"),
@@ -255,19 +257,19 @@ static void bad_hashes_are_refused(void **state) {
     assert_refused(RDB_HASH_METADATA, SLICE("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01\x01\x01x\x01y"),
                    no_time);
     assert_refused(RDB_HASH_2, SLICE("\x01\x01x\x01y\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), no_time);
-    assert_refused(RDB_HASH_ZIPMAP, SLICE("\x01\xFF"), "malformed zipmap");
+    assert_refused(RDB_HASH_ZIPMAP, SLICE("\x01\xFF"), "malformed zipmap" RDB_INTEGRITY);
     assert_refused(RDB_HASH_ZIPMAP,
                    SLICE("\x06\x01\x01"
                          "a\x02\x00\xFF"),
-                   "malformed zipmap");
+                   "malformed zipmap" RDB_INTEGRITY);
     assert_refused(RDB_HASH_ZIPMAP,
                    SLICE("\x07\x02\x01"
                          "a\x01\x00x\xFF"),
-                   "malformed zipmap");
+                   "malformed zipmap" RDB_INTEGRITY);
     assert_refused(RDB_HASH_ZIPMAP,
                    SLICE("\x04\x01\x01"
                          "a\xFF"),
-                   "malformed zipmap");
+                   "malformed zipmap" RDB_INTEGRITY);
 }
 
 static void damaged_payloads_never_break_anything(void **state) {

@@ -203,7 +203,7 @@ static void bad_values_are_refused(void **state) {
     assert_refused(RDB_ZSET_LISTPACK,
                    SLICE("\x0a\x0a\0\0\0\x01\0\x81"
                          "b\x02\xff"),
-                   "a member without a score");
+                   "a member without a score" RDB_INTEGRITY);
     assert_refused(RDB_ZSET_LISTPACK,
                    SLICE("\x0d\x0d\0\0\0\x02\0\x81"
                          "b\x02\x81"
