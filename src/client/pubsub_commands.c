@@ -7,6 +7,7 @@
 #include "session/clients.h"
 #include "session/publish.h"
 #include "session/session.h"
+#include "table/command.h"
 
 /* --- SUBSCRIBE, UNSUBSCRIBE --- */
 
@@ -109,7 +110,9 @@ void sunsubscribe_command(struct call *call) {
 /* Clients of replicas get the message, too. */
 static void publish_everywhere(struct call *call, enum pubsub_kind kind) {
     reply_integer(call->reply, (int64_t)publish(call->engine, kind, call->argv[1], call->argv[2]));
-    replication_send(call->engine, call->argv, call->argc);
+    struct slice name = command_has_renames() ? command_own_name(call->command) : call->argv[0];
+    const struct slice words[] = {name, call->argv[1], call->argv[2]};
+    replication_send(call->engine, words, 3);
 }
 
 void publish_command(struct call *call) {

@@ -109,6 +109,15 @@ check_in 2 "files and replicas get the command's own name" {
         list [r GET k] [r LRANGE l 0 -1] [r GET s] [r DBSIZE]
     }
 } {v a x 3}
+check_in 2 "replicas get messages under the command's own name" {
+    with_renamed {PUBLISH pub SPUBLISH spub} {} {
+        lassign [replica_sync] c
+        r pub ch one
+        r spub shard two
+        r EVAL "redis.call('pub', 'ch', 'three')" 0
+        lmap command [replica_commands $c 3] {string toupper $command}
+    }
+} {{PUBLISH CH ONE} {SPUBLISH SHARD TWO} {PUBLISH CH THREE}}
 check_in 2 "lines that cannot be honoured stop the start" {
     foreach {line reason} {
         {NOSUCH x} "No such command in rename-command"
