@@ -262,8 +262,10 @@ attacks "collections beside large chunks" "1" {
 attacks "finalizers" "*" {
     {setmetatable({}, {__gc = function() collectgarbage() end}) collectgarbage()}
     {local p = newproxy(true) getmetatable(p).__gc = function() while true do end end p = nil collectgarbage()}
-    {local p = newproxy(true) rawset(getmetatable(p), '__gc', function() while 1 do end end) p = nil collectgarbage()}
-    {local m = getmetatable(newproxy(true)) setmetatable(m, nil) m.__gc = function() while 1 do end end m = nil}
+    {local function f() while true do end end rawset(getmetatable(newproxy(true)), '__gc', f) collectgarbage()}
+    {local m = getmetatable(newproxy(true)) pcall(setmetatable, m, nil)
+     m.__gc = function() while true do end end
+     collectgarbage()}
 }
 check_in 2 "flushing right after a run and before the next leaves nothing" {
     r FUNCTION FLUSH
