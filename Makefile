@@ -9,7 +9,7 @@
 #   make lint      the rules of the sources (utils/lint), and of the branch's commit messages (utils/commit-message)
 #   make hooks     have git check each commit message (utils/hooks)
 #   make fuzz      long fuzzing runs, FUZZ_SECONDS each
-#   make readme    bring the README's table of commands up to date
+#   make readme    bring the table of commands in docs/commands.md up to date
 #   make dist      build/packlist-VERSION.tar.gz: the tree as it is committed
 #   make deb       a Debian package in build/deb, of the tree as it is
 #   make unit, make benchmarks, make install     build unit tests, micro-benchmarks (make test does, too); the usual
@@ -67,6 +67,7 @@ fuzz_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_fuzz.c,$(wildcard tests/f
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 benchmarks := $(patsubst %.c,$(B)/%,$(wildcard utils/bench/*.c))
 
+documents := README.md $(wildcard docs/*.md docs/bench/*.md docs/bench/*.svg)
 manual := $(B)/man/packlist-server.1 $(B)/man/packlist-check.1 $(B)/man/packlist.conf.5
 # Read only where they are used. The version stands in one place, and the day of its release in another.
 version = $(shell sed -n 's/.*PACKLIST_VERSION "\(.*\)"/\1/p' src/base/version.h)
@@ -152,7 +153,7 @@ lint: objects
 hooks:
 	@utils/commit-message --install
 readme: all
-	@utils/commands-table $(SERVER) README.md
+	@utils/commands-table $(SERVER) docs/commands.md
 
 $(B)/man/packlist-server.1: $(SERVER)
 	$(call say,man)utils/man-page program $(version) $(released) $< 'key-value server that speaks the Redis protocol' >$@
@@ -177,6 +178,8 @@ install: all man
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(manual))
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 $(filter %.5,$(manual))
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/packlist/LICENSE
+	@for name in $(documents); do \
+		install -D -m 644 $$name $(DESTDIR)$(PREFIX)/share/doc/packlist/$$name || exit; done
 clean:
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name run -exec rm -rf {} +
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

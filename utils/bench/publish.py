@@ -1,4 +1,4 @@
-"""Shows a report's main plots in README.md, between two markers."""
+"""Shows some of a report's figures and one of its plots in README.md, between two markers."""
 import os
 import sys
 from pathlib import Path
@@ -10,16 +10,14 @@ import sections  # noqa: E402 (utils/sections.py)
 
 BEGIN = "<!-- bench: made by `make bench BENCH=--publish` -->"
 END = "<!-- end of bench -->"
-PLOTS = (  # of report.write, and what stands above them
-    ("cpu-pipeline-16.svg", "Server CPU per request, 50 clients, 16 requests on the way"),
-    ("cpu-lrange-pipeline-10.svg", "Server CPU per LRANGE of the first elements of a list"),
-    ("cpu-sorted-sets-pipeline-16.svg", "Server CPU per request to sorted sets, as above"),
-    ("cpu-hashes-pipeline-16.svg", "Server CPU per request to hashes"),
-    ("cpu-sets-pipeline-16.svg", "Server CPU per request to sets"),
-    ("memory-datasets.svg", "Growth of used_memory per dataset"),
-    ("memory-sorted-sets-hashes-and-sets.svg", "Growth of used_memory per dataset of sorted sets, hashes and sets"),
-    ("growth-lindex.svg", "Server CPU per LINDEX in the middle of a list"),
+FIGURES = (  # section, group and row of the results, and what README.md calls it
+    ("cpu", "pipeline 16", "set.P16", "server CPU per SET, 16 requests on the way, µs"),
+    ("cpu", "middle of 1,000,000 elements", "lindex-middle.P16",
+     "the same per LINDEX, in the middle of a list of 1,000,000 elements, µs"),
+    ("saving", "10,000,000 strings, SET", "saving-strings: extra memory at 20,000/s, MB",
+     "extra memory while a snapshot of 10,000,000 strings is written, MB"),
 )
+PLOT = "cpu-pipeline-16.svg", "Server CPU per request, 50 clients, 16 requests on the way"
 
 
 class PublishError(Exception):
@@ -28,31 +26,30 @@ class PublishError(Exception):
 
 def lines_of(folder, results):
     """`folder`: of the report, as seen from the README."""
-    facts, servers = results["machine"], ", ".join(results["labels"][1:])
-    yield (f"Packlist beside {servers}, on {facts['machine']}, {facts['kernel']}; {facts['date']}, commit "
-           f"{facts['commit']}. The servers took turns; less is better. All figures, and how they were made: "
-           f"[{folder}/report.md]({folder}/report.md).")
-    for file, title in PLOTS:
-        yield f"\n{title}:\n\n![{title}]({folder}/{file})"
-        for group, rows in results["memory"].items():
-            if file == report.file_name("memory " + group):
-                names = "; ".join(name.removeprefix("memory-") for name in rows)
-                yield "\n" + names.replace(" (", ": ").replace(")", "") + "."
-    yield ""
+    labels, facts = results["labels"], results["machine"]
+    yield from report.table(["", *labels], (
+        [title, *(report.number(results[section][group][row][label]) for label in labels)]
+        for section, group, row, title in FIGURES))
+    yield f"![{PLOT[1]}]({folder}/{PLOT[0]})\n"
+    yield f"*{PLOT[1]}; less is better. {facts['machine']}.*"
+    yield f"*[All figures, and how they were made]({folder}/report.md).*"
+
+
+def shown(readme, folder, results):
+    """(text of the README, that text with these results). ValueError if it does not have the markers."""
+    return sections.replaced(readme, BEGIN, END, lines_of(os.path.relpath(folder, readme.parent), results))
 
 
 def write(readme, folder, results):
     """PublishError unless it was a whole run beside peers, with plots, into a folder of the repository."""
-    relative = os.path.relpath(folder, readme.parent)
     if not results["whole"] or len(results["labels"]) < 2:
         raise PublishError("README.md shows whole runs beside peers only")
-    if relative.startswith(".."):
+    if os.path.relpath(folder, readme.parent).startswith(".."):
         raise PublishError(f"{folder} is not in the repository")
-    missing = [file for file, _ in PLOTS if file not in results["plots"]]
-    if missing:
-        raise PublishError(f"no plot {', '.join(missing)}")
+    if PLOT[0] not in results["plots"]:
+        raise PublishError(f"no plot {PLOT[0]}")
     try:
-        _, made = sections.replaced(readme, BEGIN, END, lines_of(relative, results))
+        _, made = shown(readme, folder, results)
     except ValueError as error:
         raise PublishError(str(error)) from error
     readme.write_text(made, encoding="utf-8")

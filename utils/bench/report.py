@@ -175,6 +175,8 @@ def sds_section(results):
 
 def introduction(results):
     yield "# Packlist and its peers, measured\n"
+    yield ("For readers who compare servers, or want to know what a command costs. utils/bench/README.md says how it "
+           "is measured.\n")
     yield from (f"- {name}: {value}" for name, value in results["machine"].items())
     yield f"- servers: {', '.join(results['labels'])}"
     yield f"- run: {results['options']}"
