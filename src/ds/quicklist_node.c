@@ -6,7 +6,7 @@
  *      compressed [stream length 4][ LZF stream of the body ]
  *
  *   1. A buffer is always requested as large as its size class, so every byte of it may be used.
- *   2. A closed raw node has the capacity mem_good_size(size), so its descriptor does not store it.
+ *   2. A closed raw node has the capacity capacity_for(size), so its descriptor does not store it.
  *   3. A compressed node takes a smaller class than it would raw.
  *   4. The body is `count` canonical listpack elements; a plain node has one.
  *   5. A plain node's body begins at its buffer's first byte, and the capacity follows from its
@@ -40,9 +40,11 @@ _Static_assert(sizeof(struct quicklist_node) == 16,
 _Static_assert(TEXT_LENGTH_MAX < (uint64_t)QUICKLIST_NODE_SIZE_MASK << 28,
                "a plain node's size has 36 bits");
 
-/* The capacity to request so that `size` bytes fit and no byte of the class is lost. */
+/* The capacity to request so that `size` bytes fit and no byte of the class is lost. Where the size
+ * has 32 bits, so has the capacity: that of a packed node is kept in as many. */
 static size_t capacity_for(size_t size) {
-    return mem_good_size(size);
+    size_t good = mem_good_size(size);
+    return size <= UINT32_MAX && good > UINT32_MAX ? size : good;
 }
 
 static size_t open_capacity(const struct quicklist_open *open) {

@@ -630,6 +630,25 @@ static void bodies_become_nodes_as_they_are(void **state) {
     mem_free(body);
 }
 
+/* Only files bring such a node. Its bytes are not touched here, so they take no memory. */
+static void a_packed_node_of_nearly_4_gb_keeps_its_buffer(void **state) {
+    const size_t size = UINT32_MAX - 1000; /* the allocator's next class is 4 GB */
+    size_t allocated = 0;
+    struct quicklist_node node;
+    struct quicklist_open open;
+    (void)state;
+    quicklist_node_init(&node, size, 1, &allocated);
+    assert_int_equal(quicklist_node_allocated(&node), allocated);
+    quicklist_node_open(&open, &node, &allocated);
+    assert_in_range(open.capacity, size, UINT32_MAX);
+    assert_int_equal(quicklist_open_allocated(&open), allocated);
+    node = quicklist_node_close(&open, &allocated);
+    assert_int_equal(quicklist_node_allocated(&node), allocated);
+    quicklist_node_open(&open, &node, &allocated);
+    quicklist_open_free(&open, &allocated);
+    assert_int_equal(allocated, 0);
+}
+
 int main(void) {
     struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
@@ -650,6 +669,7 @@ int main(void) {
         cmocka_unit_test(compressed_nodes_are_streams_of_their_listpacks),
         cmocka_unit_test(elements_of_megabytes_are_plain_nodes),
         cmocka_unit_test(bodies_become_nodes_as_they_are),
+        cmocka_unit_test(a_packed_node_of_nearly_4_gb_keeps_its_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
