@@ -1,6 +1,7 @@
 /* main: the command line, running in the background, and the order of start and end. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/lzf.h"
@@ -21,6 +22,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,13 +96,13 @@ static const char *pid_path(struct engine *engine) {
 static void write_pid_file(struct engine *engine) {
     const char *path = pid_path(engine);
     if (!path) return;
-    FILE *file = fopen(path, "w");
-    if (!file) {
+    int fd = file_open_plain(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (fd < 0) {
         log_warning("Failed to write PID file %s: %s", path, strerror(errno));
         return;
     }
-    fprintf(file, "%d\n", (int)getpid());
-    fclose(file);
+    dprintf(fd, "%d\n", (int)getpid());
+    close(fd);
 }
 
 static void remove_pid_file(struct engine *engine) {

@@ -407,6 +407,16 @@ check_in 2 "pidfile holds the process id while it runs" {
         file exists $path
     }
 } 0
+check_in 2 "a pipe in the place of the pid file is left alone, and not waited for" {
+    with_server {} {
+        set pipe [$current_server folder]/pid
+        exec mkfifo $pipe
+        with_arguments [list --port %port --pidfile $pipe] "" {
+            assert_equal [r PING] PONG
+            string match "*Failed to write PID file $pipe: *" [$current_server log]
+        }
+    }
+} 1
 check_in 2 "logfile takes the log, each line with process, time and level" {
     with_arguments {--port %port --logfile %folder/its.log} "" {
         set log [read_file [$current_server folder]/its.log]
