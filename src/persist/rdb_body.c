@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-static const char no_memory[] = "no memory for a string of this size";
+static const char no_memory[] = "no memory, or no place, for a string of this size";
 
 /* --- Writing a body anew --- */
 
@@ -34,8 +34,10 @@ static bool reserve(struct rdb_scratch *scratch, size_t used, size_t more) {
     return true;
 }
 
+/* A ziplist of nearly 4 GB can become a longer listpack, whose size no node and no file can hold. */
 static bool append_element(struct rdb_scratch *scratch, size_t *used,
                            const struct listpack_element *element) {
+    if (element->size > RDB_BODY_MAX - *used) return false;
     if (!reserve(scratch, *used, element->size)) return false;
     listpack_write(scratch->bytes + *used, element);
     *used += element->size;

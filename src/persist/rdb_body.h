@@ -4,7 +4,11 @@
 #define PACKLIST_PERSIST_RDB_BODY_H
 
 #include "base/slice.h"
+#include "ds/listpack.h"
 #include "persist/rdb_reader.h"
+
+/* The most bytes of a body: a serialized listpack says its whole size in 32 bits. */
+#define RDB_BODY_MAX ((size_t)UINT32_MAX - LISTPACK_OVERHEAD)
 
 /* A view of a body: in the input, or in the scratch buffer. */
 struct rdb_body {
@@ -22,7 +26,7 @@ bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct
                          const char **error);
 
 /* Append an element to a body of `*used` bytes in the scratch buffer, which grows. False when there
- * is no memory, or the text is too long for an element. Amortised O(element). */
+ * is no memory, or the body would exceed RDB_BODY_MAX. Amortised O(element). */
 bool rdb_body_append(struct rdb_scratch *scratch, size_t *used, struct slice text);
 bool rdb_body_append_integer(struct rdb_scratch *scratch, size_t *used, int64_t integer);
 
