@@ -34,7 +34,7 @@ static bool reserve(struct rdb_scratch *scratch, size_t used, size_t more) {
     return true;
 }
 
-/* A ziplist of nearly 4 GB can become a longer listpack, whose size no node and no file can hold. */
+/* A ziplist of nearly 4 GB can become a longer listpack, which neither nodes nor files can hold. */
 static bool append_element(struct rdb_scratch *scratch, size_t *used,
                            const struct listpack_element *element) {
     if (element->size > RDB_BODY_MAX - *used) return false;
