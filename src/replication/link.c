@@ -282,8 +282,13 @@ static const struct conn_events link_events = {
 
 static void on_failed(void *owner, const char *reason) {
     struct link *link = owner;
+    const char *from = link->engine->config.bind_source_addr;
     link->dial = NULL;
-    link_fail(link, "Error condition on socket for SYNC: %s", reason);
+    if (*from)
+        link_fail(link, "Error condition on socket for SYNC: %s (bind-source-addr is '%s')", reason,
+                  from);
+    else
+        link_fail(link, "Error condition on socket for SYNC: %s", reason);
 }
 
 static void connect_now(struct link *link) {

@@ -196,7 +196,9 @@ check_in 2 "bind-source-addr is the address that the primary sees" {
         wait_until {[string match "*addr=127.0.0.1:*" [$primary control CLIENT LIST TYPE replica]]}
         $current_server control CONFIG SET bind-source-addr nowhere
         $primary control CLIENT KILL TYPE replica
-        wait_until {[string match "*Error condition on socket for SYNC: invalid argument*" [$current_server log]]}
+        wait_until {[string match "*SYNC: invalid argument (bind-source-addr is 'nowhere')*" [$current_server log]]}
+        $current_server control CONFIG SET bind-source-addr 192.0.2.1
+        wait_until {[string match "*address not available (bind-source-addr is '192.0.2.1')*" [$current_server log]]}
     }
 } {}
 
