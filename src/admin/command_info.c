@@ -17,15 +17,6 @@
 
 /* --- Lookup --- */
 
-const struct command *command_find_full(struct slice name) {
-    const char *bar = memchr(name.ptr, '|', name.len);
-    if (!bar) return command_find(name);
-    size_t len = (size_t)(bar - name.ptr);
-    const struct command *container = command_find(slice_make(name.ptr, len));
-    if (!container || !(container->flags & COMMAND_CONTAINER)) return NULL;
-    return command_find_subcommand(container, slice_make(bar + 1, name.len - len - 1));
-}
-
 size_t command_subcommand_count(const struct command *command) {
     size_t total, count = 0;
     const struct command *end = command_all(&total) + total;

@@ -6,9 +6,6 @@
 
 #include <stdbool.h>
 
-/* Finds a command by its full name, "lpush" or "config|get", in any case; NULL when unknown. */
-const struct command *command_find_full(struct slice name);
-
 /* Returns the number of subcommands of a container, which follow it in the table; 0 for other
  * commands. O(subcommands). */
 size_t command_subcommand_count(const struct command *command);

@@ -2,10 +2,11 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "persist/aof_allowed.h"
 #include "persist/aof_reader.h"
 #include "persist/function_code.h"
+#include "persist/newer_commands.h"
 #include "persist/rdb_file.h"
+#include "table/command.h"
 #include "types/value.h"
 
 #include <errno.h>
@@ -136,10 +137,21 @@ static sds append_item(sds out, const struct aof_reader *reader) {
     return sds_append_format(out, " at byte %llu", (unsigned long long)reader->offset);
 }
 
+/* Returns whether a server runs it from a file, perhaps as other commands (newer_commands.h). The
+ * values of its arguments are not looked at. */
+static bool is_known(const struct slice *argv, size_t argc) {
+    struct newer_translation translation;
+    if (argc == 0) return false;
+    if (command_find_in_file(argv, argc)) return true;
+    if (!newer_translation_begin(&translation, argv, argc, 0)) return false;
+    newer_translation_end(&translation);
+    return true;
+}
+
 /* Records a command that no Packlist server runs from a file. */
 static void note_command(struct finding *finding, const struct aof_reader *reader) {
     const struct aof_parser *command = &reader->parser;
-    if (aof_command_is_known(command->argv, command->argc)) return;
+    if (is_known(command->argv, command->argc)) return;
     if (++finding->foreign_commands == 1)
         finding->foreign_command =
             sds_append_format(append_shown(sds_new(SLICE("")), command->argv[0]), " at byte %llu",

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/version.h"
 #include "check/check.h"
+#include "table/families.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static int parse_options(struct check_options *options, int argc, char **argv) {
 int main(int argc, char **argv) {
     struct check_options options = {0};
     mem_on_out_of_memory(report_out_of_memory);
+    command_table_init(command_families, NULL);
     if (argc == 2 && answer_question(argv[1])) return STATUS_GOOD;
     int first = parse_options(&options, argc, argv);
     if (first == 0) {

@@ -4,27 +4,35 @@
 #define PACKLIST_CLIENT_CLIENT_COMMANDS_H
 
 #include "engine/call.h"
+#include "table/command_body.h"
 
-void auth_command(struct call *call);
-void echo_command(struct call *call);
-void hello_command(struct call *call);
-void ping_command(struct call *call);
-void psubscribe_command(struct call *call);
-void publish_command(struct call *call);
-void pubsub_channels_command(struct call *call);
-void pubsub_help_command(struct call *call);
-void pubsub_numpat_command(struct call *call);
-void pubsub_numsub_command(struct call *call);
-void pubsub_shardchannels_command(struct call *call);
-void pubsub_shardnumsub_command(struct call *call);
-void punsubscribe_command(struct call *call);
-void quit_command(struct call *call);
-void reset_command(struct call *call);
-void select_command(struct call *call);
-void spublish_command(struct call *call);
-void ssubscribe_command(struct call *call);
-void subscribe_command(struct call *call);
-void sunsubscribe_command(struct call *call);
-void unsubscribe_command(struct call *call);
+/* clang-format off */
+
+#define CLIENT_COMMANDS(BODY)                                  \
+    BODY("auth", auth_command)                                 \
+    BODY("echo", echo_command)                                 \
+    BODY("hello", hello_command)                               \
+    BODY("ping", ping_command)                                 \
+    BODY("psubscribe", psubscribe_command)                     \
+    BODY("publish", publish_command)                           \
+    BODY("pubsub|channels", pubsub_channels_command)           \
+    BODY("pubsub|help", pubsub_help_command)                   \
+    BODY("pubsub|numpat", pubsub_numpat_command)               \
+    BODY("pubsub|numsub", pubsub_numsub_command)               \
+    BODY("pubsub|shardchannels", pubsub_shardchannels_command) \
+    BODY("pubsub|shardnumsub", pubsub_shardnumsub_command)     \
+    BODY("punsubscribe", punsubscribe_command)                 \
+    BODY("quit", quit_command)                                 \
+    BODY("reset", reset_command)                               \
+    BODY("select", select_command)                             \
+    BODY("spublish", spublish_command)                         \
+    BODY("ssubscribe", ssubscribe_command)                     \
+    BODY("subscribe", subscribe_command)                       \
+    BODY("sunsubscribe", sunsubscribe_command)                 \
+    BODY("unsubscribe", unsubscribe_command)
+
+/* clang-format on */
+
+CLIENT_COMMANDS(COMMAND_BODY_DECLARED)
 
 #endif

@@ -330,9 +330,7 @@ enum admission admission_check_primary(struct requester *requester, const struct
 }
 
 enum admission admission_check_file(struct requester *requester, const struct command *command) {
-    uint32_t flags = command->flags;
-    if (flags & COMMAND_FOR_FILES) return ADMISSION_GRANTED;
-    if (flags & COMMAND_WRITE && !(flags & COMMAND_REACHES_OUT)) return ADMISSION_GRANTED;
+    if (command_may_be_in_file(command)) return ADMISSION_GRANTED;
     requester->error = CALL_ERROR_NOT_FOR_FILE;
     return ADMISSION_REFUSED;
 }

@@ -3,11 +3,19 @@
 #define PACKLIST_EXECUTE_EXECUTE_COMMANDS_H
 
 #include "engine/call.h"
+#include "table/command_body.h"
 
-void discard_command(struct call *call);
-void exec_command(struct call *call);
-void multi_command(struct call *call);
-void unwatch_command(struct call *call);
-void watch_command(struct call *call);
+/* clang-format off */
+
+#define TRANSACTION_COMMANDS(BODY)   \
+    BODY("discard", discard_command) \
+    BODY("exec", exec_command)       \
+    BODY("multi", multi_command)     \
+    BODY("unwatch", unwatch_command) \
+    BODY("watch", watch_command)
+
+/* clang-format on */
+
+TRANSACTION_COMMANDS(COMMAND_BODY_DECLARED)
 
 #endif

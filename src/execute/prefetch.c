@@ -15,7 +15,7 @@ enum {
 /* The requests, and what is known of each at the same index. */
 struct requests {
     size_t count;
-    bool writes;              /* the first of them changes values */
+    uint32_t flags;           /* enum command_flag: of the first of them */
     const char *bytes[DEPTH]; /* where it begins; NULL for the first, which is parsed */
     const char *end;          /* of all bytes */
     struct slice keys[DEPTH];
@@ -77,7 +77,7 @@ static void find_same_entry(const struct entry *entry, struct requests *requests
         requests->entries[i] = slice_equal(requests->keys[i], key) ? entry : NULL;
 }
 
-/* What request `i` does, and names behind its key. */
+/* What request `i` probably does, and what it names behind its key. */
 static void read_arguments(const struct requests *requests, size_t i,
                            const struct slice *first_argv, size_t first_argc,
                            struct value_lookup *lookup) {
@@ -89,8 +89,8 @@ static void read_arguments(const struct requests *requests, size_t i,
         argc = resp_peek_arguments(requests->bytes[i], (size_t)(requests->end - requests->bytes[i]),
                                    peeked, 4);
     }
-    lookup->command = argc > 0 ? argv[0] : SLICE("");
-    lookup->writes = requests->writes;
+    lookup->writes = requests->flags & COMMAND_WRITE;
+    lookup->gives_score = requests->flags & COMMAND_GIVES_SCORE;
     lookup->argc = argc > 2 ? argc - 2 : 0;
     for (size_t n = 0; n < 2; n++) lookup->argv[n] = argc > n + 2 ? argv[n + 2] : SLICE("");
 }
@@ -125,7 +125,7 @@ static __attribute__((noinline)) size_t prefetch_all(const struct keyspace *keys
     const struct command *command = command_find(argv[0]);
     size_t index = key_index(command, argv, argc);
     if (index == 0) return DEPTH - 1;
-    requests.writes = command->flags & COMMAND_WRITE;
+    requests.flags = command->flags;
     gather(&requests, argv[index], index, bytes, len);
     if (only)
         find_same_entry(only, &requests);

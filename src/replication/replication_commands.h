@@ -3,14 +3,23 @@
 #define PACKLIST_REPLICATION_REPLICATION_COMMANDS_H
 
 #include "engine/call.h"
+#include "table/command_body.h"
 
-void failover_command(struct call *call);
-void psync_command(struct call *call);
-void replconf_command(struct call *call);
-void replicaof_command(struct call *call);
-void role_command(struct call *call);
-void sync_command(struct call *call);
-void wait_command(struct call *call);
-void waitaof_command(struct call *call);
+/* clang-format off */
+
+#define REPLICATION_COMMANDS(BODY)       \
+    BODY("failover", failover_command)   \
+    BODY("psync", psync_command)         \
+    BODY("replconf", replconf_command)   \
+    BODY("replicaof", replicaof_command) \
+    BODY("role", role_command)           \
+    BODY("slaveof", replicaof_command)   \
+    BODY("sync", sync_command)           \
+    BODY("wait", wait_command)           \
+    BODY("waitaof", waitaof_command)
+
+/* clang-format on */
+
+REPLICATION_COMMANDS(COMMAND_BODY_DECLARED)
 
 #endif

@@ -2,18 +2,25 @@
 #ifndef PACKLIST_SCRIPT_FUNCTION_COMMANDS_H
 #define PACKLIST_SCRIPT_FUNCTION_COMMANDS_H
 
-struct call;
+#include "table/command_body.h"
 
-void fcall_command(struct call *call);
-void fcall_ro_command(struct call *call);
-void function_delete_command(struct call *call);
-void function_dump_command(struct call *call);
-void function_flush_command(struct call *call);
-void function_help_command(struct call *call);
-void function_kill_command(struct call *call);
-void function_list_command(struct call *call);
-void function_load_command(struct call *call);
-void function_restore_command(struct call *call);
-void function_stats_command(struct call *call);
+/* clang-format off */
+
+#define FUNCTION_COMMANDS(BODY)                        \
+    BODY("fcall", fcall_command)                       \
+    BODY("fcall_ro", fcall_ro_command)                 \
+    BODY("function|delete", function_delete_command)   \
+    BODY("function|dump", function_dump_command)       \
+    BODY("function|flush", function_flush_command)     \
+    BODY("function|help", function_help_command)       \
+    BODY("function|kill", function_kill_command)       \
+    BODY("function|list", function_list_command)       \
+    BODY("function|load", function_load_command)       \
+    BODY("function|restore", function_restore_command) \
+    BODY("function|stats", function_stats_command)
+
+/* clang-format on */
+
+FUNCTION_COMMANDS(COMMAND_BODY_DECLARED)
 
 #endif

@@ -4,17 +4,25 @@
 #define PACKLIST_SCRIPT_SCRIPT_COMMANDS_H
 
 #include "engine/call.h"
+#include "table/command_body.h"
 
-void eval_command(struct call *call);
-void eval_ro_command(struct call *call);
-void evalsha_command(struct call *call);
-void evalsha_ro_command(struct call *call);
-void script_debug_command(struct call *call);
-void script_exists_command(struct call *call);
-void script_flush_command(struct call *call);
-void script_help_command(struct call *call);
-void script_kill_command(struct call *call);
-void script_load_command(struct call *call);
-void script_show_command(struct call *call);
+/* clang-format off */
+
+#define SCRIPT_COMMANDS(BODY)                    \
+    BODY("eval", eval_command)                   \
+    BODY("eval_ro", eval_ro_command)             \
+    BODY("evalsha", evalsha_command)             \
+    BODY("evalsha_ro", evalsha_ro_command)       \
+    BODY("script|debug", script_debug_command)   \
+    BODY("script|exists", script_exists_command) \
+    BODY("script|flush", script_flush_command)   \
+    BODY("script|help", script_help_command)     \
+    BODY("script|kill", script_kill_command)     \
+    BODY("script|load", script_load_command)     \
+    BODY("script|show", script_show_command)
+
+/* clang-format on */
+
+SCRIPT_COMMANDS(COMMAND_BODY_DECLARED)
 
 #endif

@@ -4,7 +4,15 @@
 #define PACKLIST_SERVER_SERVER_COMMANDS_H
 
 #include "engine/call.h"
+#include "table/command_body.h"
 
-void migrate_command(struct call *call);
+/* clang-format off */
+
+#define SERVER_COMMANDS(BODY) \
+    BODY("migrate", migrate_command)
+
+/* clang-format on */
+
+SERVER_COMMANDS(COMMAND_BODY_DECLARED)
 
 #endif

@@ -49,6 +49,7 @@ static void add_family(const struct command_family *family) {
     for (size_t i = 0; i < family->count; i++) {
         struct command *command = &table[table_count++];
         *command = family->rows[i];
+        assert(!command->called && !command->run);
         command->called = command->name;
         if (!command->syntax) command->syntax = "";
     }
@@ -75,13 +76,25 @@ static void fill_folded(void) {
     folded[0] = FOLDED_NUL;
 }
 
-void command_table_init(const struct command_family *const *families) {
+static void bind(const struct command_body *bodies) {
+    for (; bodies->name; bodies++) {
+        struct command *command = (struct command *)command_find_full(slice_of_cstr(bodies->name));
+        assert(command && !command->run);
+        command->run = bodies->run;
+    }
+    for (size_t i = 0; i < table_count; i++)
+        assert(table[i].run || table[i].flags & COMMAND_CONTAINER);
+}
+
+void command_table_init(const struct command_family *const *families,
+                        const struct command_body *bodies) {
     fill_folded();
     table_count = 0;
     for (; *families; families++) add_family(*families);
     has_renames = false;
     fill_lookup();
     memcpy(own_names, lookup, sizeof(own_names));
+    if (bodies) bind(bodies);
 }
 
 /* A client's name may contain NULs and have any length. */
@@ -101,6 +114,15 @@ const struct command *command_find(struct slice name) {
 const struct command *command_find_cached(const struct command *last, struct slice name) {
     if (last && command_is_top_level(last) && is_named(last->called, name)) return last;
     return command_find(name);
+}
+
+const struct command *command_find_full(struct slice name) {
+    const char *bar = memchr(name.ptr, '|', name.len);
+    if (!bar) return command_find(name);
+    size_t len = (size_t)(bar - name.ptr);
+    const struct command *container = command_find(slice_make(name.ptr, len));
+    if (!container || !(container->flags & COMMAND_CONTAINER)) return NULL;
+    return command_find_subcommand(container, slice_make(bar + 1, name.len - len - 1));
 }
 
 const struct command *command_find_written(const struct command *last, struct slice name) {
@@ -162,6 +184,14 @@ const struct command *command_find_subcommand(const struct command *container, s
     for (const struct command *sub = container + 1; is_subcommand(sub); sub++)
         if (slice_is(name, sub->name + prefix + 1)) return sub;
     return NULL;
+}
+
+const struct command *command_find_in_file(const struct slice *argv, size_t argc) {
+    const struct command *command = command_find_written(NULL, argv[0]);
+    if (command && command->flags & COMMAND_CONTAINER)
+        command = argc > 1 ? command_find_subcommand(command, argv[1]) : NULL;
+    return command && command_may_be_in_file(command) && command_accepts(command, argc) ? command
+                                                                                        : NULL;
 }
 
 const struct command *command_all(size_t *count) {

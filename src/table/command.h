@@ -1,51 +1,52 @@
-/* command: the table of commands: name, arguments and effect of each, and the lookup by name. Each
- * command is a row, written by hand, in its family's file: family_*.c. This module does not know
- * the commands: command_table_init gets the families (table/families.h). */
+/* command: the table of commands, and the lookup by name. Each command is a row, written by hand,
+ * in its family's file: family_*.c. A row says what the command is, not what runs it: the server
+ * binds the functions by name (main/command_bodies.h), and packlist-check needs none. */
 #ifndef PACKLIST_TABLE_COMMAND_H
 #define PACKLIST_TABLE_COMMAND_H
 
 #include "base/slice.h"
+#include "table/command_body.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct call;
-
+/* What the server must know of a command before it runs. */
 enum command_flag {
-    COMMAND_WRITE = 1 << 0,
-    COMMAND_READONLY = 1 << 1,
-    COMMAND_DENYOOM = 1 << 2, /* refused when memory is over the limit */
-    COMMAND_ADMIN = 1 << 3,
-    COMMAND_PUBSUB = 1 << 4,
-    COMMAND_NOSCRIPT = 1 << 5,
-    COMMAND_BLOCKING = 1 << 6,
-    COMMAND_LOADING = 1 << 7, /* allowed while loading */
-    COMMAND_STALE = 1 << 8,
-    COMMAND_FAST = 1 << 9,
-    COMMAND_NO_AUTH = 1 << 10, /* allowed before authentication */
-    COMMAND_NO_MULTI = 1 << 11,
-    COMMAND_ALLOW_BUSY = 1 << 12,
-    COMMAND_MOVABLE_KEYS = 1 << 13,     /* the positions of keys depend on arguments */
-    COMMAND_SKIP_SLOWLOG = 1 << 14,     /* its queued commands are logged, not itself (EXEC) */
-    COMMAND_NO_ASYNC_LOADING = 1 << 15, /* only shown: replicas may load beside their old data */
-    COMMAND_SKIP_MONITOR = 1 << 27, /* it sends itself to monitors, before the commands it runs */
-    COMMAND_NO_MANDATORY_KEYS = 1 << 19, /* keys.numkeys may be 0 */
-    /* COMMAND INFO does not show the following flags. */
-    COMMAND_CONTAINER = 1 << 16,       /* has subcommands */
-    COMMAND_SUBCOMMAND = 1 << 17,      /* its name is "container|subcommand" */
-    COMMAND_MAY_REPLICATE = 1 << 18,   /* held back and refused like commands that write */
-    COMMAND_RUNS_QUEUE = 1 << 20,      /* EXEC: has the flags of the commands that it runs */
-    COMMAND_NOT_QUEUED = 1 << 21,      /* MULTI does not queue it */
-    COMMAND_FOR_SUBSCRIBERS = 1 << 22, /* allowed while the client is subscribed in RESP2 */
-    COMMAND_TELLS_HEALTH = 1 << 23,    /* refused while writes are, because health checks use it */
-    COMMAND_TOUCHES = 1 << 24,         /* marks keys as used despite CLIENT NO-TOUCH */
-    COMMAND_RUNS_SCRIPT = 1 << 28,     /* EVAL, FCALL …: has the flags that its script declares */
-    COMMAND_BY_SHA = 1 << 29,          /* with RUNS_SCRIPT: EVALSHA names a script by its SHA1, */
-    COMMAND_BY_NAME = 1 << 30,         /* … and FCALL names a function */
-    COMMAND_FOR_FILES = 1 << 25, /* allowed in an append-only file although it does not write */
-    COMMAND_REACHES_OUT =
-        1 << 26, /* talks to other servers: not allowed in such a file although it writes */
+    /* COMMAND INFO shows these. */
+    COMMAND_WRITE = 1u << 0,             /* may change data */
+    COMMAND_READONLY = 1u << 1,          /* reads keys, and never changes data */
+    COMMAND_DENYOOM = 1u << 2,           /* may need memory: refused over maxmemory */
+    COMMAND_ADMIN = 1u << 3,             /* for operators */
+    COMMAND_PUBSUB = 1u << 4,            /* about channels */
+    COMMAND_NOSCRIPT = 1u << 5,          /* refused to scripts */
+    COMMAND_BLOCKING = 1u << 6,          /* may make the client wait */
+    COMMAND_LOADING = 1u << 7,           /* allowed while data is loaded */
+    COMMAND_STALE = 1u << 8,             /* allowed on a replica that has lost its primary */
+    COMMAND_FAST = 1u << 9,              /* O(1) or O(log n): only shown */
+    COMMAND_NO_AUTH = 1u << 10,          /* allowed before authentication */
+    COMMAND_NO_MULTI = 1u << 11,         /* refused inside of MULTI */
+    COMMAND_ALLOW_BUSY = 1u << 12,       /* allowed while a script is busy */
+    COMMAND_MOVABLE_KEYS = 1u << 13,     /* the places of its keys depend on arguments */
+    COMMAND_SKIP_SLOWLOG = 1u << 14,     /* its queued commands are logged, not itself (EXEC) */
+    COMMAND_SKIP_MONITOR = 1u << 15,     /* sends itself to monitors, before what it runs */
+    COMMAND_NO_ASYNC_LOADING = 1u << 16, /* only shown: not while a replica loads beside its data */
+    COMMAND_NO_MANDATORY_KEYS = 1u << 17, /* keys.numkeys may be 0 */
+    /* COMMAND INFO does not show these. */
+    COMMAND_CONTAINER = 1u << 18,     /* has subcommands */
+    COMMAND_SUBCOMMAND = 1u << 19,    /* its name is "container|subcommand" */
+    COMMAND_MAY_REPLICATE = 1u << 20, /* held back and refused like commands that write */
+    COMMAND_RUNS_QUEUE = 1u << 21,    /* EXEC: has the flags of the commands that it runs */
+    COMMAND_RUNS_SCRIPT = 1u << 22,   /* EVAL, FCALL …: has the flags that its script declares, */
+    COMMAND_BY_SHA = 1u << 23,        /* … named by its SHA1 (EVALSHA), */
+    COMMAND_BY_NAME = 1u << 24,       /* … or as a function (FCALL) */
+    COMMAND_NOT_QUEUED = 1u << 25,    /* MULTI does not queue it */
+    COMMAND_FOR_SUBSCRIBERS = 1u << 26, /* allowed while the client is subscribed in RESP2 */
+    COMMAND_TELLS_HEALTH = 1u << 27,    /* refused while writes are, because health checks use it */
+    COMMAND_TOUCHES = 1u << 28,         /* marks keys as used despite CLIENT NO-TOUCH */
+    COMMAND_FOR_FILES = 1u << 29,       /* allowed in an append-only file although it only reads */
+    COMMAND_REACHES_OUT = 1u << 30,     /* talks to other servers: not allowed in such a file */
+    COMMAND_GIVES_SCORE = 1u << 31      /* ZADD: behind the key stand a score and its member */
 };
 
 /* Hints for proxies and cluster clients, which COMMAND INFO shows as tips. The server does not use
@@ -106,6 +107,15 @@ enum key_flag {
     KEY_VARIABLE = 1 << 10   /* depends on the arguments (struct key_positions, actual_flags) */
 };
 
+/* Which arguments of a command are secret: no log and no MONITOR may show them (table/secret.h). */
+enum command_secrets {
+    SECRETS_NONE,
+    SECRETS_OF_AUTH,
+    SECRETS_OF_HELLO,
+    SECRETS_OF_CONFIG_SET,
+    SECRETS_OF_MIGRATE
+};
+
 struct key_positions {
     int8_t first; /* argv index of the first key; 0 = none */
     int8_t last;  /* index of the last key; negative counts from the end */
@@ -128,15 +138,14 @@ struct command {
     const char *name;   /* lower case; subcommands: "config|get" */
     const char *called; /* the name by which clients call it, in lower case: command_rename; of a
                            subcommand its own; NULL: they cannot; in a row always NULL */
-    void (*run)(struct call *call); /* NULL: a container, of use only with a subcommand */
+    void (*run)(struct call *call); /* NULL: a container, of use only with a subcommand; in a row
+                                       always NULL */
     int32_t arity;  /* the exact argc, or the least one negated; includes the command's name(s) */
     uint32_t flags; /* enum command_flag */
     uint32_t categories; /* enum command_category: only those that do not follow from the flags */
     uint32_t tips;       /* enum command_tip */
     struct key_positions keys;
-    /* Returns whether argv[index] is secret, so that no log and no MONITOR may show it: a function
-     * of table/secret.h. NULL: no argument is. */
-    bool (*is_secret)(const struct slice *argv, size_t index);
+    enum command_secrets secrets;
     const char *group; /* "list", "string", "bitmap", "generic", "transactions", "connection", … */
     const char *since; /* the Redis version that introduced it */
     const char *complexity;
@@ -155,9 +164,12 @@ struct command_family {
     size_t count;
 };
 
-/* Copies the rows of all families (the list ends with NULL) to one table and indexes them by name.
- * Call it once, at the start, before any other function of this module. O(commands). */
-void command_table_init(const struct command_family *const *families);
+/* Copies the rows of all families (the list ends with NULL) to one table, indexes them by name and
+ * binds them to the functions of `bodies` (which ends with a row without a name): each command but
+ * containers has one there. NULL: no command can run. Call it once, at the start, before any other
+ * function of this module. O(commands). */
+void command_table_init(const struct command_family *const *families,
+                        const struct command_body *bodies);
 
 /* Lets clients call the command `from` by the name `to` only; an empty `to` takes the command away
  * from them. What is written to files and sent to replicas keeps the command's own name. Returns
@@ -183,6 +195,9 @@ const struct command *command_find(struct slice name);
  * command. */
 const struct command *command_find_cached(const struct command *last, struct slice name);
 
+/* As command_find, for the name in a row: also that of a subcommand, "config|get". */
+const struct command *command_find_full(struct slice name);
+
 /* Finds the subcommand `name` of a container ("config", "get") in any case; NULL when unknown. */
 const struct command *command_find_subcommand(const struct command *container, struct slice name);
 
@@ -190,6 +205,17 @@ const struct command *command_find_subcommand(const struct command *container, s
 static inline bool command_accepts(const struct command *command, size_t argc) {
     return command->arity >= 0 ? argc == (size_t)command->arity : argc >= (size_t)-command->arity;
 }
+
+/* Returns whether it may stand in an append-only file, and in the stream of a primary: it writes,
+ * and talks to no other server, or says where the next one writes. */
+static inline bool command_may_be_in_file(const struct command *command) {
+    return command->flags & COMMAND_FOR_FILES ||
+           (command->flags & (COMMAND_WRITE | COMMAND_REACHES_OUT)) == COMMAND_WRITE;
+}
+
+/* Returns the command that a file has with these words, its name or names included, by its own
+ * name; NULL if there is none, it may not be in a file, or not with so many. O(1). */
+const struct command *command_find_in_file(const struct slice *argv, size_t argc);
 
 /* Returns whether some of its arguments may be keys. */
 static inline bool command_has_keys(const struct command *command) {

@@ -1,4 +1,4 @@
-/* command_row: shorthands for the rows of the command table. Only for family_*.c.
+/* command_row: shorthands for the rows of the command table.
  *
  * A row names the members of struct command; members left out are 0. COMMAND, COMMAND DOCS, the
  * arity check and key extraction all use it. A container's subcommands follow it. */
@@ -7,7 +7,6 @@
 
 #include "table/command_keys.h"
 #include "table/families.h"
-#include "table/secret.h"
 
 /* clang-format off */
 
@@ -40,7 +39,8 @@ enum {
     FOR_FILES = COMMAND_FOR_FILES,
     REACHES_OUT = COMMAND_REACHES_OUT,
     SKIP_MONITOR = COMMAND_SKIP_MONITOR,
-    NO_MANDATORY_KEYS = COMMAND_NO_MANDATORY_KEYS
+    NO_MANDATORY_KEYS = COMMAND_NO_MANDATORY_KEYS,
+    GIVES_SCORE = COMMAND_GIVES_SCORE
 };
 
 /* .keys: the key is argv[1]; the same with a note, or with a use that depends on the arguments; the

@@ -1,5 +1,4 @@
-/* families: the list of all families of commands. It refers to the function of every command, so
- * only the file that starts the process includes it. Others find commands with table/command.h. */
+/* families: the list of all families of commands. */
 #ifndef PACKLIST_TABLE_FAMILIES_H
 #define PACKLIST_TABLE_FAMILIES_H
 

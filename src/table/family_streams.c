@@ -1,5 +1,4 @@
 /* family_streams: the commands of streams, without those of consumer groups. */
-#include "commands/commands.h"
 #include "table/command_row.h"
 
 /* clang-format off */
@@ -10,7 +9,7 @@
 
 static const struct command rows[] = {
 
-{.name = "xadd", .run = xadd_command, .arity = -5, .group = "stream", .since = "5.0.0",
+{.name = "xadd", .arity = -5, .group = "stream", .since = "5.0.0",
  .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_STREAM, .tips = TIP_NONDETERMINISTIC,
  .keys = NOTED_KEY(CHANGE, "It may also trim the stream, so it does not only insert."),
  .complexity = "O(1), and O(N) for trimming, N being the entries removed",
@@ -19,7 +18,7 @@ static const struct command rows[] = {
      "key [NOMKSTREAM@6.2.0] [" TRIM "] <*:auto-id | id>:id-selector (field value):data ..."
      "\n@6.2.0 Takes `NOMKSTREAM`, `MINID` and `LIMIT`."
      "\n@7.0.0 Takes ids of the form `<ms>-*`."},
-{.name = "xdel", .run = xdel_command, .arity = -3, .group = "stream", .since = "5.0.0",
+{.name = "xdel", .arity = -3, .group = "stream", .since = "5.0.0",
  .flags = WRITE | FAST, .categories = CATEGORY_STREAM,
  .keys = ONE_KEY(TAKE),
  .complexity = "O(log N) for each id, N being the entries of the stream",
@@ -29,18 +28,18 @@ static const struct command rows[] = {
  .flags = CONTAINER,
  .complexity = "Depends on the subcommand",
  .summary = "Describes streams."},
-{.name = "xinfo|groups", .run = xinfo_groups_command, .arity = 3, .group = "stream",
+{.name = "xinfo|groups", .arity = 3, .group = "stream",
  .since = "5.0.0", .flags = SUBCOMMAND | READONLY, .categories = CATEGORY_STREAM,
  .keys = KEY_AT(2, READ),
  .complexity = "O(1)",
  .summary = "Describes the consumer groups of a stream; there are none.",
  .syntax = "key"
            "\n@7.0.0 Tells `entries-read` and `lag`."},
-{.name = "xinfo|help", .run = xinfo_help_command, .arity = 2, .group = "stream",
+{.name = "xinfo|help", .arity = 2, .group = "stream",
  .since = "5.0.0", .flags = SUBCOMMAND | LOADING | STALE, .categories = CATEGORY_STREAM,
  .complexity = "O(1)",
  .summary = "Explains the subcommands."},
-{.name = "xinfo|stream", .run = xinfo_stream_command, .arity = -3, .group = "stream",
+{.name = "xinfo|stream", .arity = -3, .group = "stream",
  .since = "5.0.0", .flags = SUBCOMMAND | READONLY, .categories = CATEGORY_STREAM,
  .keys = KEY_AT(2, READ),
  .complexity = "O(1), and O(N) with FULL, N being the entries returned",
@@ -50,20 +49,20 @@ static const struct command rows[] = {
      "\n@6.0.0 Takes `FULL`."
      "\n@7.0.0 Tells `max-deleted-entry-id`, `entries-added` and `recorded-first-entry-id`."
      "\n@7.2.0 Tells `active-time` of consumers."},
-{.name = "xlen", .run = xlen_command, .arity = 2, .group = "stream", .since = "5.0.0",
+{.name = "xlen", .arity = 2, .group = "stream", .since = "5.0.0",
  .flags = READONLY | FAST, .categories = CATEGORY_STREAM,
  .keys = ONE_KEY(LOOK),
  .complexity = "O(1)",
  .summary = "Counts the entries of a stream.",
  .syntax = "key"},
-{.name = "xrange", .run = xrange_command, .arity = -4, .group = "stream", .since = "5.0.0",
+{.name = "xrange", .arity = -4, .group = "stream", .since = "5.0.0",
  .flags = READONLY, .categories = CATEGORY_STREAM,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N + M), N being the entries of the stream and M those returned",
  .summary = "Returns the entries of a stream with ids within a range.",
  .syntax = "key start end [COUNT count:integer]"
            "\n@6.2.0 Takes exclusive bounds."},
-{.name = "xread", .run = xread_command, .arity = -4, .group = "stream", .since = "5.0.0",
+{.name = "xread", .arity = -4, .group = "stream", .since = "5.0.0",
  .flags = READONLY | BLOCKING | MOVABLE_KEYS, .categories = CATEGORY_STREAM,
  .keys = {.flags = READ, .keyword = "STREAMS"},
  .complexity = "O(log N + M) for each stream, N being its entries and M those returned",
@@ -71,14 +70,14 @@ static const struct command rows[] = {
  .syntax =
      "[COUNT count:integer] [BLOCK milliseconds:integer] "
      "STREAMS (key [key ...] id [id ...]):streams"},
-{.name = "xrevrange", .run = xrevrange_command, .arity = -4, .group = "stream",
+{.name = "xrevrange", .arity = -4, .group = "stream",
  .since = "5.0.0", .flags = READONLY, .categories = CATEGORY_STREAM,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N + M), N being the entries of the stream and M those returned",
  .summary = "Returns the entries of a stream with ids within a range, the last one first.",
  .syntax = "key end start [COUNT count:integer]"
            "\n@6.2.0 Takes exclusive bounds."},
-{.name = "xsetid", .run = xsetid_command, .arity = -3, .group = "stream", .since = "5.0.0",
+{.name = "xsetid", .arity = -3, .group = "stream", .since = "5.0.0",
  .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_STREAM,
  .keys = ONE_KEY(CHANGE),
  .complexity = "O(1)",
@@ -86,7 +85,7 @@ static const struct command rows[] = {
  .syntax =
      "key last-id [ENTRIESADDED entries-added:integer@7.0.0] [MAXDELETEDID max-deleted-id@7.0.0]"
      "\n@7.0.0 Takes `ENTRIESADDED` and `MAXDELETEDID`."},
-{.name = "xtrim", .run = xtrim_command, .arity = -4, .group = "stream", .since = "5.0.0",
+{.name = "xtrim", .arity = -4, .group = "stream", .since = "5.0.0",
  .flags = WRITE, .categories = CATEGORY_STREAM, .tips = TIP_NONDETERMINISTIC,
  .keys = ONE_KEY(TAKE),
  .complexity = "O(N), N being the entries removed; whole nodes of entries are freed at once",

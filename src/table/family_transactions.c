@@ -1,31 +1,30 @@
 /* family_transactions: MULTI, EXEC, WATCH and related commands. */
-#include "execute/execute_commands.h"
 #include "table/command_row.h"
 
 /* clang-format off */
 
 static const struct command rows[] = {
 
-{.name = "discard", .run = discard_command, .arity = 1, .group = "transactions", .since = "2.0.0",
+{.name = "discard", .arity = 1, .group = "transactions", .since = "2.0.0",
  .flags = NOSCRIPT | LOADING | STALE | FAST | ALLOW_BUSY | NOT_QUEUED,
  .categories = CATEGORY_TRANSACTION,
  .complexity = "O(N), N being the queued commands",
  .summary = "Leaves a transaction without running its commands."},
-{.name = "exec", .run = exec_command, .arity = 1, .group = "transactions", .since = "1.2.0",
+{.name = "exec", .arity = 1, .group = "transactions", .since = "1.2.0",
  .flags = NOSCRIPT | LOADING | STALE | SKIP_SLOWLOG | RUNS_QUEUE | NOT_QUEUED,
  .categories = CATEGORY_TRANSACTION,
  .complexity = "Depends on the queued commands",
  .summary = "Runs the commands of a transaction, unless a watched key has changed."},
-{.name = "multi", .run = multi_command, .arity = 1, .group = "transactions", .since = "1.2.0",
+{.name = "multi", .arity = 1, .group = "transactions", .since = "1.2.0",
  .flags = NOSCRIPT | LOADING | STALE | FAST | ALLOW_BUSY | NOT_QUEUED,
  .categories = CATEGORY_TRANSACTION,
  .complexity = "O(1)",
  .summary = "Begins a transaction: what follows is queued until EXEC."},
-{.name = "unwatch", .run = unwatch_command, .arity = 1, .group = "transactions", .since = "2.2.0",
+{.name = "unwatch", .arity = 1, .group = "transactions", .since = "2.2.0",
  .flags = NOSCRIPT | LOADING | STALE | FAST | ALLOW_BUSY, .categories = CATEGORY_TRANSACTION,
  .complexity = "O(N), N being the watched keys",
  .summary = "Forgets the watched keys."},
-{.name = "watch", .run = watch_command, .arity = -2, .group = "transactions", .since = "2.2.0",
+{.name = "watch", .arity = -2, .group = "transactions", .since = "2.2.0",
  .flags = NOSCRIPT | LOADING | STALE | FAST | ALLOW_BUSY | NOT_QUEUED,
  .categories = CATEGORY_TRANSACTION,
  .keys = KEYS(1, -1, LOOK),

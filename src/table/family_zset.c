@@ -1,12 +1,11 @@
 /* family_zset: the commands of sorted sets. */
-#include "commands/commands.h"
 #include "table/command_row.h"
 
 /* clang-format off */
 
 static const struct command rows[] = {
 
-{.name = "bzmpop", .run = bzmpop_command, .arity = -5, .group = "sorted-set",
+{.name = "bzmpop", .arity = -5, .group = "sorted-set",
  .since = "7.0.0", .flags = WRITE | BLOCKING | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = COUNTED_KEYS(2, POP),
  .complexity = "O(keys + M log N), N being the members of the sorted set and M those returned",
@@ -14,7 +13,7 @@ static const struct command rows[] = {
      "first sorted set that has any, waiting until one has.",
  .syntax =
      "timeout:double numkeys:integer key [key ...] <MIN | MAX>:where [COUNT count:integer]"},
-{.name = "bzpopmax", .run = bzpopmax_command, .arity = -3, .group = "sorted-set",
+{.name = "bzpopmax", .arity = -3, .group = "sorted-set",
  .since = "5.0.0", .flags = WRITE | BLOCKING | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = KEYS(1, -2, POP),
  .complexity = "O(keys + log N), N being the members of the sorted set",
@@ -23,7 +22,7 @@ static const struct command rows[] = {
  .syntax =
      "key [key ...] timeout:double"
      "\n@6.0.0 The timeout may have a fraction."},
-{.name = "bzpopmin", .run = bzpopmin_command, .arity = -3, .group = "sorted-set",
+{.name = "bzpopmin", .arity = -3, .group = "sorted-set",
  .since = "5.0.0", .flags = WRITE | BLOCKING | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = KEYS(1, -2, POP),
  .complexity = "O(keys + log N), N being the members of the sorted set",
@@ -32,8 +31,8 @@ static const struct command rows[] = {
  .syntax =
      "key [key ...] timeout:double"
      "\n@6.0.0 The timeout may have a fraction."},
-{.name = "zadd", .run = zadd_command, .arity = -4, .group = "sorted-set",
- .since = "1.2.0", .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_SORTED_SET,
+{.name = "zadd", .arity = -4, .group = "sorted-set",
+ .since = "1.2.0", .flags = WRITE | GIVES_SCORE | DENYOOM | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(CHANGE),
  .complexity = "O(log N) for each member, N being the members of the sorted set",
  .summary = "Adds members with scores to a sorted set, or changes their scores.",
@@ -43,39 +42,39 @@ static const struct command rows[] = {
      "\n@2.4.0 Takes several members."
      "\n@3.0.2 Takes the options `XX`, `NX`, `CH` and `INCR`."
      "\n@6.2.0 Takes the options `GT` and `LT`."},
-{.name = "zcard", .run = zcard_command, .arity = 2, .group = "sorted-set",
+{.name = "zcard", .arity = 2, .group = "sorted-set",
  .since = "1.2.0", .flags = READONLY | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(LOOK),
  .complexity = "O(1)",
  .summary = "Counts the members of a sorted set.",
  .syntax = "key"},
-{.name = "zcount", .run = zcount_command, .arity = 4, .group = "sorted-set",
+{.name = "zcount", .arity = 4, .group = "sorted-set",
  .since = "2.0.0", .flags = READONLY | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N), N being the members of the sorted set",
  .summary = "Counts the members with scores within a range.",
  .syntax = "key min:double max:double"},
-{.name = "zdiff", .run = zdiff_command, .arity = -3, .group = "sorted-set",
+{.name = "zdiff", .arity = -3, .group = "sorted-set",
  .since = "6.2.0", .flags = READONLY | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = COUNTED_KEYS(1, READ),
  .complexity = "O(K N + M log M), N being the members of the first sorted set, K the number of "
      "keys and M the members of the result",
  .summary = "Returns the members of the first sorted set that are in no other one.",
  .syntax = "numkeys:integer key [key ...] [WITHSCORES]"},
-{.name = "zdiffstore", .run = zdiffstore_command, .arity = -4, .group = "sorted-set",
+{.name = "zdiffstore", .arity = -4, .group = "sorted-set",
  .since = "6.2.0", .flags = WRITE | DENYOOM | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = TARGET_AND_COUNTED_KEYS,
  .complexity = "O(K N + M log M), N being the members of the first sorted set, K the number of "
      "keys and M the members of the result",
  .summary = "Stores the members of the first sorted set that are in no other one.",
  .syntax = "destination:key numkeys:integer key [key ...]"},
-{.name = "zincrby", .run = zincrby_command, .arity = 4, .group = "sorted-set",
+{.name = "zincrby", .arity = 4, .group = "sorted-set",
  .since = "1.2.0", .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(EXCHANGE),
  .complexity = "O(log N), N being the members of the sorted set",
  .summary = "Adds to the score of a member, which it adds if there is none.",
  .syntax = "key increment:integer member"},
-{.name = "zinter", .run = zinter_command, .arity = -3, .group = "sorted-set",
+{.name = "zinter", .arity = -3, .group = "sorted-set",
  .since = "6.2.0", .flags = READONLY | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = COUNTED_KEYS(1, READ),
  .complexity = "O(N K + M log M), N being the members of the smallest sorted set, K the number of "
@@ -84,13 +83,13 @@ static const struct command rows[] = {
  .syntax =
      "numkeys:integer key [key ...] [WEIGHTS weight:integer ...] "
      "[AGGREGATE <SUM | MIN | MAX | COUNT>:aggregate] [WITHSCORES]"},
-{.name = "zintercard", .run = zintercard_command, .arity = -3, .group = "sorted-set",
+{.name = "zintercard", .arity = -3, .group = "sorted-set",
  .since = "7.0.0", .flags = READONLY | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = COUNTED_KEYS(1, READ),
  .complexity = "O(N K), N being the members of the smallest sorted set, K the number of keys",
  .summary = "Counts the members that are in all of several sorted sets.",
  .syntax = "numkeys:integer key [key ...] [LIMIT limit:integer]"},
-{.name = "zinterstore", .run = zinterstore_command, .arity = -4, .group = "sorted-set",
+{.name = "zinterstore", .arity = -4, .group = "sorted-set",
  .since = "2.0.0", .flags = WRITE | DENYOOM | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = TARGET_AND_COUNTED_KEYS,
  .complexity = "O(N K + M log M), N being the members of the smallest sorted set, K the number of "
@@ -99,45 +98,45 @@ static const struct command rows[] = {
  .syntax =
      "destination:key numkeys:integer key [key ...] [WEIGHTS weight:integer ...] "
      "[AGGREGATE <SUM | MIN | MAX | COUNT>:aggregate]"},
-{.name = "zlexcount", .run = zlexcount_command, .arity = 4, .group = "sorted-set",
+{.name = "zlexcount", .arity = 4, .group = "sorted-set",
  .since = "2.8.9", .flags = READONLY | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N), N being the members of the sorted set",
  .summary = "Counts the members within a range, where all have the same score.",
  .syntax = "key min max"},
-{.name = "zmpop", .run = zmpop_command, .arity = -4, .group = "sorted-set",
+{.name = "zmpop", .arity = -4, .group = "sorted-set",
  .since = "7.0.0", .flags = WRITE | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = COUNTED_KEYS(1, POP),
  .complexity = "O(keys + M log N), N being the members of the sorted set and M those returned",
  .summary = "Takes members with the lowest or highest scores from the first sorted set that has "
      "any.",
  .syntax = "numkeys:integer key [key ...] <MIN | MAX>:where [COUNT count:integer]"},
-{.name = "zmscore", .run = zmscore_command, .arity = -3, .group = "sorted-set",
+{.name = "zmscore", .arity = -3, .group = "sorted-set",
  .since = "6.2.0", .flags = READONLY | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(1) for each member",
  .summary = "Reads the scores of members.",
  .syntax = "key member ..."},
-{.name = "zpopmax", .run = zpopmax_command, .arity = -2, .group = "sorted-set",
+{.name = "zpopmax", .arity = -2, .group = "sorted-set",
  .since = "5.0.0", .flags = WRITE | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(POP),
  .complexity = "O(log N) for each member returned, N being the members of the sorted set",
  .summary = "Takes one or more members with the highest scores.",
  .syntax = "key [count:integer]"},
-{.name = "zpopmin", .run = zpopmin_command, .arity = -2, .group = "sorted-set",
+{.name = "zpopmin", .arity = -2, .group = "sorted-set",
  .since = "5.0.0", .flags = WRITE | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(POP),
  .complexity = "O(log N) for each member returned, N being the members of the sorted set",
  .summary = "Takes one or more members with the lowest scores.",
  .syntax = "key [count:integer]"},
-{.name = "zrandmember", .run = zrandmember_command, .arity = -2, .group = "sorted-set",
+{.name = "zrandmember", .arity = -2, .group = "sorted-set",
  .since = "6.2.0", .flags = READONLY, .categories = CATEGORY_SORTED_SET,
  .tips = TIP_NONDETERMINISTIC,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N) for each member returned, N being the members of the sorted set",
  .summary = "Returns one or more members at random.",
  .syntax = "key [(count:integer [WITHSCORES]):options]"},
-{.name = "zrange", .run = zrange_command, .arity = -4, .group = "sorted-set",
+{.name = "zrange", .arity = -4, .group = "sorted-set",
  .since = "1.2.0", .flags = READONLY, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N + M), N being the members of the sorted set and M those returned",
@@ -146,7 +145,7 @@ static const struct command rows[] = {
      "key start stop [<BYSCORE | BYLEX>:sortby@6.2.0] [REV@6.2.0] "
      "[LIMIT (offset:integer count:integer):limit@6.2.0] [WITHSCORES]"
      "\n@6.2.0 Takes `REV`, `BYSCORE`, `BYLEX` and `LIMIT`."},
-{.name = "zrangebylex", .run = zrangebylex_command, .arity = -4, .group = "sorted-set",
+{.name = "zrangebylex", .arity = -4, .group = "sorted-set",
  .since = "2.8.9", .flags = READONLY, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N + M), N being the members of the sorted set and M those returned",
@@ -154,7 +153,7 @@ static const struct command rows[] = {
  .syntax =
      "key min max [LIMIT (offset:integer count:integer):limit]"
      "\n~6.2.0 `ZRANGE` with `BYLEX`"},
-{.name = "zrangebyscore", .run = zrangebyscore_command, .arity = -4, .group = "sorted-set",
+{.name = "zrangebyscore", .arity = -4, .group = "sorted-set",
  .since = "1.0.5", .flags = READONLY, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N + M), N being the members of the sorted set and M those returned",
@@ -164,7 +163,7 @@ static const struct command rows[] = {
      "[LIMIT (offset:integer count:integer):limit]"
      "\n~6.2.0 `ZRANGE` with `BYSCORE`"
      "\n@2.0.0 Takes `WITHSCORES`."},
-{.name = "zrangestore", .run = zrangestore_command, .arity = -5, .group = "sorted-set",
+{.name = "zrangestore", .arity = -5, .group = "sorted-set",
  .since = "6.2.0", .flags = WRITE | DENYOOM, .categories = CATEGORY_SORTED_SET,
  .keys = TWO_KEYS(OVERWRITE, READ),
  .complexity = "O(log N + M log M), N being the members of the sorted set and M those stored",
@@ -172,7 +171,7 @@ static const struct command rows[] = {
  .syntax =
      "dst:key src:key min max [<BYSCORE | BYLEX>:sortby] [REV] "
      "[LIMIT (offset:integer count:integer):limit]"},
-{.name = "zrank", .run = zrank_command, .arity = -3, .group = "sorted-set",
+{.name = "zrank", .arity = -3, .group = "sorted-set",
  .since = "2.0.0", .flags = READONLY | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N), N being the members of the sorted set",
@@ -180,7 +179,7 @@ static const struct command rows[] = {
  .syntax =
      "key member [WITHSCORE]"
      "\n@7.2.0 Takes `WITHSCORE`."},
-{.name = "zrem", .run = zrem_command, .arity = -3, .group = "sorted-set",
+{.name = "zrem", .arity = -3, .group = "sorted-set",
  .since = "1.2.0", .flags = WRITE | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(TAKE),
  .complexity = "O(log N) for each member, N being the members of the sorted set",
@@ -188,25 +187,25 @@ static const struct command rows[] = {
  .syntax =
      "key member ..."
      "\n@2.4.0 Takes several members."},
-{.name = "zremrangebylex", .run = zremrangebylex_command, .arity = 4, .group = "sorted-set",
+{.name = "zremrangebylex", .arity = 4, .group = "sorted-set",
  .since = "2.8.9", .flags = WRITE, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(TAKE),
  .complexity = "O(log N + M), N being the members of the sorted set and M those removed",
  .summary = "Removes the members within a range, where all have the same score.",
  .syntax = "key min max"},
-{.name = "zremrangebyrank", .run = zremrangebyrank_command, .arity = 4, .group = "sorted-set",
+{.name = "zremrangebyrank", .arity = 4, .group = "sorted-set",
  .since = "2.0.0", .flags = WRITE, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(TAKE),
  .complexity = "O(log N + M), N being the members of the sorted set and M those removed",
  .summary = "Removes the members between two ranks.",
  .syntax = "key start:integer stop:integer"},
-{.name = "zremrangebyscore", .run = zremrangebyscore_command, .arity = 4, .group = "sorted-set",
+{.name = "zremrangebyscore", .arity = 4, .group = "sorted-set",
  .since = "1.2.0", .flags = WRITE, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(TAKE),
  .complexity = "O(log N + M), N being the members of the sorted set and M those removed",
  .summary = "Removes the members with scores within a range.",
  .syntax = "key min:double max:double"},
-{.name = "zrevrange", .run = zrevrange_command, .arity = -4, .group = "sorted-set",
+{.name = "zrevrange", .arity = -4, .group = "sorted-set",
  .since = "1.2.0", .flags = READONLY, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N + M), N being the members of the sorted set and M those returned",
@@ -214,7 +213,7 @@ static const struct command rows[] = {
  .syntax =
      "key start:integer stop:integer [WITHSCORES]"
      "\n~6.2.0 `ZRANGE` with `REV`"},
-{.name = "zrevrangebylex", .run = zrevrangebylex_command, .arity = -4, .group = "sorted-set",
+{.name = "zrevrangebylex", .arity = -4, .group = "sorted-set",
  .since = "2.8.9", .flags = READONLY, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N + M), N being the members of the sorted set and M those returned",
@@ -222,7 +221,7 @@ static const struct command rows[] = {
  .syntax =
      "key max min [LIMIT (offset:integer count:integer):limit]"
      "\n~6.2.0 `ZRANGE` with `REV` and `BYLEX`"},
-{.name = "zrevrangebyscore", .run = zrevrangebyscore_command, .arity = -4, .group = "sorted-set",
+{.name = "zrevrangebyscore", .arity = -4, .group = "sorted-set",
  .since = "2.2.0", .flags = READONLY, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N + M), N being the members of the sorted set and M those returned",
@@ -232,7 +231,7 @@ static const struct command rows[] = {
      "[LIMIT (offset:integer count:integer):limit]"
      "\n~6.2.0 `ZRANGE` with `REV` and `BYSCORE`"
      "\n@2.1.6 Bounds may be exclusive."},
-{.name = "zrevrank", .run = zrevrank_command, .arity = -3, .group = "sorted-set",
+{.name = "zrevrank", .arity = -3, .group = "sorted-set",
  .since = "2.0.0", .flags = READONLY | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(log N), N being the members of the sorted set",
@@ -240,20 +239,20 @@ static const struct command rows[] = {
  .syntax =
      "key member [WITHSCORE]"
      "\n@7.2.0 Takes `WITHSCORE`."},
-{.name = "zscan", .run = zscan_command, .arity = -3, .group = "sorted-set",
+{.name = "zscan", .arity = -3, .group = "sorted-set",
  .since = "2.8.0", .flags = READONLY, .categories = CATEGORY_SORTED_SET,
  .tips = TIP_NONDETERMINISTIC,
  .keys = ONE_KEY(READ),
  .complexity = "O(1) for each call, O(N) for a complete iteration",
  .summary = "Visits the members of a sorted set with their scores, a few for each call.",
  .syntax = "key cursor:integer [MATCH pattern:pattern] [COUNT count:integer]"},
-{.name = "zscore", .run = zscore_command, .arity = 3, .group = "sorted-set",
+{.name = "zscore", .arity = 3, .group = "sorted-set",
  .since = "1.2.0", .flags = READONLY | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),
  .complexity = "O(1)",
  .summary = "Reads the score of a member.",
  .syntax = "key member"},
-{.name = "zunion", .run = zunion_command, .arity = -3, .group = "sorted-set",
+{.name = "zunion", .arity = -3, .group = "sorted-set",
  .since = "6.2.0", .flags = READONLY | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = COUNTED_KEYS(1, READ),
  .complexity = "O(N + M log M), N being the members of all sorted sets and M those of the result",
@@ -261,7 +260,7 @@ static const struct command rows[] = {
  .syntax =
      "numkeys:integer key [key ...] [WEIGHTS weight:integer ...] "
      "[AGGREGATE <SUM | MIN | MAX | COUNT>:aggregate] [WITHSCORES]"},
-{.name = "zunionstore", .run = zunionstore_command, .arity = -4, .group = "sorted-set",
+{.name = "zunionstore", .arity = -4, .group = "sorted-set",
  .since = "2.0.0", .flags = WRITE | DENYOOM | MOVABLE_KEYS, .categories = CATEGORY_SORTED_SET,
  .keys = TARGET_AND_COUNTED_KEYS,
  .complexity = "O(N + M log M), N being the members of all sorted sets and M those of the result",

@@ -32,8 +32,8 @@ const char *value_encoding_name(const struct entry *entry);
  * out-of-line value, and what the request names behind the key. */
 struct value_lookup {
     const struct entry *entry;
-    struct slice command; /* its name */
     bool writes;          /* it probably changes the value */
+    bool gives_score;     /* the first of two arguments is a new score of the second, a member */
     size_t argc;          /* arguments behind the key */
     struct slice argv[2]; /* the first of them, empty where there are fewer */
     /* The type's own, from step to step. */
@@ -47,7 +47,7 @@ struct value_lookup {
 /* Starts loading what the request probably needs of the value: the member that it names, of a
  * collection with more than VALUE_CACHED_MEMBERS, else the beginning. For several lookups, step 0
  * for all of them, then step 1 for those for which step 0 returned true, and so on, so that their
- * cache misses overlap. From step 1 on the command and the arguments must be set if
+ * cache misses overlap. From step 1 on the members from `writes` to `argv` must be set if
  * value_has_members_to_prefetch. Only a hint. O(1), or O(log(members)). */
 bool value_prefetch(struct value_lookup *lookup, unsigned step);
 

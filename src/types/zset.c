@@ -381,8 +381,7 @@ static size_t zset_free_effort(const struct entry *entry) {
 /* Is the request a ZADD of one member, whose score it names? One with a long text is not worth
  * parsing it twice. */
 static bool is_adding(struct value_lookup *lookup) {
-    return lookup->argc == 2 && lookup->command.len == 4 &&
-           ascii_lower(lookup->command.ptr[1]) == 'a' && lookup->argv[0].len < DOUBLE_TEXT_MAX &&
+    return lookup->argc == 2 && lookup->gives_score && lookup->argv[0].len < DOUBLE_TEXT_MAX &&
            number_parse_double(lookup->argv[0], &lookup->score) && !isnan(lookup->score);
 }
 

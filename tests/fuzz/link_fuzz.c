@@ -12,6 +12,7 @@
 #include "engine/lazyfree.h"
 #include "execute/execute.h"
 #include "fuzz/rdb_digest.h"
+#include "main/command_bodies.h"
 #include "net/net.h"
 #include "replication/link.h"
 #include "server/config_apply.h"
@@ -102,7 +103,7 @@ static void start(struct target *target) {
     sds reason = NULL;
     clock_init();
     hash_init();
-    command_table_init(command_families);
+    command_table_init(command_families, command_bodies);
     config_init(&engine->config);
     require(config_load(&engine->config, &engine->config_source,
                         (int)(sizeof(words) / sizeof(words[0])), words, &reason),

@@ -10,7 +10,6 @@ set facts $library/../command_facts
 # Where Packlist differs on purpose: {what is asked, Packlist's answer, the reason …}.
 set count_reason "a count of keys must be a number in full, as the command itself has it; Redis reads its beginning"
 set keys_differences [list \
-    {CLUSTER k} "ERR The command has no key arguments" "there is no cluster, and CLUSTER is no container here" \
     {LMPOP 1.5 a LEFT} "ERR Invalid arguments specified for command" $count_reason \
     {LMPOP 4294967297 a LEFT} "ERR Invalid arguments specified for command" $count_reason \
     {EVAL s 1.5 a} "none" $count_reason]
@@ -23,7 +22,6 @@ proc docs_with {name before line {version ""}} {
 }
 set count_of_members "        count pure-token token COUNT"
 set docs_differences [list \
-    cluster "cluster 3.0.0$any_subcommand" "there is no cluster, and CLUSTER is no container here" \
     debug "server 1.0.0 doc_flags syscmd$any_subcommand" "redis-cli shows a hint" \
     client|list [string map {" 8.0.0" ""} [dict get [facts_by_name $facts/docs] client|list]] \
         "what came with 8.0.0 is a field about I/O threads, which are not there" \

@@ -170,7 +170,7 @@ static void too_many_arguments_are_refused(void **state) {
 static void every_command_is_written_in_the_notation(void **state) {
     (void)state;
     size_t count;
-    command_table_init(command_families);
+    command_table_init(command_families, NULL);
     const struct command *all = command_all(&count);
     assert_true(count > 50);
     for (size_t i = 0; i < count; i++) {

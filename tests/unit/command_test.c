@@ -14,19 +14,23 @@ static void run_nothing(struct call *call) {
 }
 
 static const struct command first_rows[] = {
-    {.name = "expire", .run = run_nothing, .arity = 2, .flags = COMMAND_WRITE, .syntax = "key"},
-    {.name = "expiretime", .run = run_nothing, .arity = -2, .flags = COMMAND_READONLY},
+    {.name = "expire", .arity = 2, .flags = COMMAND_WRITE, .syntax = "key"},
+    {.name = "expiretime", .arity = -2, .flags = COMMAND_READONLY},
 };
 
 static const struct command second_rows[] = {
     {.name = "config", .arity = -2, .flags = COMMAND_CONTAINER},
-    {.name = "config|get", .run = run_nothing, .arity = 3, .flags = COMMAND_SUBCOMMAND},
+    {.name = "config|get", .arity = 3, .flags = COMMAND_SUBCOMMAND},
     {.name = "config|set",
-     .run = run_nothing,
      .arity = 4,
      .flags = COMMAND_SUBCOMMAND,
-     .is_secret = secret_in_config_set},
-    {.name = "get", .run = run_nothing, .arity = 2},
+     .secrets = SECRETS_OF_CONFIG_SET},
+    {.name = "get", .arity = 2},
+};
+
+static const struct command_body bodies[] = {
+    {"config|set", run_nothing}, {"config|get", run_nothing}, {"get", run_nothing},
+    {"expiretime", run_nothing}, {"expire", run_nothing},     {NULL, NULL},
 };
 
 static const struct command_family first = {first_rows, 2};
@@ -35,7 +39,7 @@ static const struct command_family *const families[] = {&first, &second, NULL};
 
 static int set_up(void **state) {
     (void)state;
-    command_table_init(families);
+    command_table_init(families, bodies);
     return 0;
 }
 
@@ -54,6 +58,14 @@ static void commands_are_found_by_their_names_in_any_case(void **state) {
     assert_null(command_find(SLICE("get ")));
     assert_null(command_find_cached(command_find(SLICE("get")), SLICE("get\0\0")));
     assert_null(command_find(SLICE("")));
+}
+
+static void functions_are_bound_by_name(void **state) {
+    (void)state;
+    size_t count;
+    const struct command *commands = command_all(&count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(commands[i].flags & COMMAND_CONTAINER ? !commands[i].run : !!commands[i].run);
 }
 
 static void subcommands_are_found_in_their_container_only(void **state) {
@@ -86,7 +98,7 @@ static void a_second_init_replaces_the_table(void **state) {
     (void)state;
     static const struct command_family *const only_second[] = {&second, NULL};
     size_t count;
-    command_table_init(only_second);
+    command_table_init(only_second, NULL);
     command_all(&count);
     assert_int_equal(count, 4);
     assert_null(command_find(SLICE("expire")));
@@ -121,6 +133,7 @@ static void the_row_decides_which_arguments_are_secret(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(commands_are_found_by_their_names_in_any_case, set_up),
+        cmocka_unit_test_setup(functions_are_bound_by_name, set_up),
         cmocka_unit_test_setup(subcommands_are_found_in_their_container_only, set_up),
         cmocka_unit_test_setup(the_families_stand_one_behind_the_other, set_up),
         cmocka_unit_test_setup(a_row_may_leave_its_syntax_out, set_up),

@@ -7,6 +7,7 @@
 #include "base/lzf.h"
 #include "base/version.h"
 #include "engine/engine.h"
+#include "main/command_bodies.h"
 #include "process/daemon.h"
 #include "process/process_title.h"
 #include "recovery/load_start.h"
@@ -168,7 +169,7 @@ int main(int argc, char **argv) {
     mem_on_out_of_memory(report_out_of_memory);
     clock_init();
     hash_init();
-    command_table_init(command_families);
+    command_table_init(command_families, command_bodies);
     process_title_init(argc, argv);
     engine->executable = argv[0];
     config_init(&engine->config);

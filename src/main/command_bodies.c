@@ -1,0 +1,26 @@
+#include "main/command_bodies.h"
+
+#include "admin/admin_commands.h"
+#include "client/client_commands.h"
+#include "commands/commands.h"
+#include "execute/execute_commands.h"
+#include "replication/replication_commands.h"
+#include "script/function_commands.h"
+#include "script/script_commands.h"
+#include "server/server_commands.h"
+
+/* clang-format off */
+
+const struct command_body command_bodies[] = {
+    ADMIN_COMMANDS(COMMAND_BODY_ROW)
+    CLIENT_COMMANDS(COMMAND_BODY_ROW)
+    DATA_COMMANDS(COMMAND_BODY_ROW)
+    TRANSACTION_COMMANDS(COMMAND_BODY_ROW)
+    REPLICATION_COMMANDS(COMMAND_BODY_ROW)
+    FUNCTION_COMMANDS(COMMAND_BODY_ROW)
+    SCRIPT_COMMANDS(COMMAND_BODY_ROW)
+    SERVER_COMMANDS(COMMAND_BODY_ROW)
+    {NULL, NULL},
+};
+
+/* clang-format on */
