@@ -140,11 +140,12 @@ static void reply_text_field(struct reply *reply, const char *name, const char *
 /* The notation numbers the keys. The command decides to which specification each belongs: one for
  * all keys, one for each, or those of SORT, whose patterns have one too. */
 static void fit_key_spec(struct syntax_argument *argument, const struct key_positions *keys) {
-    if (keys->data_flags && argument->type == SYNTAX_PATTERN) argument->key_spec = 1;
+    bool is_sort = keys->shape == KEYS_OF_SORT;
+    if (is_sort && argument->type == SYNTAX_PATTERN) argument->key_spec = 1;
     if (argument->type != SYNTAX_KEY || argument->key_spec == 0) return;
-    if (keys->data_flags)
+    if (is_sort)
         argument->key_spec = 2;
-    else if (keys->second_flags == 0 && keys->listed_flags == 0)
+    else if (keys->other_use == 0 && keys->shape != KEYS_OF_MIGRATE)
         argument->key_spec = 0;
 }
 

@@ -78,7 +78,7 @@ static const struct named_bit command_tips[] = {
     {0, NULL},
 };
 
-static const struct named_bit key_flags[] = {
+static const struct named_bit key_uses[] = {
     {KEY_RO, "RO"},
     {KEY_RW, "RW"},
     {KEY_OW, "OW"},
@@ -150,7 +150,7 @@ static void begin_key_specification(struct reply *reply, uint32_t flags, const c
         reply_bulk_cstr(reply, notes);
     }
     reply_bulk_cstr(reply, "flags");
-    reply_named_bits(reply, key_flags, flags);
+    reply_named_bits(reply, key_uses, flags);
 }
 
 static void reply_search_index(struct reply *reply, int index) {
@@ -192,11 +192,18 @@ static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *k
 
 /* SORT and SORT_RO: the first key, the keys that patterns name, the key to store to. */
 static void reply_sort_keys(struct reply *reply, const struct key_positions *keys) {
-    reply_set(reply, keys->store_flags ? 3 : 2);
-    reply_range(reply, keys->flags, keys->first, 0, 1);
-    reply_unknown_keys(reply, keys->data_flags, "Keys that BY and GET make of the elements.");
-    if (keys->store_flags)
-        reply_unknown_keys(reply, keys->store_flags, "The key behind STORE, wherever that stands.");
+    reply_set(reply, keys->other_use ? 3 : 2);
+    reply_range(reply, keys->use, keys->first, 0, 1);
+    reply_unknown_keys(reply, keys->use, "Keys that BY and GET make of the elements.");
+    if (keys->other_use)
+        reply_unknown_keys(reply, keys->other_use, "The key behind STORE, wherever that stands.");
+}
+
+/* MIGRATE: the key, or those behind KEYS. */
+static void reply_migrated_keys(struct reply *reply, const struct key_positions *keys) {
+    reply_set(reply, 2);
+    reply_range(reply, keys->use, keys->first, 0, 1);
+    reply_listed_keys(reply, keys->use | KEY_INCOMPLETE, "KEYS", -2, 0);
 }
 
 /* The keys behind a count. */
@@ -210,54 +217,62 @@ static void reply_counted_keys(struct reply *reply, uint32_t flags,
     reply_field(reply, "keystep", 1);
 }
 
-/* All keys are found and used in the same way, so there is one specification. */
+/* Keys with different uses: one specification each. */
+static void reply_two_specifications(struct reply *reply, const struct key_positions *keys) {
+    reply_set(reply, 2);
+    reply_range(reply, keys->use, keys->first, 0, 1);
+    if (keys->shape == KEYS_COUNTED)
+        reply_counted_keys(reply, keys->other_use, keys);
+    else
+        reply_range(reply, keys->other_use, keys->first + keys->step,
+                    keys->last < 0 ? keys->last : 0, 1);
+}
+
+/* All keys are found and used in the same way. */
 static void reply_one_specification(struct reply *reply, const struct key_positions *keys) {
     reply_set(reply, 1);
-    if (keys->numkeys > 0) {
-        reply_counted_keys(reply, keys->flags, keys);
-        return;
+    if (keys->shape == KEYS_COUNTED) {
+        reply_counted_keys(reply, keys->use, keys);
+    } else if (keys->shape == KEYS_OF_XREAD) {
+        reply_listed_keys(reply, keys->use, "STREAMS", 1, 2);
+    } else {
+        begin_key_specification(reply, keys->use, keys->notes);
+        reply_search_index(reply, keys->first);
+        reply_find_range(reply, keys->last < 0 ? keys->last : keys->last - keys->first, keys->step,
+                         0);
     }
-    begin_key_specification(reply, keys->flags, keys->notes);
-    reply_search_index(reply, keys->first);
-    reply_find_range(reply, keys->last < 0 ? keys->last : keys->last - keys->first, keys->step, 0);
+}
+
+/* Clients are shown shard channels as if they were keys, and other channels not at all. */
+static bool is_shown(const struct key_positions *keys) {
+    return keys->use && !(keys->use & KEY_CHANNEL && !(keys->use & KEY_NOT_KEY));
 }
 
 static void reply_key_specifications(struct reply *reply, const struct key_positions *keys) {
-    if (keys->keyword) {
-        reply_set(reply, 1);
-        reply_listed_keys(reply, keys->flags, keys->keyword, 1, 2);
-    } else if (keys->numkeys == 0 && keys->first == 0) {
+    if (!is_shown(keys))
         reply_set(reply, 0);
-    } else if (keys->listed_flags) {
-        reply_set(reply, 2);
-        reply_range(reply, keys->flags, keys->first, 0, 1);
-        reply_listed_keys(reply, keys->listed_flags, "KEYS", -2, 0);
-    } else if (keys->data_flags) {
+    else if (keys->shape == KEYS_OF_MIGRATE)
+        reply_migrated_keys(reply, keys);
+    else if (keys->shape == KEYS_OF_SORT)
         reply_sort_keys(reply, keys);
-    } else if (keys->second_flags != 0) { /* keys with different uses: one specification each */
-        reply_set(reply, 2);
-        reply_range(reply, keys->flags, keys->first, 0, 1);
-        if (keys->numkeys > 0)
-            reply_counted_keys(reply, keys->second_flags, keys);
-        else
-            reply_range(reply, keys->second_flags, keys->first + keys->step,
-                        keys->last < 0 ? keys->last : 0, 1);
-    } else {
+    else if (keys->other_use)
+        reply_two_specifications(reply, keys);
+    else
         reply_one_specification(reply, keys);
-    }
 }
 
 /* --- COMMAND and COMMAND INFO --- */
 
 /* Replies all fields except the subcommands. */
 static void reply_fields(struct reply *reply, const struct command *command) {
+    bool shows_keys = is_shown(&command->keys);
     reply_array(reply, 10);
     reply_bulk_cstr(reply, command->name);
     reply_integer(reply, command->arity);
     reply_named_bits(reply, command_flags, command->flags);
-    reply_integer(reply, command->keys.first);
-    reply_integer(reply, command->keys.last);
-    reply_integer(reply, command->keys.step);
+    reply_integer(reply, shows_keys ? command->keys.first : 0);
+    reply_integer(reply, shows_keys ? command->keys.last : 0);
+    reply_integer(reply, shows_keys ? command->keys.step : 0);
     reply_categories(reply, command);
     reply_tips(reply, command->tips);
     reply_key_specifications(reply, &command->keys);
@@ -359,39 +374,40 @@ static const struct command *find_inner(const struct call *call) {
     return sub || command->run ? sub : NULL;
 }
 
-static void reply_keys(struct call *call, const struct command *command, const size_t *indexes,
-                       size_t count, bool with_flags) {
-    reply_array(call->reply, count);
-    for (size_t i = 0; i < count; i++) {
-        if (with_flags) reply_array(call->reply, 2);
-        reply_bulk(call->reply, call->argv[2 + indexes[i]]);
-        if (!with_flags) continue;
-        uint32_t flags = command_key_flags(command, call->argv + 2, call->argc - 2, i);
-        reply_named_bits(call->reply, key_flags, flags);
-    }
+struct key_replies {
+    struct call *call;
+    bool with_use;
+};
+
+static void reply_key(void *arg, size_t index, uint32_t use) {
+    const struct key_replies *replies = arg;
+    struct call *call = replies->call;
+    if (replies->with_use) reply_array(call->reply, 2);
+    reply_bulk(call->reply, call->argv[2 + index]);
+    if (replies->with_use) reply_named_bits(call->reply, key_uses, use);
 }
 
-static void answer_keys(struct call *call, bool with_flags) {
+static void answer_keys(struct call *call, bool with_use) {
     const struct command *command = find_inner(call);
+    const struct slice *argv = call->argv + 2;
     size_t argc = call->argc - 2;
+    struct key_ranges keys;
     const char *error = NULL;
     if (!command)
         error = "ERR Invalid command specified";
-    else if (!command_has_keys(command) || command->keys.flags & KEY_NOT_KEY)
+    else if (!command_has_keys(command))
         error = "ERR The command has no key arguments";
     else if (!command_accepts(command, argc))
         error = "ERR Invalid number of arguments specified for command";
+    else if (!command_keys(command, argv, argc, &keys))
+        error = "ERR Invalid arguments specified for command";
     if (error) {
         reply_error(call->reply, error);
         return;
     }
-    size_t *indexes = mem_alloc(argc * sizeof(*indexes));
-    long count = command_keys(command, call->argv + 2, argc, indexes, argc);
-    if (count < 0)
-        reply_error(call->reply, "ERR Invalid arguments specified for command");
-    else
-        reply_keys(call, command, indexes, (size_t)count, with_flags);
-    mem_free(indexes);
+    struct key_replies replies = {call, with_use};
+    reply_array(call->reply, key_ranges_count(&keys));
+    command_each_key(command, argv, argc, reply_key, &replies);
 }
 
 void command_getkeys_command(struct call *call) {

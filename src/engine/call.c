@@ -109,6 +109,7 @@ static inline __attribute__((always_inline)) struct entry *find(struct call *cal
                                                                 struct keyref *ref) {
     struct keyref own;
     if (!ref) ref = &own;
+    if (CHECKS_ARE_ON) checks_key(call, key);
     struct entry *entry = keyspace_look_up(call->keyspace, key, ref);
     if (!entry || !call_is_expired(call, entry)) return entry;
     expire(call, ref, key);

@@ -1,5 +1,6 @@
 #include "engine/checks.h"
 
+#include "table/command_keys.h"
 #include "types/value.h"
 
 #include <assert.h>
@@ -8,6 +9,9 @@
 /* Bytes that each write pays for, about as many as can be checked in some ten microseconds; and
  * what checking a key of a keyspace costs. */
 enum { BYTES_PER_WRITE = 16 * 1024, BYTES_PER_KEY = 256 };
+
+/* Of a call whose keys are compared. */
+enum { ARGUMENTS_MAX = 256 };
 
 /* What writes have paid, minus what checks have spent of it, in bytes: for values and for
  * keyspaces. */
@@ -19,6 +23,26 @@ static bool spend(size_t *credit, size_t bytes) {
     if (*credit < bytes) return false;
     *credit -= bytes;
     return true;
+}
+
+struct key_search {
+    const struct call *call;
+    struct slice key;
+    bool is_found;
+};
+
+static void compare(void *arg, size_t index, uint32_t use) {
+    struct key_search *search = arg;
+    bool is_key = !(use & (KEY_CHANNEL | KEY_NOT_KEY));
+    if (is_key && slice_equal(search->call->argv[index], search->key)) search->is_found = true;
+}
+
+void checks_key(const struct call *call, struct slice key) {
+    struct key_search search = {call, key, false};
+    if (!call->command || call->argc > ARGUMENTS_MAX) return;
+    if (!command_has_keys(call->command) || call->command->keys.shape == KEYS_OF_SORT) return;
+    command_each_key(call->command, call->argv, call->argc, compare, &search);
+    assert(search.is_found);
 }
 
 void checks_value(const struct entry *entry) {

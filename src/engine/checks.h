@@ -8,6 +8,7 @@
 #ifndef PACKLIST_ENGINE_CHECKS_H
 #define PACKLIST_ENGINE_CHECKS_H
 
+#include "engine/call.h"
 #include "store/keyspace.h"
 
 #include <stdbool.h>
@@ -17,6 +18,11 @@ enum { CHECKS_ARE_ON = true };
 #else
 enum { CHECKS_ARE_ON = false };
 #endif
+
+/* Call it when a command looks for a key: that must be one of the keys that table/command_keys.h
+ * finds in the call, unless data names it, as in SORT. O(argc) up to a bound, above which nothing
+ * is checked. */
+void checks_key(const struct call *call, struct slice key);
 
 /* Call it after a command has changed the value. Amortised O(1). */
 void checks_value(const struct entry *entry);

@@ -1,7 +1,7 @@
 #include "execute/prefetch.h"
 
 #include "resp/peek.h"
-#include "table/command.h"
+#include "table/command_keys.h"
 #include "types/value.h"
 
 enum {
@@ -23,13 +23,11 @@ struct requests {
     const struct entry *entries[DEPTH];
 };
 
-/* Returns the index of the request's first key, or 0 if it names none, or elsewhere. */
+/* Returns the index of the request's first key, or 0 if it names none. */
 static size_t key_index(const struct command *command, const struct slice *argv, size_t argc) {
-    if (!command) return 0;
-    size_t count_at = (size_t)command->keys.numkeys, index = (size_t)command->keys.first;
-    if (index == 0 && count_at > 0 && count_at < argc && !slice_is(argv[count_at], "0"))
-        index = count_at + 1;
-    return index < argc ? index : 0;
+    struct key_ranges keys;
+    if (!command || !command_has_keys(command) || !command_accepts(command, argc)) return 0;
+    return command_keys(command, argv, argc, &keys) ? key_ranges_first(&keys) : 0;
 }
 
 static inline size_t peek_key(const char *bytes, size_t len, size_t index, struct slice *key) {

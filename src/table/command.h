@@ -92,19 +92,44 @@ enum command_category {
     CATEGORY_SCRIPTING = 1 << 20
 };
 
-/* What a command does with its keys (COMMAND INFO key specifications). */
-enum key_flag {
-    KEY_RO = 1 << 0,
-    KEY_RW = 1 << 1,
-    KEY_OW = 1 << 2,
-    KEY_RM = 1 << 3,
-    KEY_ACCESS = 1 << 4,
-    KEY_UPDATE = 1 << 5,
-    KEY_INSERT = 1 << 6,
-    KEY_DELETE = 1 << 7,
+/* What a command does with a key, or a channel. COMMAND INFO shows those above KEY_CHANNEL. */
+enum key_use {
+    KEY_RO = 1 << 0,         /* reads the value, or only facts about it */
+    KEY_RW = 1 << 1,         /* changes the value */
+    KEY_OW = 1 << 2,         /* replaces the value */
+    KEY_RM = 1 << 3,         /* deletes the key */
+    KEY_ACCESS = 1 << 4,     /* returns, copies or uses data of the value */
+    KEY_UPDATE = 1 << 5,     /* changes data */
+    KEY_INSERT = 1 << 6,     /* adds data */
+    KEY_DELETE = 1 << 7,     /* removes data */
     KEY_NOT_KEY = 1 << 8,    /* a name in the place of a key (a shard channel) */
     KEY_INCOMPLETE = 1 << 9, /* the specification does not always find all keys */
-    KEY_VARIABLE = 1 << 10   /* depends on the arguments (struct key_positions, actual_flags) */
+    KEY_VARIABLE = 1 << 10,  /* depends on the arguments */
+    KEY_CHANNEL = 1 << 11,   /* a channel */
+    KEY_PATTERN = 1 << 12    /* … or a pattern of channels */
+};
+
+/* Where the keys, or channels, of a command stand among its arguments: table/command_keys.h. */
+enum key_shape {
+    KEYS_IN_RANGE,    /* every step-th argument from `first` (0: none) to `last` */
+    KEYS_COUNTED,     /* a number at argv[numkeys] and so many keys; before it, perhaps, `first` */
+    KEYS_OF_SET,      /* the first argument, of which GET reads the old value */
+    KEYS_OF_BITFIELD, /* the first argument, which operations other than GET change */
+    KEYS_OF_SORT,     /* the first argument, and the last STORE's; others, which elements name */
+    KEYS_OF_MIGRATE,  /* the third argument or, if that is empty, all behind KEYS */
+    KEYS_OF_XREAD     /* the first half of what follows STREAMS */
+};
+
+struct key_positions {
+    uint8_t shape; /* enum key_shape */
+    int8_t first;  /* argv index of the first key; 0 = none */
+    int8_t last;   /* index of the last key; negative counts from the end */
+    int8_t step;
+    int8_t numkeys;     /* KEYS_COUNTED: argv index of the number of keys that follow it */
+    uint16_t use;       /* enum key_use */
+    uint16_t other_use; /* of the second key and later ones, if it differs (LMOVE), those that are
+                           counted behind a destination, and SORT's STORE; else 0 */
+    const char *notes;  /* notes on the keys in COMMAND INFO; NULL: none */
 };
 
 /* Which arguments of a command are secret: no log and no MONITOR may show them (table/secret.h). */
@@ -114,24 +139,6 @@ enum command_secrets {
     SECRETS_OF_HELLO,
     SECRETS_OF_CONFIG_SET,
     SECRETS_OF_MIGRATE
-};
-
-struct key_positions {
-    int8_t first; /* argv index of the first key; 0 = none */
-    int8_t last;  /* index of the last key; negative counts from the end */
-    int8_t step;
-    int8_t numkeys;        /* > 0: argv index of the number of keys that follow it (movable keys);
-                              with `first`, a destination precedes it */
-    uint16_t flags;        /* enum key_flag: use of the keys */
-    uint16_t second_flags; /* use of the second key and later ones, if it differs (LMOVE); else 0 */
-    uint16_t data_flags;   /* use of keys that data names (SORT's BY and GET); 0: none */
-    uint16_t store_flags;  /* use of a key after the word STORE; 0: none */
-    uint16_t listed_flags; /* use of the keys after the word KEYS (MIGRATE); 0: none */
-    uint16_t (*actual_flags)(const struct slice *argv,
-                             size_t argc); /* with KEY_VARIABLE: the flags of the key; else NULL */
-    /* XREAD: the keys are the first half of the arguments behind this word; NULL: none are. */
-    const char *keyword;
-    const char *notes; /* notes on the keys in COMMAND INFO; NULL: none */
 };
 
 struct command {
@@ -219,7 +226,7 @@ const struct command *command_find_in_file(const struct slice *argv, size_t argc
 
 /* Returns whether some of its arguments may be keys. */
 static inline bool command_has_keys(const struct command *command) {
-    return command->keys.first || command->keys.numkeys || command->keys.keyword;
+    return command->keys.use && !(command->keys.use & (KEY_NOT_KEY | KEY_CHANNEL));
 }
 
 /* Returns whether it is a command of its own and not a subcommand. */

@@ -1,34 +1,63 @@
-/* command_keys: see command_keys.h. */
 #include "table/command_keys.h"
 
 #include "base/number.h"
 
-/* --- Positions of the keys --- */
-
-/* Every step-th argument from `first` (0: there is none) to `last`, which may be greater than
- * argc. */
-static long ranged_keys(long first, long last, long step, size_t argc, size_t *indexes,
-                        size_t max) {
-    long count = 0;
-    for (long i = first; first > 0 && i <= last && (size_t)i < argc; i += step, count++)
-        if ((size_t)count < max) indexes[count] = (size_t)i;
-    return count;
+static struct key_range range(size_t begin, size_t end, size_t step, uint32_t use) {
+    return (struct key_range){begin, end, step, use};
 }
 
-/* Keys after their number, which must be positive and not more than the arguments, and after the
- * destination, if there is one. */
-static long counted_keys(const struct command *command, const struct slice *argv, size_t argc,
-                         size_t *indexes, size_t max) {
-    size_t at = (size_t)command->keys.numkeys;
-    int64_t announced;
-    long none = command->flags & COMMAND_NO_MANDATORY_KEYS ? 0 : -1;
-    if (at >= argc || !number_parse_int64(argv[at], &announced)) return none;
-    if (announced < 1 || (uint64_t)announced > argc - at - 1) return none;
-    const struct key_positions *keys = &command->keys;
-    long destinations = ranged_keys(keys->first, keys->last, 1, argc, indexes, max);
-    size_t used = (size_t)destinations < max ? (size_t)destinations : max;
-    return destinations +
-           ranged_keys((long)at + 1, (long)at + announced, 1, argc, indexes + used, max - used);
+static struct key_range one(size_t index, uint32_t use) {
+    return range(index, index + 1, 1, use);
+}
+
+/* --- Regular commands --- */
+
+static void find_in_range(const struct key_positions *row, size_t argc, struct key_ranges *keys) {
+    size_t first = (size_t)row->first, step = (size_t)row->step;
+    size_t end = row->last >= 0 ? (size_t)row->last + 1 : argc - (size_t)-row->last + 1;
+    if (row->first == 0) return;
+    if (end > argc) end = argc;
+    keys->ranges[0] = range(first, end, step, row->use);
+    if (!row->other_use || first + step >= end) return;
+    keys->ranges[0].end = first + 1;
+    keys->ranges[1] = range(first + step, end, step, row->other_use);
+}
+
+/* The number must be positive and not more than the arguments behind it. */
+static bool find_counted(const struct command *command, const struct slice *argv, size_t argc,
+                         struct key_ranges *keys) {
+    const struct key_positions *row = &command->keys;
+    size_t at = (size_t)row->numkeys;
+    int64_t count;
+    bool may_lack = command->flags & COMMAND_NO_MANDATORY_KEYS;
+    if (at >= argc || !number_parse_int64(argv[at], &count)) return may_lack;
+    if (count < 1 || (uint64_t)count > argc - at - 1) return may_lack;
+    uint32_t use = row->other_use ? row->other_use : row->use;
+    if (row->first) keys->ranges[0] = one((size_t)row->first, row->use);
+    keys->ranges[1] = range(at + 1, at + 1 + (size_t)count, 1, use);
+    return true;
+}
+
+/* --- Others --- */
+
+static uint32_t use_of_set(const struct slice *argv, size_t argc) {
+    for (size_t i = 3; i < argc; i++)
+        if (slice_is(argv[i], "get")) return KEY_RW | KEY_ACCESS | KEY_UPDATE;
+    return KEY_OW | KEY_UPDATE;
+}
+
+static uint32_t use_of_bitfield(const struct slice *argv, size_t argc) {
+    size_t i = 2;
+    while (i < argc) {
+        size_t more = argc - i - 1;
+        if (slice_is(argv[i], "get") && more >= 2)
+            i += 3;
+        else if (slice_is(argv[i], "overflow") && more >= 1)
+            i += 2;
+        else
+            return KEY_RW | KEY_ACCESS | KEY_UPDATE; /* it writes, or is invalid */
+    }
+    return KEY_RO | KEY_ACCESS;
 }
 
 /* Returns the index of the key after the last STORE; 0 when there is none. The arguments of other
@@ -41,9 +70,16 @@ static size_t stored_key(const struct slice *argv, size_t argc) {
         else if (slice_is(argv[i], "by") || slice_is(argv[i], "get"))
             i++;
         else if (slice_is(argv[i], "store") && i + 1 < argc)
-            found = i + 1;
+            found = ++i;
     }
     return found;
+}
+
+static void find_of_sort(const struct key_positions *row, const struct slice *argv, size_t argc,
+                         struct key_ranges *keys) {
+    size_t stored = row->other_use ? stored_key(argv, argc) : 0;
+    keys->ranges[0] = one(1, row->use);
+    if (stored) keys->ranges[1] = one(stored, row->other_use);
 }
 
 /* Returns the index of the first key after KEYS; 0 when that word is missing or the last argument.
@@ -60,63 +96,59 @@ static size_t list_of_keys(const struct slice *argv, size_t argc) {
     return 0;
 }
 
-/* The keys after KEYS; the argument that is the key otherwise must be empty then. */
-static long listed_keys(const struct command *command, const struct slice *argv, size_t argc,
-                        size_t begin, size_t *indexes, size_t max) {
-    if (argv[command->keys.first].len > 0) return -1;
-    return ranged_keys((long)begin, (long)argc - 1, 1, argc, indexes, max);
+static bool find_of_migrate(const struct key_positions *row, const struct slice *argv, size_t argc,
+                            struct key_ranges *keys) {
+    size_t begin = list_of_keys(argv, argc), single = (size_t)row->first;
+    if (begin && argv[single].len > 0) return false;
+    keys->ranges[0] = begin ? range(begin, argc, 1, row->use) : one(single, row->use);
+    return true;
 }
 
-/* The first half of the arguments behind the keyword, wherever that stands. */
-static long halved_keys(const char *keyword, const struct slice *argv, size_t argc, size_t *indexes,
-                        size_t max) {
+static bool find_of_xread(const struct key_positions *row, const struct slice *argv, size_t argc,
+                          struct key_ranges *keys) {
     size_t begin = 1;
-    while (begin < argc && !slice_is(argv[begin], keyword)) begin++;
-    if (++begin >= argc) return -1;
-    return ranged_keys((long)begin, (long)(begin + (argc - begin) / 2) - 1, 1, argc, indexes, max);
+    while (begin < argc && !slice_is(argv[begin], "streams")) begin++;
+    if (++begin >= argc) return false;
+    keys->ranges[0] = range(begin, begin + (argc - begin) / 2, 1, row->use);
+    return true;
 }
 
-long command_keys(const struct command *command, const struct slice *argv, size_t argc,
-                  size_t *indexes, size_t max) {
-    const struct key_positions *keys = &command->keys;
-    if (keys->numkeys) return counted_keys(command, argv, argc, indexes, max);
-    if (keys->keyword) return halved_keys(keys->keyword, argv, argc, indexes, max);
-    if (!keys->first) return 0;
-    long last = keys->last >= 0 ? keys->last : (long)argc + keys->last;
-    size_t begin = keys->listed_flags ? list_of_keys(argv, argc) : 0;
-    if (begin) return listed_keys(command, argv, argc, begin, indexes, max);
-    long count = ranged_keys(keys->first, last, keys->step, argc, indexes, max);
-    size_t stored = keys->store_flags ? stored_key(argv, argc) : 0;
-    if (stored && (size_t)count < max) indexes[count] = stored;
-    return count + (stored > 0);
-}
+/* --- All --- */
 
-/* --- Use of the keys --- */
-
-uint32_t command_key_flags(const struct command *command, const struct slice *argv, size_t argc,
-                           size_t number) {
-    const struct key_positions *keys = &command->keys;
-    if (keys->actual_flags) return keys->actual_flags(argv, argc);
-    uint32_t other = keys->store_flags ? keys->store_flags : keys->second_flags;
-    return number > 0 && other ? other : keys->flags;
-}
-
-uint16_t command_set_key_flags(const struct slice *argv, size_t argc) {
-    for (size_t i = 3; i < argc; i++)
-        if (slice_is(argv[i], "get")) return KEY_RW | KEY_ACCESS | KEY_UPDATE;
-    return KEY_OW | KEY_UPDATE;
-}
-
-uint16_t command_bitfield_key_flags(const struct slice *argv, size_t argc) {
-    size_t i = 2;
-    while (i < argc) {
-        size_t more = argc - i - 1;
-        if (slice_is(argv[i], "get") && more >= 2)
-            i += 3;
-        else if (slice_is(argv[i], "overflow") && more >= 1)
-            i += 2;
-        else
-            return KEY_RW | KEY_ACCESS | KEY_UPDATE; /* it writes, or is invalid */
+bool command_keys(const struct command *command, const struct slice *argv, size_t argc,
+                  struct key_ranges *keys) {
+    const struct key_positions *row = &command->keys;
+    *keys = (struct key_ranges){0};
+    switch ((enum key_shape)row->shape) {
+    case KEYS_IN_RANGE: find_in_range(row, argc, keys); return true;
+    case KEYS_COUNTED: return find_counted(command, argv, argc, keys);
+    case KEYS_OF_SET: keys->ranges[0] = one(1, use_of_set(argv, argc)); return true;
+    case KEYS_OF_BITFIELD: keys->ranges[0] = one(1, use_of_bitfield(argv, argc)); return true;
+    case KEYS_OF_SORT: find_of_sort(row, argv, argc, keys); return true;
+    case KEYS_OF_MIGRATE: return find_of_migrate(row, argv, argc, keys);
+    case KEYS_OF_XREAD: return find_of_xread(row, argv, argc, keys);
     }
-    return KEY_RO | KEY_ACCESS;
+    return false;
+}
+
+bool command_each_key(const struct command *command, const struct slice *argv, size_t argc,
+                      void (*visit)(void *arg, size_t index, uint32_t use), void *arg) {
+    struct key_ranges keys;
+    if (!command_keys(command, argv, argc, &keys)) return false;
+    for (const struct key_range *at = keys.ranges; at < keys.ranges + 2; at++)
+        for (size_t i = at->begin; i < at->end; i += at->step) visit(arg, i, at->use);
+    return true;
+}
+
+static size_t count_in(const struct key_range *range) {
+    return range->begin < range->end ? (range->end - range->begin - 1) / range->step + 1 : 0;
+}
+
+size_t key_ranges_count(const struct key_ranges *keys) {
+    return count_in(&keys->ranges[0]) + count_in(&keys->ranges[1]);
+}
+
+size_t key_ranges_first(const struct key_ranges *keys) {
+    const struct key_range *range = &keys->ranges[count_in(&keys->ranges[0]) == 0];
+    return count_in(range) > 0 ? range->begin : 0;
 }

@@ -1,23 +1,39 @@
-/* command_keys: which arguments of a call are keys, and how the command uses them. */
+/* command_keys: which arguments of a call are keys or channels, and how the command uses them. The
+ * only place that knows: a command finds no key but these (checked in builds with CHECKED=1),
+ * except keys that data names: SORT's BY and GET. */
 #ifndef PACKLIST_TABLE_COMMAND_KEYS_H
 #define PACKLIST_TABLE_COMMAND_KEYS_H
 
 #include "table/command.h"
 
-/* Finds the argv indexes of a command's keys and stores up to `max` of them. Returns the number of
- * keys, or -1 when the arguments are invalid (a bad numkeys). O(argc). */
-long command_keys(const struct command *command, const struct slice *argv, size_t argc,
-                  size_t *indexes, size_t max);
+/* Every step-th argument from argv[begin] to before argv[end]. */
+struct key_range {
+    size_t begin;
+    size_t end; /* at most argc; not above `begin`: there is none */
+    size_t step;
+    uint32_t use; /* enum key_use: of each */
+};
 
-/* Returns how the command uses the key with index `number` (0, 1, …) in the result of command_keys,
- * as enum key_flag. O(argc). */
-uint32_t command_key_flags(const struct command *command, const struct slice *argv, size_t argc,
-                           size_t number);
+/* The keys of a call: those of the first range, then those of the second one. */
+struct key_ranges {
+    struct key_range ranges[2];
+};
 
-/* For `actual_flags` in rows of the table. SET reads the old value only with the option GET. */
-uint16_t command_set_key_flags(const struct slice *argv, size_t argc);
+/* Finds them. Returns false when the arguments are invalid (a bad numkeys): then there are none.
+ * argc is one that the command accepts. O(1), or O(argc) for SET, BITFIELD, SORT, MIGRATE and
+ * XREAD. */
+bool command_keys(const struct command *command, const struct slice *argv, size_t argc,
+                  struct key_ranges *keys);
 
-/* A BITFIELD with only GET operations changes nothing. */
-uint16_t command_bitfield_key_flags(const struct slice *argv, size_t argc);
+/* Calls `visit` with the argv index and the use of each key, in the order of the ranges. O(keys),
+ * and command_keys. Returns what command_keys returns. */
+bool command_each_key(const struct command *command, const struct slice *argv, size_t argc,
+                      void (*visit)(void *arg, size_t index, uint32_t use), void *arg);
+
+/* Returns how many keys these are. O(1). */
+size_t key_ranges_count(const struct key_ranges *keys);
+
+/* Returns the argv index of the first one; 0 when there is none. O(1). */
+size_t key_ranges_first(const struct key_ranges *keys);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef PACKLIST_TABLE_COMMAND_ROW_H
 #define PACKLIST_TABLE_COMMAND_ROW_H
 
-#include "table/command_keys.h"
+#include "table/command.h"
 #include "table/families.h"
 
 /* clang-format off */
@@ -43,29 +43,30 @@ enum {
     GIVES_SCORE = COMMAND_GIVES_SCORE
 };
 
-/* .keys: the key is argv[1]; the same with a note, or with a use that depends on the arguments; the
- * key is argv[at]; keys are argv[from] to argv[to], where negative numbers count from the end;
- * those of SORT and MIGRATE; argv[1] and argv[2] with different uses; every second argument; a
- * destination at argv[at], followed by its sources; a number at argv[at], followed by as many
- * keys; the same with a note; a destination at argv[1], followed by a number and as many keys. */
-#define ONE_KEY(use) {.first = 1, .last = 1, .step = 1, .flags = use}
-#define NOTED_KEY(use, text) {.first = 1, .last = 1, .step = 1, .flags = use, .notes = text}
-#define VARIABLE_KEY(actual, text) {.first = 1, .last = 1, .step = 1, .notes = text, \
-                                    .flags = EXCHANGE | KEY_VARIABLE, .actual_flags = actual}
-#define KEY_AT(at, use) {.first = at, .last = at, .step = 1, .flags = use}
-#define KEYS(from, to, use) {.first = from, .last = to, .step = 1, .flags = use}
-#define SORT_KEYS(stored) {.first = 1, .last = 1, .step = 1, .flags = READ, .data_flags = READ, \
-                           .store_flags = stored}
-#define MIGRATED_KEYS {.first = 3, .last = 3, .step = 1, .flags = POP, \
-                       .listed_flags = POP | KEY_INCOMPLETE}
-#define TWO_KEYS(use, other) {.first = 1, .last = 2, .step = 1, .flags = use, .second_flags = other}
-#define PAIRS(use) {.first = 1, .last = -1, .step = 2, .flags = use}
+/* .keys: the key is argv[1]; the same with a note; the key is argv[at]; keys are argv[from] to
+ * argv[to], where negative numbers count from the end; argv[1] and argv[2] with different uses;
+ * every second argument; a destination at argv[at], followed by its sources; a number at argv[at],
+ * followed by as many keys; the same with a note; a destination at argv[1], followed by a number
+ * and as many keys; those of one command. */
+#define ONE_KEY(how) {.first = 1, .last = 1, .step = 1, .use = how}
+#define NOTED_KEY(how, text) {.first = 1, .last = 1, .step = 1, .use = how, .notes = text}
+#define KEY_AT(at, how) {.first = at, .last = at, .step = 1, .use = how}
+#define KEYS(from, to, how) {.first = from, .last = to, .step = 1, .use = how}
+#define TWO_KEYS(how, other) {.first = 1, .last = 2, .step = 1, .use = how, .other_use = other}
+#define PAIRS(how) {.first = 1, .last = -1, .step = 2, .use = how}
 #define TARGET_AND_KEYS(at) \
-    {.first = at, .last = -1, .step = 1, .flags = OVERWRITE, .second_flags = READ}
-#define COUNTED_KEYS(at, use) {.numkeys = at, .flags = use}
-#define NOTED_COUNTED_KEYS(at, use, text) {.numkeys = at, .flags = use, .notes = text}
-#define TARGET_AND_COUNTED_KEYS {.first = 1, .last = 1, .step = 1, .numkeys = 2, \
-                                 .flags = OVERWRITE, .second_flags = READ}
+    {.first = at, .last = -1, .step = 1, .use = OVERWRITE, .other_use = READ}
+#define COUNTED_KEYS(at, how) {.shape = KEYS_COUNTED, .numkeys = at, .use = how}
+#define NOTED_COUNTED_KEYS(at, how, text) \
+    {.shape = KEYS_COUNTED, .numkeys = at, .use = how, .notes = text}
+#define TARGET_AND_COUNTED_KEYS {.shape = KEYS_COUNTED, .first = 1, .last = 1, .step = 1, \
+                                 .numkeys = 2, .use = OVERWRITE, .other_use = READ}
+#define SORTED_KEY(stored) {.shape = KEYS_OF_SORT, .first = 1, .last = 1, .step = 1, .use = READ, \
+                            .other_use = stored}
+#define SPECIAL_KEY(form, how, text) {.shape = form, .first = 1, .last = 1, .step = 1, \
+                                      .use = how, .notes = text}
+#define MIGRATED_KEYS {.shape = KEYS_OF_MIGRATE, .first = 3, .last = 3, .step = 1, .use = POP}
+#define STREAMS_TO_READ {.shape = KEYS_OF_XREAD, .use = READ}
 
 /* What the commands that run a text (EVAL and related ones) or a function (FCALL) have in common:
  * flags, and the keys where the command table has a note about them. */
@@ -78,7 +79,7 @@ enum {
     NOTED_COUNTED_KEYS(2, READ, "We cannot tell how the keys will be used so we assume the "      \
                                 "worst, RO and ACCESS")
 
-/* Uses of a key: enum key_flag. */
+/* Uses of a key: enum key_use. */
 enum {
     LOOK = KEY_RO,
     READ = KEY_RO | KEY_ACCESS,
@@ -90,7 +91,9 @@ enum {
     MAKE = KEY_OW | KEY_INSERT,
     OVERWRITE = KEY_OW | KEY_UPDATE,
     REMOVE = KEY_RM | KEY_DELETE,
-    NOT_KEY = KEY_NOT_KEY
+    CHANNEL = KEY_CHANNEL,
+    CHANNEL_PATTERN = KEY_CHANNEL | KEY_PATTERN,
+    SHARD_CHANNEL = KEY_CHANNEL | KEY_NOT_KEY
 };
 
 /* Makes the family from the rows of a file. */

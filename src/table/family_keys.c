@@ -188,7 +188,7 @@ static const struct command rows[] = {
 {.name = "sort", .arity = -2, .group = "generic", .since = "1.0.0",
  .flags = WRITE | DENYOOM | MOVABLE_KEYS,
  .categories = CATEGORY_SET | CATEGORY_SORTED_SET | CATEGORY_LIST | CATEGORY_DANGEROUS,
- .keys = SORT_KEYS(OVERWRITE),
+ .keys = SORTED_KEY(OVERWRITE),
  .complexity =
      "O(N * log(M)), N being the elements to sort and M those returned; O(M) without sorting",
  .summary = "Sorts a list or set by its elements or by other keys; returns or stores the result.",
@@ -199,7 +199,7 @@ static const struct command rows[] = {
 {.name = "sort_ro", .arity = -2, .group = "generic", .since = "7.0.0",
  .flags = READONLY | MOVABLE_KEYS,
  .categories = CATEGORY_SET | CATEGORY_SORTED_SET | CATEGORY_LIST | CATEGORY_DANGEROUS,
- .keys = SORT_KEYS(0),
+ .keys = SORTED_KEY(0),
  .complexity =
      "O(N * log(M)), N being the elements to sort and M those returned; O(M) without sorting",
  .summary = "Sorts a list by its elements or by other keys, and returns the result.",

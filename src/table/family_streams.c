@@ -64,7 +64,7 @@ static const struct command rows[] = {
            "\n@6.2.0 Takes exclusive bounds."},
 {.name = "xread", .arity = -4, .group = "stream", .since = "5.0.0",
  .flags = READONLY | BLOCKING | MOVABLE_KEYS, .categories = CATEGORY_STREAM,
- .keys = {.flags = READ, .keyword = "STREAMS"},
+ .keys = STREAMS_TO_READ,
  .complexity = "O(log N + M) for each stream, N being its entries and M those returned",
  .summary = "Returns the entries of streams behind given ids, and may wait for them.",
  .syntax =

@@ -109,7 +109,8 @@ static const struct command rows[] = {
            "\n~2.6.12 `SET` with `PX`"},
 {.name = "set", .arity = -3, .group = "string", .since = "1.0.0",
  .flags = WRITE | DENYOOM, .categories = CATEGORY_STRING,
- .keys = VARIABLE_KEY(command_set_key_flags, "Reads the old value only with the option GET."),
+ .keys = SPECIAL_KEY(KEYS_OF_SET, EXCHANGE | KEY_VARIABLE,
+                     "Reads the old value only with the option GET."),
  .complexity = "O(1)",
  .summary = "Stores a string, whatever the key held before.",
  .syntax =
@@ -164,7 +165,7 @@ static const struct command rows[] = {
            "\n@7.0.0 Takes BYTE and BIT."},
 {.name = "bitfield", .arity = -2, .group = "bitmap", .since = "3.2.0",
  .flags = WRITE | DENYOOM, .categories = CATEGORY_BITMAP,
- .keys = VARIABLE_KEY(command_bitfield_key_flags,
+ .keys = SPECIAL_KEY(KEYS_OF_BITFIELD, EXCHANGE | KEY_VARIABLE,
                       "Writes only with the operations SET and INCRBY."),
  .complexity = "O(operations)",
  .summary = "Reads, stores and adds to integers of any width that stand anywhere in a string.",

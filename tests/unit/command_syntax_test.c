@@ -185,9 +185,9 @@ static void every_command_is_written_in_the_notation(void **state) {
         if (notes != count_lines(all[i].syntax)) fail_msg("%s: notes", all[i].name);
         for (size_t j = 0; j < total; j++) keys += arguments[j].key_spec >= 0;
         const struct key_positions *positions = &all[i].keys;
-        if (positions->flags & KEY_NOT_KEY) continue; /* channels in the place of keys */
-        int specifications = command_has_keys(&all[i]) + (positions->second_flags != 0) +
-                             (positions->store_flags != 0) + (positions->listed_flags != 0);
+        if (positions->use & KEY_CHANNEL) continue;
+        int specifications = command_has_keys(&all[i]) + (positions->other_use != 0) +
+                             (positions->shape == KEYS_OF_MIGRATE);
         /* Keys with names of their own may share a specification. */
         int sharing = positions->last > 0 ? positions->last - positions->first : 0;
         if (specifications == 1) specifications += sharing;
