@@ -46,10 +46,7 @@ static int parse_shutdown(const struct call *call) {
 static void shut_down(struct call *call, int options) {
     switch (shutdown_begin(call->engine, options)) {
     case SHUTDOWN_FAILS: shutdown_answer_failed(call); break;
-    case SHUTDOWN_WAITS:
-        call_block(call, &(struct block_request){.for_work = true,
-                                                 .answer_unserved = shutdown_answer_failed});
-        break;
+    case SHUTDOWN_WAITS: shutdown_await(call); break;
     case SHUTDOWN_ENDS:
         session_close_after_reply(call_session(call)); /* the reply is the end of the connection */
         break;

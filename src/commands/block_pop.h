@@ -1,6 +1,6 @@
 /* block_pop: what BLPOP, BRPOP and BLMPOP share with BZPOPMIN, BZPOPMAX and BZMPOP: they reply at
- * once if they can, otherwise wait. A function of the command serves it when a key becomes ready;
- * what was checked when the command came is not checked again. */
+ * once if they can, otherwise wait. What was checked when the command came is not checked again when
+ * a key becomes ready. */
 #ifndef PACKLIST_COMMANDS_BLOCK_POP_H
 #define PACKLIST_COMMANDS_BLOCK_POP_H
 
@@ -8,7 +8,7 @@
 #include "engine/call.h"
 
 /* The commands of one type of values. */
-struct block_pop_kind {
+struct block_pop_type {
     enum value_type type;
 
     /* Replies the key and what it removes from that end of its value `ref`, and propagates it. */
@@ -17,12 +17,6 @@ struct block_pop_kind {
     /* As list_mpop_parse and list_mpop_serve. */
     bool (*mpop_parse)(struct call *call, size_t index, struct pop_options *options);
     bool (*mpop_serve)(struct call *call, const struct pop_options *options);
-
-    /* What serves a client that waits (struct block_request): each calls block_pop_serve or
-     * block_mpop_serve with this kind. */
-    bool (*serve_first)(struct call *call, struct slice key);
-    bool (*serve_last)(struct call *call, struct slice key);
-    bool (*serve_mpop)(struct call *call, struct slice key);
 };
 
 /* Finds the value of a key that became ready. Returns false when it is gone or of another type; the
@@ -31,14 +25,9 @@ bool block_find_ready(struct call *call, struct slice key, enum value_type type,
                       struct keyref *ref);
 
 /* key … timeout: pops from the first key that exists, or waits. O(keys). */
-void block_pop(struct call *call, const struct block_pop_kind *kind, bool from_last);
+void block_pop(struct call *call, const struct block_pop_type *type, bool from_last);
 
 /* timeout numkeys key … end [COUNT count]: the same, of several members. O(keys + members). */
-void block_mpop(struct call *call, const struct block_pop_kind *kind);
-
-/* Serve a client that waits for the key, which became ready; false when it goes on waiting. */
-bool block_pop_serve(struct call *call, struct slice key, const struct block_pop_kind *kind,
-                     bool from_last);
-bool block_mpop_serve(struct call *call, struct slice key, const struct block_pop_kind *kind);
+void block_mpop(struct call *call, const struct block_pop_type *type);
 
 #endif

@@ -13,31 +13,12 @@ static void pop_key(struct call *call, struct keyref *ref, struct slice key, boo
     CALL_PROPAGATE(call, list_pop_command(end), key);
 }
 
-static bool serve_blpop(struct call *call, struct slice key);
-static bool serve_brpop(struct call *call, struct slice key);
-static bool serve_blmpop(struct call *call, struct slice key);
-
-static const struct block_pop_kind list_pops = {
+static const struct block_pop_type list_pops = {
     .type = VALUE_LIST,
     .pop = pop_key,
     .mpop_parse = list_mpop_parse,
     .mpop_serve = list_mpop_serve,
-    .serve_first = serve_blpop,
-    .serve_last = serve_brpop,
-    .serve_mpop = serve_blmpop,
 };
-
-static bool serve_blpop(struct call *call, struct slice key) {
-    return block_pop_serve(call, key, &list_pops, false);
-}
-
-static bool serve_brpop(struct call *call, struct slice key) {
-    return block_pop_serve(call, key, &list_pops, true);
-}
-
-static bool serve_blmpop(struct call *call, struct slice key) {
-    return block_mpop_serve(call, key, &list_pops);
-}
 
 void blpop_command(struct call *call) {
     block_pop(call, &list_pops, false);
@@ -53,63 +34,59 @@ void blmpop_command(struct call *call) {
 
 /* --- BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout, BRPOPLPUSH --- */
 
+struct ends {
+    enum list_end from, to;
+};
+
 /* Moves the element and propagates LMOVE or RPOPLPUSH: BLMOVE and BRPOPLPUSH have the timeout as
  * the last argument. */
-static void move(struct call *call, struct keyref *source, enum list_end from, enum list_end to) {
+static void move(struct call *call, struct keyref *source, const struct ends *ends) {
     enum { ARGUMENTS_MAX = 5 };
     struct slice argv[ARGUMENTS_MAX];
     size_t count = call->argc - 1;
-    if (!list_move(call, source, from, to) || !call->propagates) return;
+    if (!list_move(call, source, ends->from, ends->to) || !call->propagates) return;
     memcpy(argv, call->argv, count * sizeof(*argv));
     argv[0] = count == ARGUMENTS_MAX ? SLICE("LMOVE") : SLICE("RPOPLPUSH");
     call_propagate_as(call, argv, count);
 }
 
-static bool serve_move(struct call *call, struct slice key, enum list_end from, enum list_end to) {
+static bool serve_move(struct call *call, struct slice key, const void *state) {
     struct keyref source;
     if (!block_find_ready(call, key, VALUE_LIST, &source)) return false;
-    move(call, &source, from, to);
+    move(call, &source, state);
     return true;
 }
 
-static bool serve_blmove(struct call *call, struct slice key) {
-    enum list_end from, to;
-    return call_list_end(call, 3, &from) && call_list_end(call, 4, &to) &&
-           serve_move(call, key, from, to);
-}
-
-static bool serve_brpoplpush(struct call *call, struct slice key) {
-    return serve_move(call, key, LIST_TAIL, LIST_HEAD);
-}
-
-static void blocking_move(struct call *call, enum list_end from, enum list_end to,
-                          int64_t deadline_ms, bool (*serve)(struct call *, struct slice)) {
+static void blocking_move(struct call *call, struct ends ends, int64_t deadline_ms) {
+    static const struct waiter_kind kind = {.serve = serve_move};
     struct keyref source;
     if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &source)) return;
     if (source.entry) {
-        move(call, &source, from, to);
+        move(call, &source, &ends);
     } else if (!call_may_block(call)) {
         reply_null(call->reply); /* as LMOVE; a timeout is a null array */
     } else {
         call_block(call, &(struct block_request){
+                             .kind = &kind,
+                             .state = &ends,
+                             .state_size = sizeof(ends),
                              .keys = call->argv + 1,
                              .key_count = 1,
                              .deadline_ms = deadline_ms,
-                             .serve = serve,
                          });
     }
 }
 
 void blmove_command(struct call *call) {
-    enum list_end from, to;
+    struct ends ends;
     int64_t deadline_ms;
-    if (call_list_end(call, 3, &from) && call_list_end(call, 4, &to) &&
+    if (call_list_end(call, 3, &ends.from) && call_list_end(call, 4, &ends.to) &&
         call_timeout(call, 5, &deadline_ms))
-        blocking_move(call, from, to, deadline_ms, serve_blmove);
+        blocking_move(call, ends, deadline_ms);
 }
 
 void brpoplpush_command(struct call *call) {
     int64_t deadline_ms;
     if (call_timeout(call, 3, &deadline_ms))
-        blocking_move(call, LIST_TAIL, LIST_HEAD, deadline_ms, serve_brpoplpush);
+        blocking_move(call, (struct ends){LIST_TAIL, LIST_HEAD}, deadline_ms);
 }

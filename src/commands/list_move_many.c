@@ -163,17 +163,17 @@ void lmovem_command(struct call *call) {
         reply_null_array(call->reply);
 }
 
-static bool serve_blmovem(struct call *call, struct slice key) {
-    struct many_moves moves;
+static bool serve_blmovem(struct call *call, struct slice key, const void *state) {
+    struct many_moves moves = *(const struct many_moves *)state;
     struct keyref source;
-    if (!block_find_ready(call, key, VALUE_LIST, &source) || !parse(call, 6, &moves) ||
-        !has_enough(source.entry, &moves))
+    if (!block_find_ready(call, key, VALUE_LIST, &source) || !has_enough(source.entry, &moves))
         return false;
     move_many(call, &source, &moves);
     return true;
 }
 
 void blmovem_command(struct call *call) {
+    static const struct waiter_kind kind = {.serve = serve_blmovem};
     struct many_moves moves;
     struct keyref source;
     int64_t deadline_ms;
@@ -183,10 +183,12 @@ void blmovem_command(struct call *call) {
         move_many(call, &source, &moves);
     } else {
         call_block(call, &(struct block_request){
+                             .kind = &kind,
+                             .state = &moves,
+                             .state_size = sizeof(moves),
                              .keys = call->argv + 1,
                              .key_count = 1,
                              .deadline_ms = deadline_ms,
-                             .serve = serve_blmovem,
                          });
     }
 }

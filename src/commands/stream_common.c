@@ -82,7 +82,7 @@ bool stream_parse_bound(struct call *call, size_t index, bool is_end, struct str
 
 /* --- Replies --- */
 
-void stream_reply_id(struct reply *reply, struct stream_id id) {
+inline void stream_reply_id(struct reply *reply, struct stream_id id) {
     char text[STREAM_ID_TEXT_MAX];
     reply_bulk(reply, stream_id_text(text, id));
 }

@@ -12,7 +12,8 @@ struct reading {
     int64_t deadline_ms;
     size_t first_key; /* argv index */
     size_t keys;
-    struct stream_id *after; /* for each key: the greatest id that is not replied */
+    struct stream_id *after; /* for each key: the greatest id that is not replied; while the client
+                                waits they stand behind this struct */
 };
 
 static bool fail(struct call *call, const char *error) {
@@ -124,26 +125,37 @@ static bool reply_streams(const struct reading *reading) {
     return true;
 }
 
-static bool serve(struct call *call, struct slice key);
+/* A key has become ready: replies the new entries of all keys, as Redis does, or the error of one
+ * that holds another type now. */
+static bool serve(struct call *call, struct slice key, const void *state) {
+    struct reading reading = *(const struct reading *)state;
+    const struct entry *entry = call_find_quiet(call, key, NULL);
+    if (!entry || entry_type(entry) != VALUE_STREAM) return false;
+    reading.call = call;
+    reading.after = (struct stream_id *)(uintptr_t)((const struct reading *)state + 1);
+    for (size_t i = 0; i < reading.keys; i++) {
+        struct keyref ref;
+        if (!call_find_typed_read(call, call->argv[reading.first_key + i], VALUE_STREAM, &ref))
+            return true;
+    }
+    return reply_streams(&reading);
+}
 
-/* Waits. The ids that depend on the present ends of streams are replaced by what they are now. */
 static void wait(const struct reading *reading) {
-    struct call *call = reading->call;
-    struct slice *argv = mem_alloc(call->argc * sizeof(*argv));
-    char(*texts)[STREAM_ID_TEXT_MAX] = mem_alloc(reading->keys * sizeof(*texts));
-    memcpy(argv, call->argv, call->argc * sizeof(*argv));
-    for (size_t i = 0; i < reading->keys; i++)
-        argv[reading->first_key + reading->keys + i] = stream_id_text(texts[i], reading->after[i]);
-    struct call resolved = *call;
-    resolved.argv = argv;
-    call_block(&resolved, &(struct block_request){
-                              .keys = argv + reading->first_key,
-                              .key_count = reading->keys,
-                              .deadline_ms = reading->deadline_ms,
-                              .serve = serve,
-                          });
-    mem_free(texts);
-    mem_free(argv);
+    static const struct waiter_kind kind = {.serve = serve};
+    size_t ids_size = reading->keys * sizeof(*reading->after);
+    struct reading *state = mem_alloc(sizeof(*state) + ids_size);
+    *state = *reading;
+    memcpy(state + 1, reading->after, ids_size);
+    call_block(reading->call, &(struct block_request){
+                                  .kind = &kind,
+                                  .state = state,
+                                  .state_size = sizeof(*state) + ids_size,
+                                  .keys = reading->call->argv + reading->first_key,
+                                  .key_count = reading->keys,
+                                  .deadline_ms = reading->deadline_ms,
+                              });
+    mem_free(state);
 }
 
 /* Replies an error or the entries. Returns false when there are none, having written nothing. The
@@ -165,15 +177,4 @@ void xread_command(struct call *call) {
             reply_null_array(call->reply);
     }
     mem_free(reading.after);
-}
-
-/* A key has become ready: replies the new entries of all keys, as Redis does, or the error of one
- * that holds another type now. */
-static bool serve(struct call *call, struct slice key) {
-    struct reading reading = {.call = call};
-    const struct entry *entry = call_find_quiet(call, key, NULL);
-    if (!entry || entry_type(entry) != VALUE_STREAM) return false;
-    bool is_served = try(&reading);
-    mem_free(reading.after);
-    return is_served;
 }

@@ -8,31 +8,12 @@ static void pop_key(struct call *call, struct keyref *ref, struct slice key, boo
     CALL_PROPAGATE(call, zset_pop_command(from_last), key);
 }
 
-static bool serve_bzpopmin(struct call *call, struct slice key);
-static bool serve_bzpopmax(struct call *call, struct slice key);
-static bool serve_bzmpop(struct call *call, struct slice key);
-
-static const struct block_pop_kind zset_pops = {
+static const struct block_pop_type zset_pops = {
     .type = VALUE_ZSET,
     .pop = pop_key,
     .mpop_parse = zset_mpop_parse,
     .mpop_serve = zset_mpop_serve,
-    .serve_first = serve_bzpopmin,
-    .serve_last = serve_bzpopmax,
-    .serve_mpop = serve_bzmpop,
 };
-
-static bool serve_bzpopmin(struct call *call, struct slice key) {
-    return block_pop_serve(call, key, &zset_pops, false);
-}
-
-static bool serve_bzpopmax(struct call *call, struct slice key) {
-    return block_pop_serve(call, key, &zset_pops, true);
-}
-
-static bool serve_bzmpop(struct call *call, struct slice key) {
-    return block_mpop_serve(call, key, &zset_pops);
-}
 
 void bzpopmin_command(struct call *call) {
     block_pop(call, &zset_pops, false);

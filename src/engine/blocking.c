@@ -26,12 +26,14 @@ void blocking_free_key_if_idle(struct blocking *blocking, struct blocked_key *ke
 static void link_wait(struct wait *wait, struct waiter *waiter, struct blocked_key *key) {
     *wait = (struct wait){.waiter = waiter, .key = key};
     CHAIN_APPEND(key->first, key->last, wait, prev, next);
+    key->deletion_count += waiter->kind->on_deleted != NULL;
 }
 
 static void unlink_wait(struct blocking *blocking, struct wait *wait) {
     struct blocked_key *key = wait->key;
     if (key->next_served == wait) key->next_served = wait->next;
     CHAIN_REMOVE(key->first, key->last, wait, prev, next);
+    key->deletion_count -= wait->waiter->kind->on_deleted != NULL;
     blocking_free_key_if_idle(blocking, key);
 }
 
@@ -68,10 +70,6 @@ static void on_timer(void *arg) {
 
 /* --- Waiting --- */
 
-static void answer_null_array(struct call *call) {
-    reply_null_array(call->reply);
-}
-
 /* Puts the waiter in the lists of its keys. The copied arguments from `names` on are pointed to the
  * names that the table holds. */
 static void link_waits(struct blocking *blocking, struct waiter *waiter, int database,
@@ -88,7 +86,8 @@ static void link_waits(struct blocking *blocking, struct waiter *waiter, int dat
 
 void blocking_add(struct blocking *blocking, struct call *call,
                   const struct block_request *request) {
-    size_t size = sizeof(struct waiter) + request->key_count * sizeof(struct wait);
+    size_t state_at = sizeof(struct waiter) + request->key_count * sizeof(struct wait);
+    size_t size = state_at + request->state_size;
     size_t first_key = request->key_count > 0 ? (size_t)(request->keys - call->argv) : 0;
     assert(call_may_block(call) && !call_session(call)->waiter);
     struct waiter *waiter = mem_alloc(size);
@@ -96,15 +95,13 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .session = call_session(call),
         .command = call->command,
         .args = args_copy_others(call->argv, call->argc, first_key, request->key_count),
-        .serve = request->serve,
-        .answer_unserved = request->answer_unserved ? request->answer_unserved : answer_null_array,
-        .for_work = request->for_work,
-        .awaits_sync = request->awaits_sync,
-        .awaited_offset = request->awaited_offset,
+        .kind = request->kind,
+        .state = (char *)waiter + state_at,
     };
+    if (request->state_size > 0) memcpy(waiter->state, request->state, request->state_size);
     waiter->allocated = size + waiter->args->allocated;
     link_waits(blocking, waiter, call->database, request, waiter->args->argv + first_key);
-    if (waiter->awaits_sync)
+    if (waiter->kind->is_done)
         CHAIN_APPEND(blocking->sync_first, blocking->sync_last, waiter, sync_prev, sync_next);
     call_session(call)->waiter = waiter;
     call_session(call)->flags |= SESSION_BLOCKED;
@@ -128,7 +125,7 @@ void blocking_remove(struct blocking *blocking, struct session *session) {
     struct waiter *waiter = session->waiter;
     if (!waiter) return;
     for (size_t i = 0; i < waiter->wait_count; i++) unlink_wait(blocking, &waiter->waits[i]);
-    if (waiter->awaits_sync)
+    if (waiter->kind->is_done)
         CHAIN_REMOVE(blocking->sync_first, blocking->sync_last, waiter, sync_prev, sync_next);
     timer_wheel_remove(&waiter->timer);
     session->waiter = NULL;
@@ -165,15 +162,25 @@ void blocking_signal(struct blocking *blocking, int database, struct slice name)
     if (key) signal_key(blocking, key);
 }
 
+void blocking_signal_deleted(struct blocking *blocking, int database, struct slice name) {
+    if (blocking->keys.count == 0) return;
+    struct blocked_key *key = keytable_find(&blocking->keys, database, name);
+    if (key && key->deletion_count > 0) signal_key(blocking, key);
+}
+
 void blocking_signal_database(struct engine *engine, struct blocking *blocking, int database) {
     struct hashtable_iter iter;
     hashtable_iter_start(&iter, blocking->keys.spaces[database]);
     for (struct blocked_key *key; (key = hashtable_iter_next(&iter));)
-        if (holds_value(engine, key)) signal_key(blocking, key);
+        if (key->deletion_count > 0 || holds_value(engine, key)) signal_key(blocking, key);
+}
+
+bool blocking_is(const struct session *session, const struct waiter_kind *kind) {
+    return session->waiter && session->waiter->kind == kind;
 }
 
 bool blocking_is_for_work(const struct session *session) {
-    return session->waiter && session->waiter->for_work;
+    return session->waiter && session->waiter->kind->for_work;
 }
 
 bool blocking_has_ready(const struct blocking *blocking) {

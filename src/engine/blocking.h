@@ -45,8 +45,11 @@ void blocking_note_ticks(struct session *session, uint64_t ticks);
  * waits. */
 void blocking_signal(struct blocking *blocking, int database, struct slice key);
 
+/* A key was deleted: queues it as ready if a client that waits for it must know that. As above. */
+void blocking_signal_deleted(struct blocking *blocking, int database, struct slice key);
+
 /* The keys of the database were replaced: queues as ready those that clients wait for and that can
- * be served now. O(keys of the database that clients wait for). */
+ * be served now, or must know of a deletion. O(keys of the database that clients wait for). */
 void blocking_signal_database(struct engine *engine, struct blocking *blocking, int database);
 
 /* Returns whether blocking_serve has something to do. O(1). */
@@ -55,6 +58,9 @@ bool blocking_has_ready(const struct blocking *blocking);
 /* Ends the session's wait without a reply, because it closes or was served. Does nothing when it
  * does not wait. O(keys that it waits for). */
 void blocking_remove(struct blocking *blocking, struct session *session);
+
+/* Returns whether the session waits, and in this way. O(1). */
+bool blocking_is(const struct session *session, const struct waiter_kind *kind);
 
 /* Returns whether the session waits for work of another thread. Such a command has changed the data
  * already but has no reply yet. O(1). */

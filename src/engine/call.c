@@ -207,6 +207,7 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
     if (value_is_empty(ref->entry)) {
         keyspace_delete(ref);
         watch_touch(&engine->watches, call->database, call->keyspace, key);
+        blocking_signal_deleted(engine->blocking, call->database, key);
         if (!call->refills) call_notify(call, EVENT_GENERIC, "del", key);
         return;
     }
@@ -219,6 +220,7 @@ static struct entry *take(struct call *call, struct keyref *ref, struct slice ke
                           enum event_class class, const char *event) {
     struct entry *entry = keyspace_take(ref);
     watch_touch(&call->engine->watches, call->database, call->keyspace, key);
+    blocking_signal_deleted(call->engine->blocking, call->database, key);
     call_notify(call, class, event, key);
     return entry;
 }
@@ -539,8 +541,8 @@ void call_answer_text(struct call *call, sds text) {
 void call_block(struct call *call, const struct block_request *request) {
     if (call_may_block(call))
         blocking_add(call->engine->blocking, call, request);
-    else if (request->answer_unserved)
-        request->answer_unserved(call);
+    else if (request->kind->unserved)
+        request->kind->unserved(call, request->state);
     else
         reply_null_array(call->reply);
 }

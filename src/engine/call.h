@@ -359,27 +359,37 @@ void call_answer_text(struct call *call, sds text);
 
 /* --- Blocking --- */
 
+/* What a client waits for, and how its wait ends: one constant for each kind of command that waits.
+ * The functions are called with a copy of the original call and the state of its request; those that
+ * return bool write nothing when they return false, and the client goes on waiting. */
+struct waiter_kind {
+    /* A key is ready. NULL: the client waits for no keys. */
+    bool (*serve)(struct call *call, struct slice key, const void *state);
+    /* Writes the reply when the wait ends without a key. NULL: a null array. */
+    void (*unserved)(struct call *call, const void *state);
+    /* Returns whether the client has what it waits for: then `unserved` replies. Asked when replicas
+     * or the disk have come further (blocking_wake_synced). NULL: it does not wait for these. */
+    bool (*is_done)(const struct session *session, const void *state);
+    /* A key was deleted. NULL: the client goes on waiting. */
+    bool (*on_deleted)(struct call *call, struct slice key, const void *state);
+    bool for_work; /* of another thread: until blocking_finish, whatever CLIENT UNBLOCK asks for */
+};
+
 /* Makes the client wait until one of `keys` can serve it. The command returns right after, without
  * a reply.
  *
- * When a key becomes ready, `serve` is called with a copy of the original call and that key. It
- * either replies and returns true, or writes nothing and returns false to go on waiting. The
- * waiters of a key are served in order of arrival. At `deadline_ms` (0 = never) the client gets
- * what `answer_unserved` writes, which is called with the same copy, or a null array. Where
- * call_may_block is false, it gets that at once.
+ * The waiters of a key are served in order of arrival. At `deadline_ms` (0 = never) the client gets
+ * what the kind's `unserved` writes. Where call_may_block is false, it gets that at once.
  *
  * `keys` are arguments of this call; the same key may stand twice. Without keys the client waits
- * until the deadline or, with `awaits_sync`, until blocking_wake_synced ends the wait. */
+ * until the deadline, or until its kind says that it is done. The state is copied. */
 struct block_request {
+    const struct waiter_kind *kind;
+    const void *state;
+    size_t state_size;
     const struct slice *keys; /* a part of the call's argv */
     size_t key_count;
     int64_t deadline_ms;
-    bool (*serve)(struct call *call, struct slice key);
-    /* Writes the reply when the wait ends without a key; NULL: a null array. */
-    void (*answer_unserved)(struct call *call);
-    bool for_work;           /* until blocking_finish, whatever CLIENT UNBLOCK asks for */
-    bool awaits_sync;        /* WAIT, WAITAOF: until blocking_wake_synced, not for keys */
-    uint64_t awaited_offset; /* what these two wait for; kept in the waiter */
 };
 void call_block(struct call *call, const struct block_request *request);
 

@@ -24,16 +24,13 @@ struct waiter {
     struct session *session;
     const struct command *command;
     struct args *args;
-    bool (*serve)(struct call *call, struct slice key);
-    void (*answer_unserved)(struct call *call);
-    struct timer_node timer; /* in the wheel while there is a deadline */
-    bool awaits_sync;        /* in the chain from blocking->sync_first */
-    uint64_t awaited_offset; /* of the stream of replicas */
-    struct waiter *sync_prev;
+    const struct waiter_kind *kind;
+    void *state;              /* behind the waits, in the same allocation */
+    struct timer_node timer;  /* in the wheel while there is a deadline */
+    struct waiter *sync_prev; /* in the chain from blocking->sync_first, if the kind has is_done */
     struct waiter *sync_next;
     size_t allocated; /* bytes, with the arguments and the keys that it waits for */
-    bool for_work;
-    uint64_t ticks; /* of the command before the wait */
+    uint64_t ticks;   /* of the command before the wait */
     size_t wait_count;
     struct wait waits[];
 };
@@ -44,6 +41,7 @@ struct blocked_key {
     struct wait *last;
     struct wait *next_served; /* the next to be tried while the key is being served */
     struct blocked_key *ready_next;
+    size_t deletion_count; /* waits whose kind has on_deleted */
     bool is_ready;
 };
 

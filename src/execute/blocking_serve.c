@@ -24,10 +24,12 @@ static struct resumption resume(const struct waiter *waiter, struct reply *reply
         .argc = waiter->args->argc,
         .reply = reply,
         .ticks = waiter->ticks + ticks,
+        .state = waiter->state,
     };
 }
 
-static void answer_unblocked(struct call *call) {
+static void answer_unblocked(struct call *call, const void *state) {
+    (void)state;
     reply_error(call->reply, "UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 
@@ -37,10 +39,18 @@ static void end_wait(struct blocking *blocking, struct session *session) {
     session_resume_later(session);
 }
 
+static void answer_unserved(struct call *call, const void *state) {
+    const struct waiter_kind *kind = call_session(call)->waiter->kind;
+    if (kind->unserved)
+        kind->unserved(call, state);
+    else
+        reply_null_array(call->reply);
+}
+
 /* Ends the wait without a key: `answer` writes the reply. `ticks` have passed since the wait
  * began. */
 static void end_unserved(struct blocking *blocking, struct session *session,
-                         void (*answer)(struct call *call), uint64_t ticks) {
+                         void (*answer)(struct call *call, const void *state), uint64_t ticks) {
     struct reply *reply = session_other_begin(session);
     struct resumption resumption = resume(session->waiter, reply, ticks);
     execute_finish(&resumption, answer);
@@ -50,12 +60,13 @@ static void end_unserved(struct blocking *blocking, struct session *session,
 
 bool blocking_unblock(struct blocking *blocking, struct session *session, bool with_error) {
     const struct waiter *waiter = session->waiter;
-    if (!waiter || waiter->for_work) return false;
-    end_unserved(blocking, session, with_error ? answer_unblocked : waiter->answer_unserved, 0);
+    if (!waiter || waiter->kind->for_work) return false;
+    end_unserved(blocking, session, with_error ? answer_unblocked : answer_unserved, 0);
     return true;
 }
 
-static void answer_forced(struct call *call) {
+static void answer_forced(struct call *call, const void *state) {
+    (void)state;
     reply_error(call->reply, "UNBLOCKED force unblock from blocking operation, instance state "
                              "changed (master -> replica?)");
 }
@@ -65,7 +76,7 @@ void blocking_end_all(struct blocking *blocking) {
     for (struct session *session = blocking->engine->clients->sessions.first; session;
          session = next) {
         next = session->next;
-        if (!session->waiter || session->waiter->for_work) continue;
+        if (!session->waiter || session->waiter->kind->for_work) continue;
         end_unserved(blocking, session, answer_forced, 0);
         session_close_after_reply(session);
     }
@@ -73,16 +84,15 @@ void blocking_end_all(struct blocking *blocking) {
 
 void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks) {
     assert(session->waiter && session->flags & SESSION_BLOCKED);
-    end_unserved(blocking, session, session->waiter->answer_unserved, ticks);
+    end_unserved(blocking, session, answer_unserved, ticks);
 }
 
-void blocking_finish_all(struct blocking *blocking, void (*answer)(struct call *call)) {
+void blocking_finish_all(struct blocking *blocking, const struct waiter_kind *kind) {
     struct session *next;
     for (struct session *session = blocking->engine->clients->sessions.first; session;
          session = next) {
         next = session->next;
-        if (session->waiter && session->waiter->answer_unserved == answer)
-            blocking_finish(blocking, session, 0);
+        if (blocking_is(session, kind)) blocking_finish(blocking, session, 0);
     }
 }
 
@@ -91,13 +101,13 @@ void blocking_time_is_up(struct session *session) {
     blocking_finish(engine->blocking, session, 0);
 }
 
-bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *)) {
+bool blocking_wake_synced(struct blocking *blocking) {
     bool woken = false;
     struct waiter *next;
     for (struct waiter *waiter = blocking->sync_first; waiter; waiter = next) {
         next = waiter->sync_next;
         struct session *session = waiter->session;
-        if (!is_done(session)) continue;
+        if (!waiter->kind->is_done(session, waiter->state)) continue;
         blocking_finish(blocking, session, 0);
         woken = true;
     }
@@ -114,12 +124,17 @@ static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
     return entry && value_wakes_clients(entry);
 }
 
-/* Tries to serve one waiter from a key. The waiter may be freed by it. */
-static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key) {
+/* Tries to serve one waiter from a key, or tells it that the key was deleted. The waiter may be freed
+ * by it. */
+static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key,
+                      bool is_deleted) {
+    bool (*serve)(struct call *, struct slice, const void *) =
+        is_deleted ? waiter->kind->on_deleted : waiter->kind->serve;
+    if (!serve) return;
     struct session *session = waiter->session;
     struct reply *reply = session_other_begin(session);
     struct resumption resumption = resume(waiter, reply, 0);
-    bool is_served = execute_serve(&resumption, waiter->serve, key->key.space, key->key.name);
+    bool is_served = execute_serve(&resumption, serve, key->key.space, key->key.name);
     session_other_end(session);
     if (is_served && session->waiter) end_wait(blocking, session);
 }
@@ -135,10 +150,12 @@ static bool can_serve_now(struct engine *engine, struct blocked_key *key) {
  * may be waiters of this key. */
 static void serve_key(struct engine *engine, struct blocking *blocking, struct blocked_key *key) {
     key->next_served = key->first;
-    while (key->next_served && can_serve_now(engine, key)) {
+    while (key->next_served) {
         struct waiter *waiter = key->next_served->waiter;
+        bool is_deleted = !can_serve_now(engine, key);
+        if (is_deleted && key->deletion_count == 0) break;
         key->next_served = key->next_served->next;
-        serve_one(blocking, waiter, key);
+        serve_one(blocking, waiter, key, is_deleted);
     }
     key->next_served = NULL;
 }

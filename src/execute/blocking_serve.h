@@ -10,19 +10,19 @@ struct blocking;
 struct call;
 struct engine;
 struct session;
+struct waiter_kind;
 
 /* Serves the waiters of all ready keys, and of the keys that become ready meanwhile. O(clients
  * served), and the cost of their commands. Not inside a command. */
 void blocking_serve(struct engine *engine, struct blocking *blocking);
 
 /* Ends the session's wait without a key: its work is done, its deadline has come, or the file is
- * synced. The request's `answer_unserved` writes the reply. The command has taken `ticks` since its
+ * synced. The kind's `unserved` writes the reply. The command has taken `ticks` since its
  * wait began. The session must wait. */
 void blocking_finish(struct blocking *blocking, struct session *session, uint64_t ticks);
 
-/* Ends, as blocking_finish does, the waits of all sessions whose reply `answer` writes
- * (`answer_unserved`). O(sessions). */
-void blocking_finish_all(struct blocking *blocking, void (*answer)(struct call *call));
+/* Ends, as blocking_finish does, the waits of all sessions that are of this kind. O(sessions). */
+void blocking_finish_all(struct blocking *blocking, const struct waiter_kind *kind);
 
 /* Ends the session's wait because its deadline has come: blocking_finish for blocking_new. */
 void blocking_time_is_up(struct session *session);
@@ -36,9 +36,9 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
  * those for work, and the clients are disconnected. O(clients). */
 void blocking_end_all(struct blocking *blocking);
 
-/* WAIT, WAITAOF: ends the waits of all sessions that wait for replicas or the disk and for which
- * `is_done` returns true, as if their deadline had come. Returns whether there were any. O(sessions
- * that wait so). */
-bool blocking_wake_synced(struct blocking *blocking, bool (*is_done)(const struct session *));
+/* WAIT, WAITAOF: ends the waits of all sessions whose kind says that they have what they wait for
+ * (`is_done`), as if their deadline had come. Returns whether there were any. O(sessions that wait
+ * so). */
+bool blocking_wake_synced(struct blocking *blocking);
 
 #endif

@@ -316,8 +316,8 @@ static struct call resumed_call(const struct resumption *resumption) {
 }
 
 bool execute_serve(const struct resumption *resumption,
-                   bool (*serve)(struct call *call, struct slice key), int database,
-                   struct slice key) {
+                   bool (*serve)(struct call *call, struct slice key, const void *state),
+                   int database, struct slice key) {
     struct engine *engine = resumption->session->requester.engine;
     size_t begin = resumption->reply->len;
     uint64_t ticks_begin = clock_ticks();
@@ -325,7 +325,7 @@ bool execute_serve(const struct resumption *resumption,
     call.database = database;
     call.keyspace = engine->keyspaces[database];
     uint64_t dirty = engine->dirty;
-    bool is_served = serve(&call, key);
+    bool is_served = serve(&call, key, resumption->state);
     check(&call);
     if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
     if (!is_served) return false;
@@ -334,9 +334,10 @@ bool execute_serve(const struct resumption *resumption,
     return true;
 }
 
-void execute_finish(const struct resumption *resumption, void (*finish)(struct call *call)) {
+void execute_finish(const struct resumption *resumption,
+                    void (*finish)(struct call *call, const void *state)) {
     size_t begin = resumption->reply->len;
     struct call call = resumed_call(resumption);
-    finish(&call);
+    finish(&call, resumption->state);
     count(call.engine, &call, begin, resumption->ticks);
 }

@@ -30,9 +30,12 @@ uint64_t flush_number(void) {
     return ++flushes.last_number;
 }
 
-static void answer_ok(struct call *call) {
+static void answer_ok(struct call *call, const void *state) {
+    (void)state;
     reply_ok(call->reply);
 }
+
+static const struct waiter_kind flush_wait_kind = {.unserved = answer_ok, .for_work = true};
 
 void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
     struct flush *flush = mem_alloc(sizeof(*flush));
@@ -41,8 +44,7 @@ void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
                             .keyspaces = keyspaces,
                             .begin_ticks = clock_ticks()};
     CHAIN_APPEND(flushes.first, flushes.last, flush, prev, next);
-    blocking_add(call->engine->blocking, call,
-                 &(struct block_request){.for_work = true, .answer_unserved = answer_ok});
+    blocking_add(call->engine->blocking, call, &(struct block_request){.kind = &flush_wait_kind});
 }
 
 static void forget(struct flush *flush) {
@@ -50,12 +52,12 @@ static void forget(struct flush *flush) {
     mem_free(flush);
 }
 
-/* A blocked client runs no other command, so if it waits for work, it waits for this flush. A
+/* A blocked client runs no other command, so if it waits for a flush, it waits for this one. A
  * client that has closed does not wait any more, although it stays in the list until its output is
  * sent. */
 static void answer(struct engine *engine, const struct flush *flush) {
     struct session *session = session_list_find(&engine->clients->sessions, flush->session_id);
-    if (!session || !blocking_is_for_work(session)) return;
+    if (!session || !blocking_is(session, &flush_wait_kind)) return;
     engine_update_clock(engine);
     blocking_finish(engine->blocking, session, clock_ticks() - flush->begin_ticks);
 }

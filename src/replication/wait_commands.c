@@ -7,10 +7,8 @@
  * it waits for is fixed then, in offsets of the stream, since GETACK itself makes the stream
  * longer. */
 #include "aof/aof.h"
-#include "base/number.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/waiter.h"
 #include "execute/blocking_serve.h"
 #include "replication/replication.h"
 #include "replication/replication_commands.h"
@@ -18,20 +16,27 @@
 #include "resp/reply.h"
 #include "session/session.h"
 
+/* What a client waits for. */
+struct awaited {
+    int64_t local;    /* 1: its own server's disk (WAITAOF) */
+    int64_t replicas; /* so many of them */
+    uint64_t offset;  /* of the stream of replicas */
+};
+
 /* --- What was reached --- */
 
-/* Returns the offset of the stream that the session waits for, or would wait for. */
-static uint64_t target_of(const struct session *session) {
-    if (session->waiter) return session->waiter->awaited_offset;
-    return replication_offset_of(session->requester.engine, session->stream_log_offset);
+/* Returns what the session would wait for now. */
+static struct awaited awaited_by(const struct session *session, int64_t local, int64_t replicas) {
+    uint64_t offset = replication_offset_of(session->requester.engine, session->stream_log_offset);
+    return (struct awaited){local, replicas, offset};
 }
 
-static size_t applied(const struct session *session) {
-    return replicas_confirmed(session->requester.engine, target_of(session));
+static int64_t applied(const struct session *session, const struct awaited *awaited) {
+    return (int64_t)replicas_confirmed(session->requester.engine, awaited->offset);
 }
 
-static size_t on_disks(const struct session *session) {
-    return replicas_confirmed_aof(session->requester.engine, target_of(session));
+static int64_t on_disks(const struct session *session, const struct awaited *awaited) {
+    return (int64_t)replicas_confirmed_aof(session->requester.engine, awaited->offset);
 }
 
 static bool is_on_disk(const struct session *session) {
@@ -40,22 +45,33 @@ static bool is_on_disk(const struct session *session) {
 
 /* --- WAIT --- */
 
-static void answer_wait(struct call *call) {
-    reply_integer(call->reply, (int64_t)applied(call_session(call)));
+static void answer_wait(struct call *call, const void *state) {
+    reply_integer(call->reply, applied(call_session(call), state));
 }
 
-/* Makes the client wait for an answer. */
-static void wait_until(struct call *call, int64_t deadline_ms, void (*answer)(struct call *call)) {
+static bool is_wait_done(const struct session *session, const void *state) {
+    const struct awaited *awaited = state;
+    return applied(session, awaited) >= awaited->replicas;
+}
+
+/* Answers, or makes the client wait for the answer. */
+static void answer_or_wait(struct call *call, const struct waiter_kind *kind,
+                           const struct awaited *awaited, int64_t deadline_ms) {
+    if (kind->is_done(call_session(call), awaited)) {
+        kind->unserved(call, awaited);
+        return;
+    }
     replicas_ask_for_acks(call->engine);
     call_block(call, &(struct block_request){
+                         .kind = kind,
+                         .state = awaited,
+                         .state_size = sizeof(*awaited),
                          .deadline_ms = deadline_ms,
-                         .answer_unserved = answer,
-                         .awaits_sync = true,
-                         .awaited_offset = target_of(call_session(call)),
                      });
 }
 
 void wait_command(struct call *call) {
+    static const struct waiter_kind kind = {.unserved = answer_wait, .is_done = is_wait_done};
     int64_t replicas, deadline_ms;
     if (call->engine->is_replica) {
         reply_error(call->reply,
@@ -65,33 +81,34 @@ void wait_command(struct call *call) {
         return;
     }
     if (!call_integer(call, 1, &replicas) || !call_timeout_ms(call, 2, &deadline_ms)) return;
-    if ((int64_t)applied(call_session(call)) >= replicas)
-        answer_wait(call);
-    else
-        wait_until(call, deadline_ms, answer_wait);
+    struct awaited awaited = awaited_by(call_session(call), 0, replicas);
+    answer_or_wait(call, &kind, &awaited, deadline_ms);
 }
 
 /* --- WAITAOF --- */
 
-static void answer_waitaof(struct call *call) {
-    bool wants_local = !slice_equal(call->argv[1], SLICE("0"));
-    if (wants_local && !call->engine->config.appendonly) {
+static void answer_waitaof(struct call *call, const void *state) {
+    const struct awaited *awaited = state;
+    if (awaited->local && !call->engine->config.appendonly) {
         reply_error(call->reply, "ERR WAITAOF cannot be used when numlocal is set but appendonly "
                                  "is disabled.");
         return;
     }
     reply_array(call->reply, 2);
     reply_integer(call->reply, is_on_disk(call_session(call)));
-    reply_integer(call->reply, (int64_t)on_disks(call_session(call)));
+    reply_integer(call->reply, on_disks(call_session(call), awaited));
 }
 
 /* Returns whether WAITAOF has what it waits for, or cannot get it. */
-static bool is_answered(const struct session *session, int64_t local, int64_t replicas) {
-    if (local && !session->requester.engine->config.appendonly) return true;
-    return (!local || is_on_disk(session)) && (int64_t)on_disks(session) >= replicas;
+static bool is_waitaof_done(const struct session *session, const void *state) {
+    const struct awaited *awaited = state;
+    if (awaited->local && !session->requester.engine->config.appendonly) return true;
+    return (!awaited->local || is_on_disk(session)) &&
+           on_disks(session, awaited) >= awaited->replicas;
 }
 
 void waitaof_command(struct call *call) {
+    static const struct waiter_kind kind = {.unserved = answer_waitaof, .is_done = is_waitaof_done};
     int64_t local, replicas, deadline_ms;
     if (!call_integer_in(call, 1, 0, 1, &local, NULL)) return;
     if (!call_integer_in(call, 2, 0, INT64_MAX, &replicas,
@@ -104,28 +121,14 @@ void waitaof_command(struct call *call) {
                                  "propagated.");
         return;
     }
-    if (is_answered(call_session(call), local, replicas))
-        answer_waitaof(call);
-    else
-        wait_until(call, deadline_ms, answer_waitaof);
+    struct awaited awaited = awaited_by(call_session(call), local, replicas);
+    answer_or_wait(call, &kind, &awaited, deadline_ms);
 }
 
 /* --- The end of waits --- */
 
-static int64_t argument(const struct session *session, size_t index) {
-    int64_t number = 0;
-    number_parse_int64(session->waiter->args->argv[index], &number);
-    return number;
-}
-
-/* WAITAOF has one argument more than WAIT. */
-static bool is_done(const struct session *session) {
-    if (session->waiter->args->argc == 3) return (int64_t)applied(session) >= argument(session, 1);
-    return is_answered(session, argument(session, 1), argument(session, 2));
-}
-
 bool wait_wake(struct engine *engine) {
     if (!engine->wait_is_due) return false;
     engine->wait_is_due = false;
-    return blocking_wake_synced(engine->blocking, is_done);
+    return blocking_wake_synced(engine->blocking);
 }

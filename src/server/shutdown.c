@@ -70,11 +70,22 @@ void shutdown_answer_failed(struct call *call) {
     reply_error(call->reply, "ERR Errors trying to SHUTDOWN. Check logs.");
 }
 
+static void answer_awaited(struct call *call, const void *state) {
+    (void)state;
+    shutdown_answer_failed(call);
+}
+
+static const struct waiter_kind shutdown_wait_kind = {.unserved = answer_awaited, .for_work = true};
+
+void shutdown_await(struct call *call) {
+    call_block(call, &(struct block_request){.kind = &shutdown_wait_kind});
+}
+
 /* Gives up the shutdown: clients may write again, and those that asked for it get an error. */
 static void run_on(struct engine *engine) {
     engine->shutdown_wait = (struct shutdown_wait){0};
     pause_end_writes(engine, PAUSE_SHUTDOWN);
-    blocking_finish_all(engine->blocking, shutdown_answer_failed);
+    blocking_finish_all(engine->blocking, &shutdown_wait_kind);
 }
 
 enum shutdown_result shutdown_begin(struct engine *engine, int options) {

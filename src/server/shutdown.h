@@ -26,8 +26,10 @@ enum shutdown_result {
  * call count. */
 enum shutdown_result shutdown_begin(struct engine *engine, int options);
 
-/* Replies to a SHUTDOWN that has not ended the server: at once, or when the wait has ended. */
+/* Replies to a SHUTDOWN that has not ended the server. The second function makes the client wait
+ * for that reply, which comes when the server runs on. */
 void shutdown_answer_failed(struct call *call);
+void shutdown_await(struct call *call);
 
 /* Ends the wait, and the server runs on; revokes a signal that has not ended the server yet.
  * Returns false when there was neither. */
