@@ -3,12 +3,11 @@
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/log.h"
-#include "engine/blocking.h"
+#include "engine/changes.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "recovery/aof_load.h"
 #include "resp/reply.h"
-#include "snapshot/incremental.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
 #include "table/command.h"
@@ -32,22 +31,18 @@ static int parse_options(struct call *call) {
     return options;
 }
 
-/* Clients do not notice the deletions, except that watched keys count as changed, … */
-static void clear_databases(struct engine *engine) {
+/* Deletes the data, which is loaded again. Clients do not notice that, except that watched keys
+ * count as changed, and that clients which wait for a key are served if it exists after loading. */
+static void clear_data(struct engine *engine) {
     mem_keep_freed(true);
-    for (int64_t i = 0; i < engine->config.databases; i++) {
-        struct keyspace *keyspace = engine->keyspaces[i];
-        watch_touch_database(&engine->watches, (int)i, keyspace, NULL, engine->now_ms);
-        incremental_flush_keyspace(engine, keyspace, false, 0);
-    }
-    functions_replace(engine->functions, function_set_new());
+    changes_replace_all(engine, &(struct replacement){.functions = function_set_new(),
+                                                      .freeing = CHANGES_FREE_NOW,
+                                                      .is_reloaded = true});
 }
 
-/* … and clients that wait for keys are served if these exist after loading. */
-static void signal_databases(struct engine *engine) {
+static void note_loaded(struct engine *engine) {
     mem_keep_freed(false);
-    for (int64_t i = 0; i < engine->config.databases; i++)
-        blocking_signal_database(engine, engine->blocking, (int)i);
+    changes_note_loaded(engine);
 }
 
 /* Expired keys are loaded too and deleted later, with a command in the log. If they were skipped,
@@ -56,9 +51,9 @@ static void signal_databases(struct engine *engine) {
 static enum load_status reload(struct engine *engine, int options) {
     unsigned flags = (options & RELOAD_MERGE ? LOAD_REPLACE : 0) |
                      (engine->command_log.is_on ? LOAD_EXPIRED : 0);
-    if (!(options & RELOAD_NOFLUSH)) clear_databases(engine);
+    if (!(options & RELOAD_NOFLUSH)) clear_data(engine);
     enum load_status status = load_rdb_file(engine, engine->config.dbfilename, flags);
-    signal_databases(engine);
+    note_loaded(engine);
     return status;
 }
 
@@ -88,9 +83,9 @@ void debug_loadaof(struct call *call) {
     if (is_loading(call)) return;
     enum load_status status = LOAD_FAILED;
     if (aof_prepare_reload(engine)) {
-        clear_databases(engine);
+        clear_data(engine);
         status = aof_load(engine, 0);
-        signal_databases(engine);
+        note_loaded(engine);
     }
     if (status != LOAD_DONE) {
         reply_error(call->reply, "ERR Error trying to load the AOF files, check server logs.");

@@ -1,12 +1,9 @@
 /* flush_commands: FLUSHDB FLUSHALL SWAPDB: commands on whole databases. */
 #include "admin/admin_commands.h"
-#include "engine/blocking.h"
+#include "engine/changes.h"
 #include "engine/engine.h"
-#include "engine/lazyfree.h"
-#include "engine/own_expiry.h"
 #include "execute/flush.h"
 #include "resp/reply.h"
-#include "snapshot/incremental.h"
 #include "snapshot/save.h"
 
 /* Parses [ASYNC | SYNC]. */
@@ -19,16 +16,11 @@ static bool parse_mode(struct call *call, bool *async) {
     return false;
 }
 
-/* Empties a database. `number` is the flush's if a client waits until its keys are freed, or 0.
- * Returns true if the client has to wait. A few small keys are freed at once. So is everything
- * while a file is loaded, because old and new data may not fit into memory together. */
-static bool flush(const struct call *call, int database, bool async, uint64_t number) {
-    struct engine *engine = call->engine;
-    struct keyspace *keyspace = engine->keyspaces[database];
-    watch_touch_database(&engine->watches, database, keyspace, NULL, engine->now_ms);
-    engine->dirty += keyspace_count(keyspace);
-    bool in_pool = async || (!call_is_loading(call) && !lazyfree_is_little(keyspace));
-    return incremental_flush_keyspace(engine, keyspace, in_pool, number);
+/* While a file is loaded everything is freed at once, because old and new data may not fit into
+ * memory together. */
+static enum changes_freeing freeing_of(const struct call *call, bool async) {
+    if (async) return CHANGES_FREE_IN_POOL;
+    return call_is_loading(call) ? CHANGES_FREE_NOW : CHANGES_FREE_SMALL_NOW;
 }
 
 /* With SYNC only the client waits until the memory is free. In a transaction it cannot wait. */
@@ -50,7 +42,10 @@ void flushdb_command(struct call *call) {
     if (!parse_mode(call, &async)) return;
     if (call->propagates) call_propagate_as(call, call->argv, call->argc);
     uint64_t number = number_for(call, async);
-    reply_when_free(call, number, flush(call, call->database, async, number));
+    call->engine->dirty += keyspace_count(call->keyspace);
+    reply_when_free(
+        call, number,
+        changes_empty_database(call->engine, call->database, freeing_of(call, async), number));
 }
 
 /* Ends a snapshot that is being written first, because it would keep the flushed data in memory. */
@@ -59,28 +54,17 @@ void flushall_command(struct call *call) {
     bool async;
     if (!parse_mode(call, &async)) return;
     uint64_t number = number_for(call, async);
-    size_t keyspaces = 0;
     save_cancel(engine);
-    own_expiry_forget_all(engine);
-    for (int i = 0; i < engine->config.databases; i++) keyspaces += flush(call, i, async, number);
+    for (int i = 0; i < engine->config.databases; i++)
+        engine->dirty += keyspace_count(engine->keyspaces[i]);
     engine->dirty++;
+    size_t keyspaces = changes_replace_all(
+        engine, &(struct replacement){.freeing = freeing_of(call, async), .number = number});
     save_after_flush(engine);
     reply_when_free(call, number, keyspaces);
 }
 
 /* --- SWAPDB index1 index2 --- */
-
-/* Watchers of the keys that change are touched before the swap; waiting clients are served after
- * it. */
-static void swap(struct engine *engine, int a, int b) {
-    struct keyspace *first = engine->keyspaces[a], *second = engine->keyspaces[b];
-    watch_touch_database(&engine->watches, a, first, second, engine->now_ms);
-    watch_touch_database(&engine->watches, b, second, first, engine->now_ms);
-    keyspace_swap(first, second);
-    own_expiry_swap(engine, a, b);
-    blocking_signal_database(engine, engine->blocking, a);
-    blocking_signal_database(engine, engine->blocking, b);
-}
 
 void swapdb_command(struct call *call) {
     struct engine *engine = call->engine;
@@ -92,7 +76,7 @@ void swapdb_command(struct call *call) {
         call_bad_database(call);
         return;
     }
-    if (a != b) swap(engine, (int)a, (int)b);
+    if (a != b) changes_swap_databases(engine, (int)a, (int)b);
     engine->dirty++;
     reply_ok(call->reply);
 }

@@ -1,6 +1,6 @@
 /* block_pop: what BLPOP, BRPOP and BLMPOP share with BZPOPMIN, BZPOPMAX and BZMPOP: they reply at
- * once if they can, otherwise wait. What was checked when the command came is not checked again when
- * a key becomes ready. */
+ * once if they can, otherwise wait. What was checked when the command came is not checked again
+ * when a key becomes ready. */
 #ifndef PACKLIST_COMMANDS_BLOCK_POP_H
 #define PACKLIST_COMMANDS_BLOCK_POP_H
 

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "engine/blocking.h"
 #include "engine/call_make.h"
+#include "engine/changes.h"
 #include "engine/checks.h"
 #include "engine/engine.h"
 #include "engine/lazyfree.h"
@@ -206,21 +207,18 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
     call_notify(call, class, event, key);
     if (value_is_empty(ref->entry)) {
         keyspace_delete(ref);
-        watch_touch(&engine->watches, call->database, call->keyspace, key);
-        blocking_signal_deleted(engine->blocking, call->database, key);
+        changes_note_deletion(call, key);
         if (!call->refills) call_notify(call, EVENT_GENERIC, "del", key);
         return;
     }
-    watch_touch(&engine->watches, call->database, call->keyspace, key);
-    if (value_wakes_clients(ref->entry)) blocking_signal(engine->blocking, call->database, key);
+    changes_note_value(call, ref->entry, key);
 }
 
 /* Takes the entry out, touches the key's watchers and publishes the event. */
 static struct entry *take(struct call *call, struct keyref *ref, struct slice key,
                           enum event_class class, const char *event) {
     struct entry *entry = keyspace_take(ref);
-    watch_touch(&call->engine->watches, call->database, call->keyspace, key);
-    blocking_signal_deleted(call->engine->blocking, call->database, key);
+    changes_note_deletion(call, key);
     call_notify(call, class, event, key);
     return entry;
 }

@@ -360,15 +360,16 @@ void call_answer_text(struct call *call, sds text);
 /* --- Blocking --- */
 
 /* What a client waits for, and how its wait ends: one constant for each kind of command that waits.
- * The functions are called with a copy of the original call and the state of its request; those that
- * return bool write nothing when they return false, and the client goes on waiting. */
+ * The functions are called with a copy of the original call and the state of its request; those
+ * that return bool write nothing when they return false, and the client goes on waiting. */
 struct waiter_kind {
     /* A key is ready. NULL: the client waits for no keys. */
     bool (*serve)(struct call *call, struct slice key, const void *state);
     /* Writes the reply when the wait ends without a key. NULL: a null array. */
     void (*unserved)(struct call *call, const void *state);
-    /* Returns whether the client has what it waits for: then `unserved` replies. Asked when replicas
-     * or the disk have come further (blocking_wake_synced). NULL: it does not wait for these. */
+    /* Returns whether the client has what it waits for: then `unserved` replies. Asked when
+     * replicas or the disk have come further (blocking_wake_synced). NULL: it does not wait for
+     * these. */
     bool (*is_done)(const struct session *session, const void *state);
     /* A key was deleted. NULL: the client goes on waiting. */
     bool (*on_deleted)(struct call *call, struct slice key, const void *state);

@@ -68,6 +68,10 @@ struct engine {
     /* Publishes a keyspace event where clients may listen to it: session/publish.h. */
     void (*publish_event)(struct engine *engine, int database, const char *event, struct slice key);
 
+    /* Deletes all keys of a keyspace, which a snapshot may still need: snapshot/incremental.h. */
+    bool (*empty_keyspace)(struct engine *engine, struct keyspace *keyspace, bool in_pool,
+                           uint64_t number);
+
     /* Says where the data stands in a history of replication, if that is known:
      * replication/replication.h. */
     bool (*describe_history)(const struct engine *engine, struct rdb_history *history);

@@ -124,8 +124,8 @@ static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
     return entry && value_wakes_clients(entry);
 }
 
-/* Tries to serve one waiter from a key, or tells it that the key was deleted. The waiter may be freed
- * by it. */
+/* Tries to serve one waiter from a key, or tells it that the key was deleted. The waiter may be
+ * freed by it. */
 static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key,
                       bool is_deleted) {
     bool (*serve)(struct call *, struct slice, const void *) =

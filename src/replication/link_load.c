@@ -4,18 +4,17 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "engine/blocking.h"
+#include "engine/changes.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
-#include "engine/own_expiry.h"
 #include "execute/blocking_serve.h"
 #include "net/conn.h"
 #include "net/net.h"
 #include "replication/link.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
-#include "snapshot/incremental.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
 #include "types/value.h"
@@ -56,13 +55,8 @@ void link_load_resume_aof(struct engine *engine) {
 
 /* Deletes all keys and functions; a thread frees them. */
 static void clear(struct engine *engine) {
-    own_expiry_forget_all(engine);
-    for (int64_t i = 0; i < engine->config.databases; i++) {
-        struct keyspace *keyspace = engine->keyspaces[i];
-        watch_touch_database(&engine->watches, (int)i, keyspace, NULL, engine->now_ms);
-        incremental_flush_keyspace(engine, keyspace, true, 0);
-    }
-    functions_replace(engine->functions, function_set_new());
+    changes_replace_all(engine, &(struct replacement){.functions = function_set_new(),
+                                                      .freeing = CHANGES_FREE_IN_POOL});
 }
 
 /* Without replica-lazy-flush the new data waits until the old one is freed, because both may not
@@ -130,13 +124,9 @@ static enum load_status load_in_place(struct link *link) {
 static void exchange(struct link *link, struct keyspace **loaded, struct function_set *functions) {
     struct engine *engine = link->engine;
     leave_history(link);
-    for (int64_t i = 0; i < engine->config.databases; i++)
-        watch_touch_database(&engine->watches, (int)i, engine->keyspaces[i], loaded[i],
-                             engine->now_ms);
-    clear(engine);
-    for (int64_t i = 0; i < engine->config.databases; i++)
-        keyspace_swap(engine->keyspaces[i], loaded[i]);
-    functions_replace(engine->functions, functions);
+    changes_replace_all(engine, &(struct replacement){.with = loaded,
+                                                      .functions = functions,
+                                                      .freeing = CHANGES_FREE_IN_POOL});
 }
 
 /* Beside the data. */
@@ -182,8 +172,7 @@ static void adopt_file(struct link *link) {
 }
 
 static void wake_clients(struct engine *engine) {
-    for (int64_t i = 0; i < engine->config.databases; i++)
-        blocking_signal_database(engine, engine->blocking, (int)i);
+    changes_note_loaded(engine);
     if (blocking_has_ready(engine->blocking)) blocking_serve(engine, engine->blocking);
 }
 

@@ -134,6 +134,7 @@ bool server_start(struct engine *engine, const char **error) {
     functions_init(engine->functions);
     engine->publish_event = publish_event;
     lazyfree_start(engine->net, on_keyspace_freed, keep_entry, engine);
+    engine->empty_keyspace = incremental_flush_keyspace;
     session_list_init(&engine->clients->sessions);
     engine->clients->retire_session = session_retire;
     expire_start(engine, (int)engine->config.databases);
