@@ -60,75 +60,99 @@ static void answer_no_such_command(struct session *session, struct reply *reply,
         answer_unknown(session, reply, argv, argc);
 }
 
-/* Refuses a command that exists, with a whole error line. */
-static void reject(struct session *session, struct reply *reply, const struct command *command,
-                   const char *error) {
-    struct engine *engine = session->requester.engine;
-    session->requester.error = CALL_ERROR_NOT_NOW;
-    engine->stats.by_command[command_index(command)].rejected++;
-    if (command->flags & COMMAND_RUNS_QUEUE)
-        transaction_refuse(session, reply, error);
+static bool is_written(enum call_origin origin) {
+    return origin == ORIGIN_FILE || origin == ORIGIN_PRIMARY;
+}
+
+/* Refuses a command that exists, with a whole error line, which files and the primary do not
+ * read. */
+static void reject(enum call_origin origin, struct requester *requester, struct reply *reply,
+                   const struct command *command, const char *error) {
+    if (is_written(origin)) {
+        requester->error = CALL_ERROR_NOT_FOR_FILE;
+        return;
+    }
+    requester->engine->stats.by_command[command_index(command)].rejected++;
+    requester->error = CALL_ERROR_NOT_NOW;
+    if (origin == ORIGIN_CLIENT && command->flags & COMMAND_RUNS_QUEUE)
+        transaction_refuse(requester->session, reply, error);
     else
         reply_error(reply, error);
 }
 
-static void reject_arity(struct session *session, struct reply *reply,
+static void reject_arity(enum call_origin origin, struct requester *requester, struct reply *reply,
                          const struct command *command) {
-    sds error = sds_append_format(sds_new(SLICE("")), CALL_WRONG_ARITY, command->name);
-    reject(session, reply, command, error);
-    sds_free(error);
+    if (origin == ORIGIN_SCRIPT) {
+        reject(origin, requester, reply, command,
+               "ERR Wrong number of args calling Redis command from script");
+    } else if (origin == ORIGIN_CLIENT) {
+        sds error = sds_append_format(sds_new(SLICE("")), CALL_WRONG_ARITY, command->name);
+        reject(origin, requester, reply, command, error);
+        sds_free(error);
+    }
+    requester->error = CALL_ERROR_ARITY;
 }
 
-/* Finds a subcommand. If there is none, replies the error, but not to a file. */
-static const struct command *find_subcommand(struct requester *requester, struct reply *reply,
-                                             const struct command *container,
-                                             const struct slice *argv, size_t argc) {
-    const struct command *command = command_find_subcommand(container, argv[1]);
-    if (!command && requester->session)
-        call_unknown_subcommand(&(struct call){.engine = requester->engine,
-                                               .argv = argv,
-                                               .argc = argc,
-                                               .reply = reply,
-                                               .command = container,
-                                               .requester = requester});
-    return command;
+static void answer_no_such_subcommand(struct requester *requester, struct reply *reply,
+                                      const struct command *container, const struct slice *argv,
+                                      size_t argc) {
+    call_unknown_subcommand(&(struct call){.engine = requester->engine,
+                                           .argv = argv,
+                                           .argc = argc,
+                                           .reply = reply,
+                                           .command = container,
+                                           .requester = requester});
+}
+
+/* Replies that there is no such command, or no such subcommand of `container`. */
+static void reject_unknown(enum call_origin origin, struct requester *requester,
+                           struct reply *reply, const struct command *container,
+                           const struct slice *argv, size_t argc) {
+    if (origin == ORIGIN_SCRIPT) {
+        unknown_command_note(requester->session, argv[0], NULL);
+        reply_error(reply, "ERR Unknown Redis command called from script");
+    } else if (origin == ORIGIN_CLIENT && container) {
+        answer_no_such_subcommand(requester, reply, container, argv, argc);
+    } else if (origin == ORIGIN_CLIENT) {
+        answer_no_such_command(requester->session, reply, argv, argc);
+    }
+    requester->error = CALL_ERROR_UNKNOWN;
 }
 
 /* Refuses what names no command, or is no complete one, of a client that must authenticate first
  * (`command`: as in admission_find_other). Such a client cannot learn which commands the server
  * has. */
-static bool is_unauthenticated(struct requester *requester, struct reply *reply,
-                               const struct command *command, struct slice name) {
-    struct session *session = requester->session;
-    if (!session || !(session->flags & SESSION_NEEDS_AUTH)) return false;
+static bool is_unauthenticated(enum call_origin origin, struct requester *requester,
+                               struct reply *reply, const struct command *command,
+                               struct slice name) {
+    if (origin != ORIGIN_CLIENT || !(requester->session->flags & SESSION_NEEDS_AUTH)) return false;
     if (command ? command->flags & COMMAND_NO_AUTH : is_http(name)) return false;
-    requester->error = CALL_ERROR_UNKNOWN;
     if (command)
-        reject(session, reply, command, NOAUTH_REFUSAL);
+        reject(origin, requester, reply, command, NOAUTH_REFUSAL);
     else
         reply_error(reply, NOAUTH_REFUSAL);
+    requester->error = CALL_ERROR_UNKNOWN;
     return true;
 }
 
-const struct command *admission_find_other(struct requester *requester, struct reply *reply,
-                                           const struct command *command, const struct slice *argv,
-                                           size_t argc) {
-    if (is_unauthenticated(requester, reply, command, argv[0])) return NULL;
-    if (!command && requester->session)
-        answer_no_such_command(requester->session, reply, argv, argc);
-    if (command && command->flags & COMMAND_CONTAINER && argc > 1)
-        command = find_subcommand(requester, reply, command, argv, argc);
-    if (!command) {
-        requester->error = CALL_ERROR_UNKNOWN;
-        return NULL;
+const struct command *admission_find_other(enum call_origin origin, struct requester *requester,
+                                           struct reply *reply, const struct command *command,
+                                           const struct slice *argv, size_t argc) {
+    const struct command *container = NULL;
+    if (is_unauthenticated(origin, requester, reply, command, argv[0])) return NULL;
+    if (command && command->flags & COMMAND_CONTAINER && argc > 1) {
+        container = command;
+        command = command_find_subcommand(container, argv[1]);
     }
-    if (command_accepts(command, argc)) return requester->last_command = command;
-    if (requester->session) reject_arity(requester->session, reply, command);
-    requester->error = CALL_ERROR_ARITY;
+    if (command && command_accepts(command, argc)) return requester->last_command = command;
+    if (command)
+        reject_arity(origin, requester, reply, command);
+    else
+        reject_unknown(origin, requester, reply, container, argv, argc);
     return NULL;
 }
 
-/* --- State of the session --- */
+/* --- Gates --- */
 
 uint32_t admission_flags(const struct session *session, const struct command *command,
                          const struct slice *argv) {
@@ -139,198 +163,212 @@ uint32_t admission_flags(const struct session *session, const struct command *co
     return engine->script_flags ? engine->script_flags(engine, command, argv) : flags;
 }
 
-static void reject_of_listener(struct session *session, struct reply *reply,
-                               const struct command *command) {
-    sds error =
-        sds_append_format(sds_new(SLICE("")),
-                          "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / "
-                          "QUIT / RESET are allowed in this context",
-                          command->name);
-    reject(session, reply, command, error);
-    sds_free(error);
+/* What gates look at. */
+struct visit {
+    const struct applicant *applicant;
+    struct engine *engine;
+    struct session *session; /* NULL: a file or the primary */
+    uint32_t own_flags;      /* of the command's row */
+    uint32_t flags;          /* with which it is admitted */
+    sds text;                /* an error that a gate has made; freed by the caller */
+};
+
+/* A gate returns the error, a whole line, or NULL: the command passes. It is asked where its row of
+ * the table says so. This text means that the command must wait. */
+typedef const char *gate_function(struct visit *visit);
+static const char postponed[] = "";
+
+static const char *needs_authentication(struct visit *visit) {
+    return visit->own_flags & COMMAND_NO_AUTH ? NULL : NOAUTH_REFUSAL;
+}
+
+static const char *not_in_transactions(struct visit *visit) {
+    return visit->own_flags & COMMAND_NO_MULTI ? "ERR Command not allowed inside a transaction"
+                                               : NULL;
 }
 
 /* In RESP2 a message looks like a reply, so a client that listens to channels may run only a few
  * commands. */
-static bool session_admits(struct session *session, struct reply *reply,
-                           const struct command *command, const struct slice *argv) {
-    uint32_t flags = command->flags;
-    const uint32_t data = COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE;
-    if (session->flags & SESSION_NEEDS_AUTH && !(flags & COMMAND_NO_AUTH)) {
-        reject(session, reply, command, NOAUTH_REFUSAL);
-    } else if (session->flags & SESSION_MULTI && flags & COMMAND_NO_MULTI) {
-        reject(session, reply, command, "ERR Command not allowed inside a transaction");
-    } else if (session->flags & SESSION_SUBSCRIBED && session->protocol == 2 &&
-               !(flags & COMMAND_FOR_SUBSCRIBERS)) {
-        reject_of_listener(session, reply, command);
-    } else if (session->flags & SESSION_REPLICA && flags & COMMAND_BLOCKING) {
-        reject(session, reply, command, "ERR A replica cannot wait");
-    } else if (session->flags & (SESSION_MONITOR | SESSION_REPLICA) &&
-               admission_flags(session, command, argv) & data) {
-        reject(session, reply, command, "ERR Replica can't interact with the keyspace");
-    } else {
-        return true;
-    }
-    return false;
+static const char *not_for_listeners(struct visit *visit) {
+    if (visit->session->protocol != 2 || visit->own_flags & COMMAND_FOR_SUBSCRIBERS) return NULL;
+    return visit->text =
+               sds_append_format(sds_new(SLICE("")),
+                                 "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
+                                 "PING / QUIT / RESET are allowed in this context",
+                                 visit->applicant->command->name);
 }
 
-/* --- State of the server --- */
+static const char *replicas_do_not_wait(struct visit *visit) {
+    return visit->own_flags & COMMAND_BLOCKING ? "ERR A replica cannot wait" : NULL;
+}
 
-/* Returns the error for commands that write, because the disk has failed; NULL: it has not. The
- * caller frees it. */
-static sds disk_refusal(struct engine *engine) {
+static const char *no_data_for_replicas(struct visit *visit) {
+    const uint32_t data = COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE;
+    return visit->flags & data ? "ERR Replica can't interact with the keyspace" : NULL;
+}
+
+/* Scripts may run no such command, except DEBUG where DEBUG SET-DISABLE-DENY-SCRIPTS says so.
+ * Others would wait, or change what the script's own client is doing. */
+static const char *not_in_scripts(struct visit *visit) {
+    if (!(visit->own_flags & COMMAND_NOSCRIPT)) return NULL;
+    if (visit->engine->debug_in_scripts && strcmp(visit->applicant->command->name, "debug") == 0)
+        return NULL;
+    return "ERR This Redis command is not allowed from script";
+}
+
+static const char *script_on_stale_replica(struct visit *visit) {
+    return visit->flags & COMMAND_STALE ? NULL
+                                        : "ERR Can not execute the command on a stale replica";
+}
+
+static const char *script_only_reads(struct visit *visit) {
+    if (!(visit->flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE))) return NULL;
+    return visit->applicant->scope->is_readonly
+               ? "ERR Write commands are not allowed from read-only scripts."
+               : NULL;
+}
+
+static const char *loading(struct visit *visit) {
+    bool is_denied = visit->engine->restrictions & RESTRICTED_LOADING
+                         ? !(visit->flags & COMMAND_LOADING)
+                         : visit->flags & COMMAND_NO_ASYNC_LOADING;
+    return is_denied ? LOADING_REFUSAL : NULL;
+}
+
+/* On a replica, other reasons come first. */
+static const char *loading_of_primary(struct visit *visit) {
+    return visit->engine->is_replica ? NULL : loading(visit);
+}
+
+/* A script that has written is not stopped half-way. */
+static bool may_write(const struct visit *visit) {
+    const struct script_scope *scope = visit->applicant->scope;
+    return visit->flags & COMMAND_WRITE && !(scope && scope->has_written);
+}
+
+/* A client's PING is refused together with commands that write, so that monitoring tools notice. */
+static const char *disk_has_failed(struct visit *visit) {
     static const char unsaved[] =
         "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist "
         "to disk. Commands that may modify the data set are disabled, because this instance is "
         "configured to report errors during writes if RDB snapshotting fails "
         "(stop-writes-on-bgsave-error option). Please check the Redis logs for details about the "
         "RDB error.";
-    if (engine->restrictions & RESTRICTED_UNSAVED) return sds_new(slice_of_cstr(unsaved));
-    if (!(engine->restrictions & RESTRICTED_UNWRITTEN)) return NULL;
-    return sds_append_format(sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s",
-                             aof_error(engine));
+    bool tells_health = !visit->applicant->scope && visit->own_flags & COMMAND_TELLS_HEALTH;
+    if (!may_write(visit) && !tells_health) return NULL;
+    if (visit->engine->restrictions & RESTRICTED_UNSAVED) return unsaved;
+    return visit->text =
+               sds_append_format(sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s",
+                                 aof_error(visit->engine));
 }
 
-/* As disk_refusal; also when too few replicas would get the change. */
-static sds write_refusal(struct engine *engine) {
-    sds error = disk_refusal(engine);
-    if (!error && engine->restrictions & RESTRICTED_FEW_REPLICAS)
-        return sds_new(SLICE("NOREPLICAS Not enough good replicas to write."));
-    return error;
+static const char *too_few_replicas(struct visit *visit) {
+    return may_write(visit) ? "NOREPLICAS Not enough good replicas to write." : NULL;
 }
 
-/* Returns the error for commands with these flags, because the server is a replica; NULL: it may
- * run. */
-static const char *replica_refusal(const struct engine *engine, uint32_t flags) {
-    if (engine->restrictions & RESTRICTED_READONLY && flags & COMMAND_WRITE)
-        return READONLY_REFUSAL;
-    if (engine->restrictions & RESTRICTED_STALE && !(flags & COMMAND_STALE))
-        return MASTERDOWN_REFUSAL;
-    return NULL;
+static const char *replica_is_read_only(struct visit *visit) {
+    return visit->flags & COMMAND_WRITE ? READONLY_REFUSAL : NULL;
 }
 
-/* Returns whether the command must wait until data is loaded. */
-static bool is_denied_loading(const struct engine *engine, uint32_t flags) {
-    if (engine->restrictions & RESTRICTED_LOADING) return !(flags & COMMAND_LOADING);
-    return engine->restrictions & RESTRICTED_LOADING_BESIDE && flags & COMMAND_NO_ASYNC_LOADING;
+static const char *replica_is_stale(struct visit *visit) {
+    return visit->flags & COMMAND_STALE ? NULL : MASTERDOWN_REFUSAL;
 }
 
-/* Replies the error and returns true if the server refuses such commands at the moment. PING is
- * refused together with commands that write, so that monitoring tools notice. */
-static bool is_refused(struct session *session, struct reply *reply, const struct command *command,
-                       const struct slice *argv) {
-    struct engine *engine = session->requester.engine;
-    uint32_t flags = admission_flags(session, command, argv);
-    sds failure = NULL;
-    if (flags & COMMAND_WRITE)
-        failure = write_refusal(engine);
-    else if (command->flags & COMMAND_TELLS_HEALTH)
-        failure = disk_refusal(engine);
-    const char *error = failure;
-    if (!error) error = replica_refusal(engine, flags);
-    if (is_denied_loading(engine, flags) && !(engine->is_replica && error)) error = LOADING_REFUSAL;
-    if (!error && engine->restrictions & RESTRICTED_BUSY && !(command->flags & COMMAND_ALLOW_BUSY))
-        error = engine->busy_refusal;
-    if (error) reject(session, reply, command, error);
-    sds_free(failure);
-    return error;
+static const char *script_is_busy(struct visit *visit) {
+    return visit->own_flags & COMMAND_ALLOW_BUSY ? NULL : visit->engine->busy_refusal;
 }
 
-/* Replies the error and returns true if the command needs memory and none can be freed. */
-static bool is_out_of_memory(struct session *session, struct reply *reply,
-                             const struct command *command, const struct slice *argv) {
-    struct engine *engine = session->requester.engine;
-    if (!(admission_flags(session, command, argv) & COMMAND_DENYOOM) || evict_make_room(engine))
-        return false;
-    reject(session, reply, command, EVICT_REFUSAL);
-    return true;
+static const char *is_paused(struct visit *visit) {
+    if (visit->session->flags & SESSION_REPLICA) return NULL;
+    return pause_holds(visit->engine, visit->flags) ? postponed : NULL;
 }
 
-inline enum admission admission_check(struct session *session, struct reply *reply,
-                                      const struct command *command, const struct slice *argv) {
-    struct engine *engine = session->requester.engine;
-    if (session->flags && !session_admits(session, reply, command, argv)) return ADMISSION_REFUSED;
-    if (engine->restrictions) {
-        if (is_refused(session, reply, command, argv)) return ADMISSION_REFUSED;
-        if (pause_holds(engine, admission_flags(session, command, argv)) &&
-            !(session->flags & SESSION_REPLICA))
-            return ADMISSION_POSTPONED;
-    }
-    if (engine->config.maxmemory && is_out_of_memory(session, reply, command, argv))
-        return ADMISSION_REFUSED;
-    return ADMISSION_GRANTED;
+/* A script's keys are evicted before it begins. */
+static const char *lacks_memory(struct visit *visit) {
+    const struct script_scope *scope = visit->applicant->scope;
+    if (!(visit->flags & COMMAND_DENYOOM)) return NULL;
+    bool has_room = scope ? !scope->lacks_memory || scope->has_written
+                          : !visit->engine->config.maxmemory || evict_make_room(visit->engine);
+    return has_room ? NULL : EVICT_REFUSAL;
 }
 
-/* --- Scripts --- */
-
-const struct command *admission_find_for_script(struct script_scope *scope, struct reply *reply,
-                                                const struct slice *argv, size_t argc) {
-    struct requester *requester = &scope->requester;
-    const struct command *command = command_find_cached(requester->last_command, argv[0]);
-    if (command && !(command->flags & COMMAND_CONTAINER) && command_accepts(command, argc))
-        return requester->last_command = command;
-    if (command && command->flags & COMMAND_CONTAINER && argc > 1)
-        command = command_find_subcommand(command, argv[1]);
-    if (command && command_accepts(command, argc)) return requester->last_command = command;
-    if (command) {
-        requester->engine->stats.by_command[command_index(command)].rejected++;
-        reply_error(reply, "ERR Wrong number of args calling Redis command from script");
-    } else {
-        unknown_command_note(requester->session, argv[0], NULL);
-        reply_error(reply, "ERR Unknown Redis command called from script");
-    }
-    return NULL;
-}
-
-/* Returns the error for a command that writes or propagates; NULL: it may run. The caller frees
- * it. */
-static sds refuse_write(struct script_scope *scope, const struct command *command) {
-    struct engine *engine = scope->requester.engine;
-    if (scope->is_readonly)
-        return sds_new(SLICE("ERR Write commands are not allowed from read-only scripts."));
-    if (!(command->flags & COMMAND_WRITE)) return NULL;
-    if (engine->restrictions & RESTRICTED_READONLY) return sds_new(SLICE(READONLY_REFUSAL));
-    /* A script that has written is not stopped half-way. */
-    sds error = engine->restrictions && !scope->has_written ? write_refusal(engine) : NULL;
-    scope->has_written = scope->has_written || !error;
-    return error;
-}
-
-/* Scripts may run no such command, except DEBUG where DEBUG SET-DISABLE-DENY-SCRIPTS says so.
- * Others would wait, or change what the script's own client is doing. */
-static bool is_denied_to_scripts(const struct engine *engine, const struct command *command) {
-    if (!(command->flags & COMMAND_NOSCRIPT)) return false;
-    return !engine->debug_in_scripts || strcmp(command->name, "debug") != 0;
-}
-
-bool admission_check_script(struct script_scope *scope, struct reply *reply,
-                            const struct command *command) {
-    uint32_t flags = command->flags;
-    bool had_written = scope->has_written;
-    sds error = NULL;
-    if (is_denied_to_scripts(scope->requester.engine, command))
-        error = sds_new(SLICE("ERR This Redis command is not allowed from script"));
-    else if (scope->requester.engine->restrictions & RESTRICTED_STALE && !(flags & COMMAND_STALE))
-        error = sds_new(SLICE("ERR Can not execute the command on a stale replica"));
-    else if (flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE))
-        error = refuse_write(scope, command);
-    if (!error && flags & COMMAND_DENYOOM && scope->lacks_memory && !had_written)
-        error = sds_new(SLICE(EVICT_REFUSAL));
-    if (!error) return true;
-    scope->requester.engine->stats.by_command[command_index(command)].rejected++;
-    reply_error_text(reply, sds_slice(error));
-    sds_free(error);
-    return false;
-}
-
-enum admission admission_check_primary(struct requester *requester, const struct command *command) {
+/* A file may have SELECT and commands that write. The primary also sends messages of channels. */
+static const char *not_to_be_written(struct visit *visit) {
     const uint32_t publishes = COMMAND_PUBSUB | COMMAND_MAY_REPLICATE;
-    if ((command->flags & publishes) == publishes) return ADMISSION_GRANTED;
-    return admission_check_file(requester, command);
+    bool is_primary = visit->applicant->origin == ORIGIN_PRIMARY;
+    if (command_may_be_in_file(visit->applicant->command)) return NULL;
+    return is_primary && (visit->own_flags & publishes) == publishes ? NULL : "ERR not a change";
 }
 
-enum admission admission_check_file(struct requester *requester, const struct command *command) {
-    if (command_may_be_in_file(command)) return ADMISSION_GRANTED;
-    requester->error = CALL_ERROR_NOT_FOR_FILE;
-    return ADMISSION_REFUSED;
+/* --- Which gates are passed, in this order --- */
+
+enum {
+    CLIENT = 1 << ORIGIN_CLIENT,
+    SCRIPT = 1 << ORIGIN_SCRIPT,
+    FILE_OR_PRIMARY = 1 << ORIGIN_FILE | 1 << ORIGIN_PRIMARY,
+    DISK_FAILURES = RESTRICTED_UNSAVED | RESTRICTED_UNWRITTEN,
+    ALL_LOADING = RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE,
+    ALWAYS = 0
+};
+
+/* A gate is asked for the origins named, if the session has one of these flags, or one of these
+ * restrictions is in force, or always. Other origins pass no gate: a transaction's
+ * commands were admitted when they were queued, and a waiting client's when it came. Where nothing
+ * is closed, admission_is_open sees that without the table. */
+static const struct gate {
+    gate_function *refuses;
+    unsigned origins;
+    uint32_t session;      /* enum session_flag */
+    uint32_t restrictions; /* enum restriction */
+} gates[] = {
+    {needs_authentication, CLIENT, .session = SESSION_NEEDS_AUTH},
+    {not_in_transactions, CLIENT, .session = SESSION_MULTI},
+    {not_for_listeners, CLIENT, .session = SESSION_SUBSCRIBED},
+    {replicas_do_not_wait, CLIENT, .session = SESSION_REPLICA},
+    {no_data_for_replicas, CLIENT, .session = SESSION_MONITOR | SESSION_REPLICA},
+    {not_in_scripts, SCRIPT, .restrictions = ALWAYS},
+    {script_on_stale_replica, SCRIPT, .restrictions = RESTRICTED_STALE},
+    {script_only_reads, SCRIPT, .restrictions = ALWAYS},
+    {replica_is_read_only, SCRIPT, .restrictions = RESTRICTED_READONLY},
+    {loading_of_primary, CLIENT, .restrictions = ALL_LOADING},
+    {disk_has_failed, CLIENT | SCRIPT, .restrictions = DISK_FAILURES},
+    {too_few_replicas, CLIENT | SCRIPT, .restrictions = RESTRICTED_FEW_REPLICAS},
+    {replica_is_read_only, CLIENT, .restrictions = RESTRICTED_READONLY},
+    {replica_is_stale, CLIENT, .restrictions = RESTRICTED_STALE},
+    {loading, CLIENT, .restrictions = ALL_LOADING},
+    {script_is_busy, CLIENT, .restrictions = RESTRICTED_BUSY},
+    {is_paused, CLIENT, .restrictions = RESTRICTED_PAUSED},
+    {lacks_memory, CLIENT | SCRIPT, .restrictions = ALWAYS},
+    {not_to_be_written, FILE_OR_PRIMARY, .restrictions = ALWAYS},
+};
+
+static bool is_asked(const struct gate *gate, const struct visit *visit) {
+    if (!(gate->origins >> visit->applicant->origin & 1)) return false;
+    if (!gate->session && !gate->restrictions) return true;
+    return (visit->session && gate->session & visit->session->flags) ||
+           gate->restrictions & visit->engine->restrictions;
+}
+
+static const char *first_refusal(struct visit *visit) {
+    const char *error = NULL;
+    for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]) && !error; i++)
+        if (is_asked(&gates[i], visit)) error = gates[i].refuses(visit);
+    return error;
+}
+
+enum admission admit(const struct applicant *applicant, struct reply *reply) {
+    struct requester *requester = applicant->requester;
+    const struct command *command = applicant->command;
+    struct visit visit = {.applicant = applicant,
+                          .engine = requester->engine,
+                          .session = requester->session,
+                          .own_flags = command->flags,
+                          .flags = command->flags};
+    if (applicant->origin == ORIGIN_CLIENT)
+        visit.flags = admission_flags(visit.session, command, applicant->argv);
+    const char *error = first_refusal(&visit);
+    if (error == postponed) return ADMISSION_POSTPONED;
+    if (error) reject(applicant->origin, requester, reply, command, error);
+    sds_free(visit.text);
+    return error ? ADMISSION_REFUSED : ADMISSION_GRANTED;
 }

@@ -87,64 +87,112 @@ static struct slice error_text(const struct reply *reply, size_t begin) {
     return slice_make(reply->data + begin + 1, reply->len - begin - 1);
 }
 
-static inline __attribute__((always_inline)) void count_run(struct engine *engine,
-                                                            const struct call *call,
-                                                            struct command_stats *stats,
-                                                            uint64_t ticks) {
-    stats_count_call(stats, ticks, engine->config.latency_tracking);
-    engine->stats.commands++;
-    if (ticks >= engine->slow_ticks) slow_note_command(call, ticks);
-}
-
-/* Counts a command: its reply begins at `begin`, and it took `ticks`. Inlined because every command
- * needs it. */
-static inline __attribute__((always_inline)) void
-count(struct engine *engine, const struct call *call, size_t begin, uint64_t ticks) {
-    struct command_stats *stats = &engine->stats.by_command[command_index(call->command)];
-    if (is_error(call->reply, begin)) {
-        if (!call->error_is_counted) count_error(engine, error_text(call->reply, begin));
-        stats->failed++;
-    }
-    count_run(engine, call, stats, ticks);
-}
-
 static inline void feed_monitors(const struct call *call) {
     if (call->engine->clients->monitors.count && !(call->command->flags & COMMAND_SKIP_MONITOR))
         monitor_feed(call);
 }
 
-/* Runs a command of a client or of EXEC. Inlined in both places because nearly every command takes
- * one of them. */
-static inline __attribute__((always_inline)) void run(enum call_origin origin,
-                                                      struct session *session, struct reply *reply,
-                                                      const struct command *command,
-                                                      const struct slice *argv, size_t argc) {
-    struct engine *engine = session->requester.engine;
-    size_t begin = reply->len;
-    uint64_t ticks_begin = engine->ticks;
-    struct call call = call_for(origin, &session->requester, reply, command, argv, argc);
-    uint64_t dirty = engine->dirty;
-    command->run(&call);
-    check(&call);
-    /* Not call.propagates: a command in the transaction may have turned the log on. */
-    if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
-    uint64_t ticks = clock_ticks();
-    engine->ticks = ticks;
-    if (session->waiter)
-        blocking_note_ticks(session, ticks - ticks_begin); /* counted with its reply */
+/* --- A run --- */
+
+/* One run of a command, whatever its origin: begin_run, then the command's function, or what serves
+ * a client that waits, then end_run. They are inlined where the origin is known. */
+struct run {
+    enum call_origin origin;
+    struct requester *requester;
+    struct reply *reply;
+    size_t begin;         /* of what it replies */
+    uint64_t dirty;       /* engine->dirty before */
+    uint64_t ticks_begin; /* clock_ticks */
+};
+
+static inline __attribute__((always_inline)) struct run
+begin_run(enum call_origin origin, struct requester *requester, struct reply *reply) {
+    const struct engine *engine = requester->engine;
+    /* Other commands follow one another. Between these, others may have run. */
+    bool is_alone = origin == ORIGIN_SCRIPT || origin == ORIGIN_BLOCKED;
+    if (origin == ORIGIN_FILE || origin == ORIGIN_PRIMARY) requester->error = CALL_ERROR_NONE;
+    return (struct run){.origin = origin,
+                        .requester = requester,
+                        .reply = reply,
+                        .begin = reply->len,
+                        .dirty = engine->dirty,
+                        .ticks_begin = is_alone ? clock_ticks() : engine->ticks};
+}
+
+static inline __attribute__((always_inline)) bool has_failed(struct run run) {
+    if (run.origin == ORIGIN_SCRIPT) return __builtin_expect(run.reply->sink->error.ptr != NULL, 0);
+    return is_error(run.reply, run.begin);
+}
+
+static struct slice error_of(struct run run) {
+    return run.origin == ORIGIN_SCRIPT ? run.reply->sink->error : error_text(run.reply, run.begin);
+}
+
+/* Counts the run, which has taken so long. */
+static inline __attribute__((always_inline)) void count(struct run run, const struct call *call,
+                                                        uint64_t ticks) {
+    struct engine *engine = run.requester->engine;
+    struct command_stats *stats = &engine->stats.by_command[command_index(call->command)];
+    if (has_failed(run)) {
+        if (!call->error_is_counted) count_error(engine, error_of(run));
+        stats->failed++;
+    }
+    stats_count_call(stats, ticks, engine->config.latency_tracking);
+    engine->stats.commands++;
+    if (ticks >= engine->slow_ticks) slow_note_command(call, ticks);
+}
+
+/* Checks and propagates what was changed. */
+static inline __attribute__((always_inline)) void end_changes(struct run run,
+                                                              const struct call *call) {
+    const struct engine *engine = run.requester->engine;
+    check(call);
+    /* Not call->propagates: a command in the transaction may have turned the log on. */
+    if (engine->command_log.is_on) propagate(call, engine->dirty != run.dirty);
+}
+
+/* Ends the run of a command that has replied, or now makes its client wait; then it is counted when
+ * it replies. A command of a file is not counted. */
+static inline __attribute__((always_inline)) void end_run(struct run run, const struct call *call) {
+    struct session *session = run.requester->session;
+    end_changes(run, call);
+    if (run.origin == ORIGIN_FILE) return;
+    uint64_t now = clock_ticks();
+    run.requester->engine->ticks = now;
+    if (run.origin == ORIGIN_CLIENT && session->waiter)
+        blocking_note_ticks(session, now - run.ticks_begin);
     else
-        count(engine, &call, begin, ticks - ticks_begin);
-    feed_monitors(&call);
+        count(run, call, now - run.ticks_begin);
+    feed_monitors(call);
+}
+
+static inline __attribute__((always_inline)) void
+run_command(enum call_origin origin, struct requester *requester, struct reply *reply,
+            const struct command *command, const struct slice *argv, size_t argc) {
+    struct run run = begin_run(origin, requester, reply);
+    struct call call = call_for(origin, requester, reply, command, argv, argc);
+    command->run(&call);
+    end_run(run, &call);
 }
 
 /* --- Origins --- */
+
+/* As admit. The copy is made only where gates must be asked. */
+static inline __attribute__((always_inline)) enum admission ask(const struct applicant *applicant,
+                                                                struct reply *reply) {
+    if (admission_is_open(applicant->origin, applicant->requester, applicant->scope,
+                          applicant->command))
+        return ADMISSION_GRANTED;
+    struct applicant copy = *applicant;
+    return admit(&copy, reply);
+}
 
 void execute_queued(struct session *session, struct reply *reply, const struct command *command,
                     const struct slice *argv, size_t argc) {
     struct engine *engine = session->requester.engine;
     assert(session->transaction);
     uint64_t begin_ticks = engine->ticks;
-    run(ORIGIN_TRANSACTION, session, reply, command, argv, argc);
+    run_command(ORIGIN_TRANSACTION, &session->requester, reply, command, argv, argc);
     engine->stats.queued_ticks += engine->ticks - begin_ticks;
 }
 
@@ -164,9 +212,11 @@ static enum execution refuse(struct session *session, const struct reply *reply,
 enum execution execute(struct session *session, struct reply *reply, const struct slice *argv,
                        size_t argc) {
     size_t begin = reply->len;
-    const struct command *command = admission_find(&session->requester, reply, argv, argc);
+    struct requester *requester = &session->requester;
+    const struct command *command = admission_find(ORIGIN_CLIENT, requester, reply, argv, argc);
     if (!command) return refuse(session, reply, begin);
-    enum admission admission = admission_check(session, reply, command, argv);
+    enum admission admission =
+        ask(&(struct applicant){ORIGIN_CLIENT, requester, NULL, command, argv, argc}, reply);
     if (admission == ADMISSION_REFUSED) return refuse(session, reply, begin);
     if (admission == ADMISSION_POSTPONED) {
         pause_hold(session);
@@ -176,13 +226,11 @@ enum execution execute(struct session *session, struct reply *reply, const struc
         transaction_queue(session, reply, command, admission_flags(session, command, argv), argv,
                           argc);
     else
-        run(ORIGIN_CLIENT, session, reply, command, argv, argc);
+        run_command(ORIGIN_CLIENT, requester, reply, command, argv, argc);
     return EXECUTION_DONE;
 }
 
-/* Runs a command of a file or of the primary; the contract is that of execute_from_file. */
-typedef enum execution runner(struct requester *requester, struct reply *reply,
-                              const struct slice *argv, size_t argc);
+/* --- Files and the primary --- */
 
 /* Returns whether a command that has failed, or was refused, can be run in other terms. */
 static bool is_translatable(const struct requester *requester, const struct slice *argv,
@@ -193,8 +241,27 @@ static bool is_translatable(const struct requester *requester, const struct slic
     return true;
 }
 
+/* Runs a command of a file or of the primary as it is. Where it fails but can be translated, it is
+ * not counted. */
+static enum execution run_written(enum call_origin origin, struct requester *requester,
+                                  struct reply *reply, const struct slice *argv, size_t argc) {
+    const struct command *command = admission_find(origin, requester, reply, argv, argc);
+    if (!command || ask(&(struct applicant){origin, requester, NULL, command, argv, argc}, reply) ==
+                        ADMISSION_REFUSED)
+        return EXECUTION_REFUSED;
+    struct run run = begin_run(origin, requester, reply);
+    struct call call = call_for(origin, requester, reply, command, argv, argc);
+    command->run(&call);
+    if (!requester->error && has_failed(run)) requester->error = CALL_ERROR_OTHER;
+    if (requester->error && is_translatable(requester, argv, argc))
+        end_changes(run, &call);
+    else
+        end_run(run, &call);
+    return EXECUTION_DONE;
+}
+
 /* Runs the commands that a translation consists of. They reply one after another. */
-static enum execution run_translation(runner *run_command, struct requester *requester,
+static enum execution run_translation(enum call_origin origin, struct requester *requester,
                                       struct reply *reply,
                                       const struct newer_translation *translation) {
     enum execution execution = EXECUTION_DONE;
@@ -202,7 +269,7 @@ static enum execution run_translation(runner *run_command, struct requester *req
     for (size_t i = 0; i < translation->count && !requester->error; i++) {
         size_t begin = reply->len, argc;
         const struct slice *argv = newer_translation_command(translation, i, &argc);
-        execution = run_command(requester, reply, argv, argc);
+        execution = run_written(origin, requester, reply, argv, argc);
         if (!requester->error) reply->len = begin;
     }
     return execution;
@@ -210,64 +277,28 @@ static enum execution run_translation(runner *run_command, struct requester *req
 
 /* Runs a command as it is, and if that fails in terms of commands that this server has. A command
  * with options that are unknown fails before it changes anything. */
-static inline __attribute__((always_inline)) enum execution
-run_or_translate(runner *run_command, struct requester *requester, struct reply *reply,
-                 const struct slice *argv, size_t argc) {
+static enum execution run_or_translate(enum call_origin origin, struct requester *requester,
+                                       struct reply *reply, const struct slice *argv, size_t argc) {
     assert(!requester->session && argc > 0);
     struct newer_translation translation;
     size_t begin = reply->len;
-    enum execution execution = run_command(requester, reply, argv, argc);
+    enum execution execution = run_written(origin, requester, reply, argv, argc);
     if (execution == EXECUTION_DONE && !requester->error) return execution;
     if (!newer_translation_begin(&translation, argv, argc, requester->database)) return execution;
     reply->len = begin;
-    execution = run_translation(run_command, requester, reply, &translation);
+    execution = run_translation(origin, requester, reply, &translation);
     newer_translation_end(&translation);
     return execution;
 }
 
-static enum execution run_from_file(struct requester *requester, struct reply *reply,
-                                    const struct slice *argv, size_t argc) {
-    const struct command *command = admission_find_written(requester, reply, argv, argc);
-    if (!command || admission_check_file(requester, command) == ADMISSION_REFUSED)
-        return EXECUTION_REFUSED;
-    size_t begin = reply->len;
-    struct call call = call_for(ORIGIN_FILE, requester, reply, command, argv, argc);
-    requester->error = CALL_ERROR_NONE;
-    command->run(&call);
-    check(&call);
-    if (!requester->error && is_error(reply, begin)) requester->error = CALL_ERROR_OTHER;
-    return EXECUTION_DONE;
-}
-
 enum execution execute_from_file(struct requester *requester, struct reply *reply,
                                  const struct slice *argv, size_t argc) {
-    return run_or_translate(run_from_file, requester, reply, argv, argc);
-}
-
-static enum execution run_from_primary(struct requester *requester, struct reply *reply,
-                                       const struct slice *argv, size_t argc) {
-    struct engine *engine = requester->engine;
-    const struct command *command = admission_find_written(requester, reply, argv, argc);
-    if (!command || admission_check_primary(requester, command) == ADMISSION_REFUSED)
-        return EXECUTION_REFUSED;
-    size_t begin = reply->len;
-    uint64_t ticks_begin = engine->ticks, dirty = engine->dirty;
-    struct call call = call_for(ORIGIN_PRIMARY, requester, reply, command, argv, argc);
-    requester->error = CALL_ERROR_NONE;
-    command->run(&call);
-    check(&call);
-    if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
-    if (!requester->error && is_error(reply, begin)) requester->error = CALL_ERROR_OTHER;
-    engine->ticks = clock_ticks();
-    if (requester->error && is_translatable(requester, argv, argc)) return EXECUTION_DONE;
-    count(engine, &call, begin, engine->ticks - ticks_begin);
-    feed_monitors(&call);
-    return EXECUTION_DONE;
+    return run_or_translate(ORIGIN_FILE, requester, reply, argv, argc);
 }
 
 enum execution execute_from_primary(struct requester *requester, struct reply *reply,
                                     const struct slice *argv, size_t argc) {
-    return run_or_translate(run_from_primary, requester, reply, argv, argc);
+    return run_or_translate(ORIGIN_PRIMARY, requester, reply, argv, argc);
 }
 
 void execute_end_unit(struct engine *engine) {
@@ -276,68 +307,52 @@ void execute_end_unit(struct engine *engine) {
 
 /* --- Scripts --- */
 
-/* Runs a command that was admitted. */
-static void run_for_script(struct script_scope *scope, struct reply *reply,
-                           const struct command *command, const struct slice *argv, size_t argc) {
-    struct engine *engine = scope->requester.engine;
-    struct command_stats *stats = &engine->stats.by_command[command_index(command)];
-    struct call call = call_for(ORIGIN_SCRIPT, &scope->requester, reply, command, argv, argc);
-    uint64_t begin = clock_ticks(), dirty = engine->dirty;
-    command_log_address(&engine->command_log, scope->audience);
-    command->run(&call);
-    check(&call);
-    if (call.propagates) propagate(&call, engine->dirty != dirty);
-    command_log_address(&engine->command_log, COMMAND_LOG_ALL);
-    scope->ticks = clock_ticks();
-    uint64_t ticks = scope->ticks - begin;
-    if (__builtin_expect(reply->sink->error.ptr != NULL, 0)) {
-        count_error(engine, reply->sink->error);
-        stats->failed++;
-    }
-    count_run(engine, &call, stats, ticks);
-    feed_monitors(&call);
-}
-
 void execute_for_script(struct script_scope *scope, struct reply *reply, const struct slice *argv,
                         size_t argc) {
-    const struct command *command = admission_find_for_script(scope, reply, argv, argc);
-    if (command && admission_check_script(scope, reply, command))
-        run_for_script(scope, reply, command, argv, argc);
-    else
-        count_error(scope->requester.engine, reply->sink->error);
+    struct requester *requester = &scope->requester;
+    struct engine *engine = requester->engine;
+    const struct command *command = admission_find(ORIGIN_SCRIPT, requester, reply, argv, argc);
+    if (!command || ask(&(struct applicant){ORIGIN_SCRIPT, requester, scope, command, argv, argc},
+                        reply) == ADMISSION_REFUSED) {
+        count_error(engine, reply->sink->error);
+        return;
+    }
+    scope->has_written = scope->has_written || command->flags & COMMAND_WRITE;
+    command_log_address(&engine->command_log, scope->audience);
+    run_command(ORIGIN_SCRIPT, requester, reply, command, argv, argc);
+    command_log_address(&engine->command_log, COMMAND_LOG_ALL);
+    scope->ticks = engine->ticks;
 }
 
 /* --- Blocked clients --- */
 
 static struct call resumed_call(const struct resumption *resumption) {
-    struct session *session = resumption->session;
-    return call_for(ORIGIN_BLOCKED, &session->requester, resumption->reply, resumption->command,
-                    resumption->argv, resumption->argc);
+    return call_for(ORIGIN_BLOCKED, &resumption->session->requester, resumption->reply,
+                    resumption->command, resumption->argv, resumption->argc);
 }
 
 bool execute_serve(const struct resumption *resumption,
                    bool (*serve)(struct call *call, struct slice key, const void *state),
                    int database, struct slice key) {
-    struct engine *engine = resumption->session->requester.engine;
-    size_t begin = resumption->reply->len;
-    uint64_t ticks_begin = clock_ticks();
+    struct requester *requester = &resumption->session->requester;
+    struct engine *engine = requester->engine;
+    struct run run = begin_run(ORIGIN_BLOCKED, requester, resumption->reply);
     struct call call = resumed_call(resumption);
     call.database = database;
     call.keyspace = engine->keyspaces[database];
-    uint64_t dirty = engine->dirty;
     bool is_served = serve(&call, key, resumption->state);
-    check(&call);
-    if (engine->command_log.is_on) propagate(&call, engine->dirty != dirty);
+    end_changes(run, &call);
     if (!is_served) return false;
     engine->ticks = clock_ticks(); /* the next command does not count this time as its own */
-    count(engine, &call, begin, resumption->ticks + engine->ticks - ticks_begin);
+    count(run, &call, resumption->ticks + engine->ticks - run.ticks_begin);
     return true;
 }
 
 void execute_finish(const struct resumption *resumption,
                     void (*finish)(struct call *call, const void *state)) {
-    size_t begin = resumption->reply->len;
+    struct requester *requester = &resumption->session->requester;
+    struct run run = begin_run(ORIGIN_BLOCKED, requester, resumption->reply);
     struct call call = resumed_call(resumption);
     finish(&call, resumption->state);
-    count(call.engine, &call, begin, resumption->ticks);
+    count(run, &call, resumption->ticks);
 }

@@ -21,7 +21,7 @@
 
 #include "base/slice.h"
 #include "engine/call.h"
-#include "log/command_log.h"
+#include "execute/admission.h"
 #include "session/session.h"
 #include "table/command.h"
 
@@ -62,16 +62,6 @@ void execute_queued(struct session *session, struct reply *reply, const struct c
 /* Call when the queue of EXEC has run: if work was put off to that (engine/put_off.h), ends the
  * unit and does it. */
 void execute_end_transaction(struct session *session);
-
-/* What the commands of one run of a script have in common. */
-struct script_scope {
-    struct requester requester; /* the client that runs the script, with a database of its own */
-    uint64_t ticks;             /* clock_ticks at the end of its last command */
-    bool is_readonly;           /* commands that write or propagate are refused */
-    bool lacks_memory; /* so are commands that need memory, until the first one that writes */
-    bool has_written;  /* a command that writes was admitted */
-    enum command_log_audience audience; /* who gets its changes (redis.set_repl) */
-};
 
 /* Finds and runs a command for a script: `reply` has a sink (resp/reply_sink.h), which gets the
  * reply, or the error when the command was refused. The command does not block, and what it

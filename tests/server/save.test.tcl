@@ -304,6 +304,8 @@ check "with save points, writes are refused until a snapshot succeeds" {
                 assert_equal [error_of {r {*}$command}] $misconf
             }
             assert_equal [list [r GET key] [r PUBLISH channel text] [r EXISTS l]] {value 0 0}
+            assert_equal [r EVAL {return redis.call('PING')} 0] PONG
+            assert_match "$misconf script: *" [error_of {r EVAL {return redis.call('SET', KEYS[1], 'other')} 1 key}]
             r MULTI
             assert_equal [error_of {r SET key other}] $misconf
             assert_equal [error_of {r EXEC}] "EXECABORT Transaction discarded because of previous errors."
