@@ -17,6 +17,7 @@
 #ifndef PACKLIST_BASE_SDS_H
 #define PACKLIST_BASE_SDS_H
 
+#include "base/checked.h"
 #include "base/slice.h"
 
 #include <stdarg.h>
@@ -128,6 +129,7 @@ static inline size_t sds_available(const char *s) {
 /* Sets the length to `len`, at most the capacity, and writes the NUL: after writing into reserved
  * room, or to cut. Class 5 keeps no capacity: there `len` is at most the present length. O(1). */
 static inline void sds_set_len(sds s, size_t len) {
+    CHECKED_ASSERT(len <= sds_capacity(s));
     uint16_t len16 = (uint16_t)len;
     uint32_t len32 = (uint32_t)len;
     uint64_t len64 = len;
@@ -159,6 +161,7 @@ static inline sds sds_reserve(sds s, size_t more) {
  * their own: most appends are short and go to strings that are being built. */
 static inline sds sds_append(sds s, struct slice text) {
     size_t len;
+    CHECKED_ASSERT(text.len == 0 || slice_end(text) <= s || text.ptr >= s + sds_len(s));
     if (sds_class_of(s) == SDS_8 && (len = (uint8_t)s[-3]) + text.len <= (uint8_t)s[-2]) {
         slice_copy(s + len, text);
         s[-3] = (char)(len + text.len);

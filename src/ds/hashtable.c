@@ -409,6 +409,7 @@ static bool should_merge(const struct hashtable *table) {
 
 hashtable_slot *hashtable_insert(struct hashtable *table, void *item, uint64_t hash) {
     assert(((uintptr_t)item & ~(uintptr_t)(HASHTABLE_POINTER_MASK & ~7ull)) == 0);
+    CHECKED_ASSERT(!hashtable_find_item(table, item, hash));
     if (unlikely(table->first_capacity == 0)) {
         size_t size = sizeof(struct hashtable_bucket);
         table->only_segment = mem_alloc_aligned(size, size);

@@ -11,6 +11,7 @@
 #ifndef PACKLIST_DS_HASHTABLE_H
 #define PACKLIST_DS_HASHTABLE_H
 
+#include "base/checked.h"
 #include "base/random.h"
 #include "base/sds.h"
 #include "base/slice.h"
@@ -103,6 +104,7 @@ hashtable_slot *hashtable_insert(struct hashtable *table, void *item, uint64_t h
 
 /* Points a slot at another item with the same key (the old one was moved or replaced). O(1). */
 static inline void hashtable_replace(hashtable_slot *slot, void *item) {
+    CHECKED_ASSERT(item && hashtable_item((uint64_t)(uintptr_t)item & ~7ull) == item);
     *slot = (*slot & 0xFFFF000000000000ull) | (uint64_t)(uintptr_t)item;
 }
 

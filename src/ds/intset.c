@@ -1,5 +1,7 @@
 #include "ds/intset.h"
 
+#include "base/checked.h"
+
 #include <assert.h>
 
 static uint32_t read_uint32(const uint8_t *at) {
@@ -52,6 +54,7 @@ size_t intset_size(const uint8_t *set) {
 }
 
 int64_t intset_get(const uint8_t *set, size_t index) {
+    CHECKED_ASSERT(index < intset_count(set));
     return get(set, width_of(set), index);
 }
 
@@ -81,6 +84,8 @@ size_t intset_size_with(const uint8_t *set, int64_t value) {
 void intset_insert(uint8_t *set, size_t index, int64_t value) {
     size_t old_width = width_of(set), width = width_with(set, value), count = intset_count(set);
     uint8_t *first = set + INTSET_HEADER_SIZE;
+    CHECKED_ASSERT(index <= count && (index == 0 || get(set, old_width, index - 1) < value) &&
+                   (index == count || value < get(set, old_width, index)));
     if (width == old_width) {
         memmove(first + (index + 1) * width, first + index * width, (count - index) * width);
     } else {
@@ -89,6 +94,7 @@ void intset_insert(uint8_t *set, size_t index, int64_t value) {
     }
     put(set, width, index, value);
     write_header(set, width, count + 1);
+    CHECKED_ASSERT(intset_get(set, index) == value);
 }
 
 void intset_delete(uint8_t *set, size_t index) {
@@ -101,6 +107,7 @@ void intset_delete(uint8_t *set, size_t index) {
 
 void intset_keep(uint8_t *set, size_t to, size_t from) {
     size_t width = width_of(set);
+    CHECKED_ASSERT(from <= to && to < intset_count(set));
     put(set, width, to, get(set, width, from));
 }
 

@@ -172,14 +172,17 @@ void listpack_write(uint8_t *dst, const struct listpack_element *element) {
         *dst = element->header[0];
         if (len > 0) memcpy(dst + 1, element->text.ptr, len);
         dst[1 + len] = (uint8_t)(1 + len);
+        CHECKED_ASSERT(element->size == len + 2 && listpack_equal(dst, element));
         return;
     }
     memcpy(dst, element->header, element->header_size);
     if (element->is_integer) return;
-    dst += element->header_size;
-    memcpy(dst, element->text.ptr, len);
+    uint8_t *text = dst + element->header_size;
+    memcpy(text, element->text.ptr, len);
     size_t data_size = element->header_size + len;
-    write_back_length(dst + len, data_size, element->size - data_size);
+    write_back_length(text + len, data_size, element->size - data_size);
+    CHECKED_ASSERT(listpack_size(dst) == element->size);
+    CHECKED_ASSERT(listpack_size_before(dst + element->size) == element->size);
 }
 
 /* --- Reading --- */

@@ -1,5 +1,6 @@
 #include "ds/quicklist_build.h"
 
+#include "base/checked.h"
 #include "ds/quicklist_internal.h"
 
 #include <assert.h>
@@ -59,6 +60,7 @@ static void add(struct quicklist_builder *builder, struct quicklist_node node) {
 void quicklist_build_body(struct quicklist_builder *builder, const uint8_t *first,
                           const uint8_t *end, size_t count) {
     struct quicklist *list = builder->list;
+    CHECKED_ASSERT(count > 0 && first < end);
     while (count > 0) {
         size_t taken = count <= QUICKLIST_NODE_COUNT_MAX ? count : QUICKLIST_NODE_COUNT_MAX;
         const uint8_t *stop = taken == count ? end : listpack_seek(first, taken);
@@ -112,6 +114,7 @@ bool quicklist_build_compressed(struct quicklist_builder *builder, struct slice 
 
 struct quicklist *quicklist_build_finish(struct quicklist_builder *builder) {
     struct quicklist *list = builder->list;
+    CHECKED_ASSERT(list); /* it was not finished before */
     bool expected = added(builder) == builder->expected;
     if (list->nodes == 0) {
         place_last(builder);

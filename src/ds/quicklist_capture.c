@@ -11,6 +11,7 @@
 #include "ds/quicklist_capture.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "ds/quicklist_internal.h"
 
 #include <assert.h>
@@ -110,6 +111,7 @@ static void free_end(struct quicklist_node *end) {
 }
 
 void quicklist_capture_free(struct quicklist_capture *captured) {
+    CHECKED_ASSERT(!captured->list);
     free_end(&captured->head);
     free_end(&captured->tail);
     quicklist_left_free(&captured->left);

@@ -24,7 +24,6 @@ static void splice_element(struct quicklist *list, struct quicklist_open *open, 
     uint8_t *place = quicklist_open_splice(open, (size_t)(at - first), old_size, element->size,
                                            &list->allocated);
     listpack_write(place, element);
-    CHECKED_ASSERT(listpack_size(place) == element->size);
     open->node.count += (uint16_t)(1 - removed);
     list->count += 1 - removed;
     list->serialized += (size_t)element->size - old_size; /* modulo 2^64 */

@@ -69,6 +69,7 @@ static void advance(struct quicklist_iter *iter, size_t n) {
 const uint8_t *quicklist_iter_next(struct quicklist_iter *iter) {
     if (iter->left_in_node == 0 && !enter_next(iter)) return NULL;
     CHECKED_ASSERT(iter->direction == LIST_FORWARD ? iter->at < iter->end : iter->at > iter->first);
+    CHECKED_ASSERT(iter->index < iter->list->count);
     advance(iter, 1);
     return listpack_step(&iter->at, iter->direction == LIST_FORWARD);
 }

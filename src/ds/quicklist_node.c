@@ -20,6 +20,7 @@
 #include "ds/quicklist_node.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/lzf.h"
 #include "base/number.h"
 
@@ -76,6 +77,7 @@ static uint8_t *buffer_resize(uint8_t *buffer, size_t old_capacity, size_t capac
 
 void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
                          size_t *allocated) {
+    CHECKED_ASSERT(capacity > 0);
     size_t whole = capacity_for(capacity);
     open->capacity = (uint32_t)whole;
     open->start = at_end ? open->capacity : 0;
@@ -146,6 +148,7 @@ static void open_make_slack(struct quicklist_open *open, bool front, size_t size
 }
 
 uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, size_t *allocated) {
+    CHECKED_ASSERT(!(open->node.flags & QUICKLIST_NODE_PLAIN));
     if (__builtin_expect(open->start < size, 0)) open_make_slack(open, true, size, allocated);
     open->start -= (uint32_t)size;
     open->node.size += (uint32_t)size;
@@ -153,6 +156,7 @@ uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, siz
 }
 
 uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size_t *allocated) {
+    CHECKED_ASSERT(!(open->node.flags & QUICKLIST_NODE_PLAIN));
     size_t end = (size_t)open->start + open->node.size;
     if (__builtin_expect(open->capacity - end < size, 0)) {
         open_make_slack(open, false, size, allocated);
@@ -164,6 +168,8 @@ uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size
 
 uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_t old_size,
                                size_t new_size, size_t *allocated) {
+    CHECKED_ASSERT(!(open->node.flags & QUICKLIST_NODE_PLAIN) &&
+                   offset + old_size <= open->node.size);
     size_t before = offset, behind = open->node.size - offset - old_size;
     bool move_front = before < behind;
     if (new_size > old_size) {
@@ -250,6 +256,7 @@ static uint32_t stream_size(const struct quicklist_node *node) {
 }
 
 struct slice quicklist_node_stream(const struct quicklist_node *node) {
+    CHECKED_ASSERT(node->flags & QUICKLIST_NODE_LZF);
     return slice_make(node->buffer + STREAM_HEADER_SIZE, stream_size(node));
 }
 
@@ -274,6 +281,7 @@ void quicklist_node_free(struct quicklist_node *node, size_t *allocated) {
 
 uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t count,
                              size_t *allocated) {
+    CHECKED_ASSERT(size > 0 && count <= UINT16_MAX);
     *node = (struct quicklist_node){.buffer = buffer_new(capacity_for(size), allocated),
                                     .size = (uint32_t)size,
                                     .count = (uint16_t)count,

@@ -6,6 +6,7 @@
  * most one node per side across it, removing k moves at most k per side back. The functions here
  * recompress only those. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/prefetch.h"
 #include "ds/quicklist_internal.h"
 
@@ -125,6 +126,7 @@ static void recompress(struct quicklist *list, size_t index) {
     else
         quicklist_node_decompress(node, &list->allocated);
     note_left(list, &before, node);
+    CHECKED_ASSERT(quicklist_node_check(node));
 }
 
 /* To be called after a node was inserted at `index`. */
@@ -258,6 +260,7 @@ void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to) {
 
 struct quicklist_open *quicklist_node_take(struct quicklist *list, size_t index,
                                            struct quicklist_open *work) {
+    CHECKED_ASSERT(index < list->nodes);
     if (index == 0) return &list->head;
     if (index == list->nodes - 1) return &list->tail;
     open_in_tree(list, index - 1, work);
@@ -279,6 +282,7 @@ static void drop_emptied(struct quicklist *list, size_t index, struct quicklist_
 }
 
 bool quicklist_node_put(struct quicklist *list, size_t index, struct quicklist_open *open) {
+    CHECKED_ASSERT(index < list->nodes && !(open->node.flags & QUICKLIST_NODE_PLAIN));
     if (open->node.count == 0) {
         drop_emptied(list, index, open);
         return false;
@@ -295,6 +299,7 @@ void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_
     struct quicklist_place place;
     if (from == to) return;
     quicklist_place_at(list, index, &place);
+    CHECKED_ASSERT(from < to && to <= place.node->count);
     if (to - from == place.node->count) {
         quicklist_nodes_remove(list, index, index + 1);
         return;

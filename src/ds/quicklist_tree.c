@@ -35,6 +35,7 @@
 #include "ds/quicklist_tree.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 #include <assert.h>
 #include <string.h>
@@ -234,6 +235,7 @@ static bool insert_below(struct quicklist_tree *tree, tree_ref *ref, unsigned he
 
 void quicklist_tree_insert(struct quicklist_tree *tree, size_t index, struct quicklist_node node) {
     assert(index <= tree->root.nodes);
+    CHECKED_ASSERT(quicklist_node_check(&node));
     tree_ref right;
     if (!insert_below(tree, &tree->root, tree->height, index, &node, EDGE_LEFT | EDGE_RIGHT,
                       &right)) {
@@ -263,6 +265,7 @@ struct quicklist_node *quicklist_tree_writable(struct quicklist_tree *tree, size
 }
 
 void quicklist_tree_replace(struct quicklist_tree *tree, size_t index, struct quicklist_node node) {
+    CHECKED_ASSERT(quicklist_node_check(&node));
     struct quicklist_node *old = quicklist_tree_writable(tree, index);
     uint64_t difference = (uint64_t)node.count - old->count; /* modulo 2^64 */
     *old = node;

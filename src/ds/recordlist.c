@@ -1,5 +1,6 @@
 #include "ds/recordlist.h"
 
+#include "base/checked.h"
 #include "ds/hashtable.h"
 
 enum { NIBBLE_LONG = 15, BYTE_LONG = 255 };
@@ -43,6 +44,8 @@ static uint8_t *write_text(uint8_t *at, struct slice text) {
 }
 
 uint8_t *recordlist_write(uint8_t *at, const struct record *record, unsigned layout) {
+    const uint8_t *begin = at;
+    struct record back;
     if (layout & RECORDLIST_VALUES) {
         size_t field = record->field.len, value = record->value.len;
         size_t high = field < NIBBLE_LONG ? field : NIBBLE_LONG;
@@ -56,9 +59,15 @@ uint8_t *recordlist_write(uint8_t *at, const struct record *record, unsigned lay
         at = write_length(at, record->field.len);
         at = write_text(at, record->field);
     }
-    if (!(layout & RECORDLIST_EXPIRIES)) return at;
-    memcpy(at, &record->expiry_ms, sizeof(record->expiry_ms));
-    return at + sizeof(record->expiry_ms);
+    if (layout & RECORDLIST_EXPIRIES) {
+        memcpy(at, &record->expiry_ms, sizeof(record->expiry_ms));
+        at += sizeof(record->expiry_ms);
+    }
+    CHECKED_ASSERT((size_t)(at - begin) == recordlist_size(record, layout));
+    CHECKED_ASSERT(recordlist_read(begin, layout, &back) == at &&
+                   back.expiry_ms == record->expiry_ms && slice_equal(back.field, record->field) &&
+                   slice_equal(back.value, record->value));
+    return at;
 }
 
 static inline const uint8_t *read(const uint8_t *at, unsigned layout, struct record *record) {

@@ -1,6 +1,7 @@
 /* The table of blocks: its directory, growing and shrinking, and changes of records. The layout and
  * the invariants are drawn in ds/recordtable_internal.h. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/hash.h"
 #include "base/prefetch.h"
 #include "ds/linear_hashing.h"
@@ -128,6 +129,7 @@ bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, bool a
 
 static bool find(const struct recordtable *table, struct slice field, uint64_t hash,
                  struct record_place *place) {
+    CHECKED_ASSERT(hash == recordtable_hash(field));
     if (table->count == 0) return false;
     place->bucket = bucket_of(table, hash);
     return recordtable__find_in_block(recordtable__block(table->directory, place->bucket),
@@ -288,6 +290,8 @@ static bool overwrite(struct recordtable *table, const struct record_place *plac
 
 bool recordtable_set(struct recordtable *table, const struct record *record, uint64_t hash) {
     struct record_place place;
+    CHECKED_ASSERT(table->columns == 3 || record->value.len == 0);
+    CHECKED_ASSERT(record->expiry_ms >= RECORD_NEVER);
     bool found = find(table, record->field, hash, &place);
     if (found && overwrite(table, &place, record)) return false;
     if (table->first_capacity == 0) add_bucket(table, 0);
@@ -297,6 +301,8 @@ bool recordtable_set(struct recordtable *table, const struct record *record, uin
         table->count++;
     size_t bucket = bucket_of(table, hash);
     recordtable__block_add(table, bucket, record, hash);
+    CHECKED_ASSERT(find(table, record->field, hash, &place) &&
+                   place.index + 1 == recordtable__block(table->directory, bucket)->count);
     recordtable__update_expiry(table, bucket);
     recordtable__balance(table);
     return !found;

@@ -261,6 +261,7 @@ uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, siz
     struct recordtable_block *block =
         recordtable__open_block(table, bucket, add > remove ? add - remove : 0);
     size_t old_size = size_of(table, block);
+    CHECKED_ASSERT(at + remove <= block->used);
     uint8_t *gap = recordtable__records(block, table->columns) + at;
     memmove(gap + add, gap + remove, block->used - at - remove);
     assert(block->used + add - remove <= UINT16_MAX);
@@ -371,6 +372,7 @@ static void free_texts(struct recordtable *table, const struct recordtable_block
 void recordtable__block_remove(struct recordtable *table, const struct record_place *place) {
     struct recordtable_block *block = recordtable__open_block(table, place->bucket, 0);
     unsigned count = block->count, columns = table->columns;
+    CHECKED_ASSERT(place->offset == recordtable__offset(block, columns, place->index));
     size_t old_size = size_of(table, block), total = old_size - sizeof(*block);
     size_t size = recordtable__record_size(block, columns, place->index);
     free_texts(table, block, place);
@@ -459,6 +461,7 @@ void recordtable__block_split(struct recordtable *table, size_t low, size_t high
         fill(&fillings[moves[i]], columns, old, i, at, size);
         at += size;
     }
+    CHECKED_ASSERT(fillings[0].index == old->count - count && fillings[1].index == count);
     if (moves != few) mem_free(moves);
     *low_word = (uintptr_t)fillings[0].block;
     *high_word = (uintptr_t)fillings[1].block;
@@ -476,6 +479,7 @@ void recordtable__block_merge(struct recordtable *table, size_t low, size_t high
     struct filling filling = fill_begin(table, count, used);
     fill_with_all(&filling, table->columns, a);
     fill_with_all(&filling, table->columns, b);
+    CHECKED_ASSERT(filling.index == count);
     *low_word = (uintptr_t)filling.block;
     *high_word = 0;
     drop_block(table, words[0]);

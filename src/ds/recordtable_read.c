@@ -1,5 +1,6 @@
 /* Reading a table: iterating, scanning, choosing at random, describing; and captures. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "ds/linear_hashing.h"
 #include "ds/recordtable_internal.h"
 
@@ -31,6 +32,7 @@ bool recordtable_iter_next(struct recordtable_iter *iter, struct record *record)
 enum { INDEX_BITS = 16 };
 
 uint64_t recordtable_iter_position(const struct recordtable_iter *iter) {
+    CHECKED_ASSERT(iter->block && iter->index > 0);
     return (uint64_t)(iter->next_bucket - 1) << INDEX_BITS | (iter->index - 1);
 }
 
@@ -42,6 +44,7 @@ static void read_index(const struct recordtable *table, const struct recordtable
 
 void recordtable_read_at(const struct recordtable *table, uint64_t position,
                          struct record *record) {
+    CHECKED_ASSERT(position >> INDEX_BITS < recordtable__buckets(table));
     read_index(table, recordtable__block(table->directory, (size_t)(position >> INDEX_BITS)),
                position & ((1u << INDEX_BITS) - 1), record);
 }
@@ -166,6 +169,7 @@ size_t recordtable_capture_release(struct recordtable_capture *capture) {
 }
 
 void recordtable_capture_free(struct recordtable_capture *capture) {
+    CHECKED_ASSERT(!capture->table);
     quicklist_left_free(&capture->left);
     if (capture->orphan) recordtable_free(capture->orphan);
     mem_free(capture->directory);

@@ -68,6 +68,7 @@ static void note_left(struct text_capture *capture, size_t bytes) {
 }
 
 void shared_text_free(struct shared_text *shared) {
+    CHECKED_ASSERT(!shared->is_abandoned);
     sds unused = NULL;
     pthread_mutex_lock(&shared->lock);
     shared->is_abandoned = true;
@@ -131,6 +132,7 @@ static void preserve(struct shared_text *shared, size_t piece) {
 
 void shared_text_before_write(struct shared_text *shared, size_t from, size_t to) {
     const struct text_capture *newest = shared->newest;
+    CHECKED_ASSERT(from <= to);
     if (!newest) return;
     if (to > newest->len) to = newest->len;
     if (from >= to) return;
@@ -141,6 +143,7 @@ void shared_text_before_write(struct shared_text *shared, size_t from, size_t to
 }
 
 bool shared_text_try_grow(struct shared_text *shared, size_t more) {
+    CHECKED_ASSERT(!shared->is_abandoned);
     pthread_mutex_lock(&shared->lock);
     while (shared->reading != NO_PIECE) pthread_cond_wait(&shared->has_read, &shared->lock);
     sds text = sds_try_grow(shared->text, more);
@@ -152,6 +155,7 @@ bool shared_text_try_grow(struct shared_text *shared, size_t more) {
 /* --- Beginning and end of a capture --- */
 
 struct text_capture *text_capture_begin(struct shared_text *shared, size_t *left) {
+    CHECKED_ASSERT(!shared->is_abandoned);
     size_t len = sds_len(shared->text);
     struct text_capture *capture = mem_alloc(sizeof(*capture));
     *capture = (struct text_capture){
@@ -243,6 +247,7 @@ static void end_read(struct shared_text *shared) {
 }
 
 void text_capture_read(struct text_capture *capture, size_t offset, char *out, size_t len) {
+    CHECKED_ASSERT(offset <= capture->len && len <= capture->len - offset);
     while (len > 0) {
         size_t piece = offset / PIECE, within = offset % PIECE, part = PIECE - within;
         if (part > len) part = len;
@@ -266,6 +271,7 @@ struct slice text_capture_peek(const struct text_capture *capture, size_t offset
 }
 
 void text_capture_pass(struct text_capture *capture, size_t offset) {
+    CHECKED_ASSERT(offset <= capture->len);
     pthread_mutex_lock(&capture->shared->lock);
     capture->passed = offset == capture->len ? capture->pieces : offset / PIECE;
     pthread_mutex_unlock(&capture->shared->lock);

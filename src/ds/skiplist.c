@@ -489,7 +489,7 @@ static void insert(struct skiplist *list, uint64_t hash, struct slice member, do
 
 void skiplist_insert(struct skiplist *list, const struct skiplist_place *place, struct slice member,
                      double score) {
-    CHECKED_ASSERT(!place->node && score == score);
+    CHECKED_ASSERT(!place->node && score == score && place->hash == skiplist_hash(member));
     insert(list, place->hash, member, score);
 }
 
@@ -604,6 +604,7 @@ static void path_to_place(const struct skiplist *list, const struct skiplist_pla
 }
 
 void skiplist_delete(struct skiplist *list, const struct skiplist_place *place) {
+    CHECKED_ASSERT(place->node && list->count > 0);
     struct skiplist_path path;
     path_to_place(list, place, &path);
     if (remove_members(list, &path, place->slot, place->slot + 1, &place->hash)) return;
@@ -647,6 +648,9 @@ static bool keeps_place(const struct skiplist_node *node, unsigned slot, uint64_
 void skiplist_update(struct skiplist *list, const struct skiplist_place *place, struct slice member,
                      double score) {
     CHECKED_ASSERT(place->node && score == score);
+    CHECKED_ASSERT(slice_equal(skiplist_node_member(place->node, place->slot), member));
+    CHECKED_ASSERT(member.len == 0 ||
+                   skiplist_node_member(place->node, place->slot).ptr != member.ptr);
     uint64_t key = skiplist_key(score);
     struct skiplist_node *node = place->node;
     unsigned slot = place->slot;
@@ -681,10 +685,12 @@ struct skiplist_place skiplist_find(const struct skiplist *list, struct slice me
 }
 
 double skiplist_score(const struct skiplist_place *place) {
+    CHECKED_ASSERT(place->node);
     return skiplist_node_score(place->node, place->slot);
 }
 
 uint64_t skiplist_rank(const struct skiplist *list, const struct skiplist_place *place) {
+    CHECKED_ASSERT(place->node);
     struct skiplist_path path;
     path_to_place(list, place, &path);
     return path.start + place->slot;
@@ -734,6 +740,7 @@ void skiplist_seek(const struct skiplist *list, uint64_t rank, struct skiplist_c
 }
 
 bool skiplist_next(struct skiplist_cursor *cursor) {
+    CHECKED_ASSERT(cursor->node && cursor->slot < skiplist_node_count(cursor->node));
     if (++cursor->slot < skiplist_node_count(cursor->node)) return true;
     cursor->node = cursor->node->links[0].next;
     cursor->slot = 0;
@@ -743,6 +750,7 @@ bool skiplist_next(struct skiplist_cursor *cursor) {
 }
 
 bool skiplist_previous(struct skiplist_cursor *cursor) {
+    CHECKED_ASSERT(cursor->node && cursor->slot < skiplist_node_count(cursor->node));
     if (cursor->slot-- > 0) return true;
     cursor->node = cursor->node->prev;
     if (!cursor->node) return false;
@@ -760,6 +768,7 @@ double skiplist_cursor_score(const struct skiplist_cursor *cursor) {
 
 size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct slice *members,
                             size_t count) {
+    CHECKED_ASSERT(cursor->node && count > 0);
     unsigned slot = cursor->slot;
     unsigned there = forward ? skiplist_node_count(cursor->node) - slot : slot + 1;
     unsigned read = count < there ? (unsigned)count : there;
@@ -775,5 +784,6 @@ size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct
 
 void skiplist_random(const struct skiplist *list, struct random *random,
                      struct skiplist_cursor *cursor) {
+    CHECKED_ASSERT(list->count > 0);
     skiplist_seek(list, random_below(random, list->count), cursor);
 }

@@ -1,6 +1,7 @@
 #include "ds/skiplist_capture.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/prefetch.h"
 #include "ds/skiplist_internal.h"
 
@@ -130,6 +131,7 @@ size_t skiplist_capture_release(struct skiplist_capture *capture) {
 }
 
 void skiplist_capture_free(struct skiplist_capture *capture) {
+    CHECKED_ASSERT(!capture->list);
     struct skiplist_node *next_node;
     for (struct skiplist_node *node = capture->left_nodes; node; node = next_node) {
         next_node = node->links[0].next;

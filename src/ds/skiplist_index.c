@@ -1,6 +1,7 @@
 #include "ds/skiplist_index.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/prefetch.h"
 
 #include <assert.h>
@@ -266,6 +267,7 @@ void skiplist_index_shrink(struct skiplist_index *index, const struct skiplist_r
 
 void skiplist_index_insert(struct skiplist_index *index, uint64_t hash, uint32_t number) {
     uint32_t slot;
+    CHECKED_ASSERT(number <= NUMBER_MASK && index->buckets.count > 0);
     uint64_t *word = locate(index, hash, number, &slot);
     bucket_add(index, word, slot);
     index->count++;
@@ -284,6 +286,7 @@ void skiplist_index_move(struct skiplist_index *index, uint64_t hash, uint32_t f
     uint32_t *slots = slots_of(word), *end = slots + skiplist_index__slot_count(word);
     while (slots < end && *slots != slot) slots++;
     assert(slots < end);
+    CHECKED_ASSERT(to <= NUMBER_MASK);
     *slots = (slot & ~NUMBER_MASK) | to;
 }
 

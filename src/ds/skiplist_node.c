@@ -1,6 +1,7 @@
 #include "ds/skiplist_node.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/hash.h"
 #include "base/prefetch.h"
 #include "base/processor.h"
@@ -41,6 +42,7 @@ static struct skiplist_text *read_pointer(const uint8_t *at) {
 }
 
 static const uint8_t *record_at(const struct skiplist_node *node, unsigned slot) {
+    CHECKED_ASSERT(slot < skiplist_node_count(node));
     return (const uint8_t *)node + read_uint16(skiplist_node__offsets(node) + 2 * slot);
 }
 
@@ -107,6 +109,7 @@ struct slice skiplist_node_member(const struct skiplist_node *node, unsigned slo
 
 void skiplist_node_members(const struct skiplist_node *node, unsigned slot, unsigned count,
                            bool forward, struct slice *members) {
+    CHECKED_ASSERT(forward ? slot + count <= skiplist_node_count(node) : count <= slot + 1);
     const uint8_t *offsets = skiplist_node__offsets(node) + 2 * (size_t)slot;
     ptrdiff_t step = forward ? 2 : -2;
     for (unsigned i = 0; i < count; i++, offsets += step)
@@ -351,6 +354,7 @@ void skiplist_node_insert(struct skiplist_node *node, unsigned slot, uint64_t ke
     unsigned count = skiplist_node_count(node), width = node->width;
     uint8_t *tags = skiplist_node__tags(node), *offsets = tags + count;
     uint8_t *scores = offsets + 2 * count;
+    CHECKED_ASSERT(slot <= count && skiplist_node_packs(node, key));
     node->records = (uint16_t)(node->records - record->size);
     assert(scores + (count + 1) * width + 3 <= (uint8_t *)node + node->records);
     memmove(scores + slot * width + 3 + width, scores + slot * width, (count - slot) * width);
@@ -363,12 +367,15 @@ void skiplist_node_insert(struct skiplist_node *node, unsigned slot, uint64_t ke
     write_uint16(offsets + 1 + 2 * slot, node->records);
     write_delta(scores + 3 + slot * width, width, delta_of(node, key));
     record_write((uint8_t *)node + node->records, record);
+    CHECKED_ASSERT(skiplist_node_key(node, slot) == key);
+    CHECKED_ASSERT(slice_equal(skiplist_node_member(node, slot), record->text));
 }
 
 void skiplist_node_delete(struct skiplist_node *node, unsigned slot) {
     unsigned count = skiplist_node_count(node), width = node->width;
     uint8_t *tags = skiplist_node__tags(node), *offsets = tags + count;
     uint8_t *scores = offsets + 2 * count;
+    CHECKED_ASSERT(slot < count);
     unsigned at = read_uint16(offsets + 2 * slot), size = record_size((uint8_t *)node + at);
     uint8_t *records = (uint8_t *)node + node->records;
     memmove(records + size, records, at - node->records);
@@ -386,6 +393,7 @@ void skiplist_node_delete(struct skiplist_node *node, unsigned slot) {
 }
 
 void skiplist_node_set_key(struct skiplist_node *node, unsigned slot, uint64_t key) {
+    CHECKED_ASSERT(slot < skiplist_node_count(node) && skiplist_node_packs(node, key));
     write_delta(skiplist_node__scores(node) + slot * node->width, node->width, delta_of(node, key));
 }
 

@@ -17,6 +17,7 @@
 #ifndef PACKLIST_DS_SKIPLIST_NODE_H
 #define PACKLIST_DS_SKIPLIST_NODE_H
 
+#include "base/checked.h"
 #include "base/slice.h"
 
 #include <stdbool.h>
@@ -92,6 +93,7 @@ struct skiplist_record {
 
 /* The integer of the same order; 0 and -0 have the same. `score` is not NaN. */
 static inline uint64_t skiplist_key(double score) {
+    CHECKED_ASSERT(score == score);
     uint64_t bits;
     if (score == 0) score = 0;
     memcpy(&bits, &score, sizeof(bits));
@@ -141,6 +143,7 @@ static inline uint64_t skiplist_node__delta(const uint8_t *scores, unsigned widt
 }
 
 static inline uint64_t skiplist_node_key(const struct skiplist_node *node, unsigned slot) {
+    CHECKED_ASSERT(slot < skiplist_node_count(node));
     uint64_t delta = skiplist_node__delta(skiplist_node__scores(node), node->width, slot);
     return node->base + (delta << node->shift);
 }

@@ -1,6 +1,7 @@
 /* The index of nodes, and changes. The layout and the invariants are drawn in
  * ds/streamlog_internal.h. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "ds/streamlog_internal.h"
 
 #include <assert.h>
@@ -240,6 +241,7 @@ static void remove_segment(struct streamlog *log, size_t index) {
 /* Removes nodes [from, to) of a segment with their entries. */
 static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_t to) {
     struct streamlog_segment *segment = open_segment(log, index);
+    CHECKED_ASSERT(from < to && to <= segment->count);
     for (size_t i = from; i < to; i++) {
         struct streamlog_node *node = streamlog__node(&segment->items[i]);
         log->length -= node->count;
@@ -290,6 +292,7 @@ static struct streamlog_item *item_to_append(struct streamlog *log,
     struct streamlog_item *last = last_item(log);
     size_t text_bytes = 0;
     for (size_t i = 0; i < 2 * entry->pairs; i++) text_bytes += entry->texts[i].len;
+    CHECKED_ASSERT(text_bytes <= STREAM_ENTRY_MAX);
     if (last && !streamlog__node_is_full(streamlog__node(last), text_bytes, limits)) {
         struct streamlog_segment *segment = open_segment(log, log->segment_count - 1);
         last = &segment->items[segment->count - 1];
@@ -314,6 +317,7 @@ void streamlog_append(struct streamlog *log, struct stream_id id, const struct s
         node = resize_node(log, item, more);
     }
     streamlog__node_append(node, item->base, &entry, own_fields);
+    CHECKED_ASSERT(stream_id_compare(streamlog__last_id(node, item->base), id) == 0);
     log->length++;
     log->facts.last_id = id;
     log->facts.added++;

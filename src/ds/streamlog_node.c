@@ -1,5 +1,6 @@
 /* The bytes of nodes: see the layout in streamlog_internal.h. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "ds/listpack.h"
 #include "ds/streamlog_internal.h"
 
@@ -206,6 +207,8 @@ void streamlog__node_append(struct streamlog_node *node, struct stream_id base,
         at = text_write(at, entry->texts[2 * i + 1]);
     }
     at = back_length_write(at, (uint64_t)(at - begin));
+    CHECKED_ASSERT((size_t)(at - begin) == streamlog__entry_size(base, entry, own_fields));
+    CHECKED_ASSERT(streamlog__after(begin) == at && streamlog__before(at) == begin);
     node->used = (uint32_t)(at - node->bytes);
     node->count++;
     node->added++;
@@ -216,6 +219,7 @@ void streamlog__node_append(struct streamlog_node *node, struct stream_id base,
 }
 
 void streamlog__node_cut(struct streamlog_node *node, size_t at) {
+    CHECKED_ASSERT(at >= node->first && at < node->used && node->count > 1);
     const uint8_t *begin = node->bytes + at, *end = streamlog__after(begin);
     size_t size = (size_t)(end - begin);
     node->count--;
@@ -228,6 +232,7 @@ void streamlog__node_cut(struct streamlog_node *node, size_t at) {
 }
 
 void streamlog__node_cut_front(struct streamlog_node *node, size_t at, size_t count) {
+    CHECKED_ASSERT(at > node->first && at < node->used && count < node->count);
     node->first = (uint32_t)at;
     node->count -= (uint32_t)count;
 }

@@ -1,5 +1,6 @@
 /* Reading a streamlog: iterators, captures, checking. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "ds/streamlog_internal.h"
 
 #include <assert.h>
@@ -144,6 +145,7 @@ size_t streamlog_capture_release(struct streamlog_capture *capture) {
 }
 
 void streamlog_capture_free(struct streamlog_capture *capture) {
+    CHECKED_ASSERT(!capture->log);
     quicklist_left_free(&capture->left);
     if (capture->orphan) streamlog_free(capture->orphan);
     mem_free(capture->segments);

@@ -129,6 +129,7 @@ size_t timer_wheel_advance(struct timer_wheel *wheel, int64_t now_ms,
     size_t fired = 0;
     if (now_ms < wheel->now_ms) return 0;
     assert(now_ms < INT64_MAX);
+    CHECKED_ASSERT(wheel->earliest_ms == wheel->now_ms); /* no node is firing */
     wheel->earliest_ms = now_ms + 1;
     while (wheel->count > 0) {
         unsigned place = first_place(wheel);

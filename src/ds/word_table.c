@@ -1,6 +1,7 @@
 #include "ds/word_table.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 #include <string.h>
 
@@ -51,6 +52,7 @@ void word_table_push(struct word_table *table, uint64_t word) {
 }
 
 void word_table_pop(struct word_table *table) {
+    CHECKED_ASSERT(table->count > 0);
     size_t index = --table->count, segment = index >> WORD_TABLE_SEGMENT_BITS;
     if (segment == 0) {
         if (index == 0) {

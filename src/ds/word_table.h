@@ -8,6 +8,8 @@
 #ifndef PACKLIST_DS_WORD_TABLE_H
 #define PACKLIST_DS_WORD_TABLE_H
 
+#include "base/checked.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +40,7 @@ void word_table_pop(struct word_table *table);
 
 /* The word with this index (< count). It stays in its place until the next push or pop. O(1). */
 static inline uint64_t *word_table_at(const struct word_table *table, size_t index) {
+    CHECKED_ASSERT(index < table->count);
     return &table->directory[index >> WORD_TABLE_SEGMENT_BITS][index & (WORD_TABLE_SEGMENT - 1)];
 }
 
