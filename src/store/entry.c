@@ -52,12 +52,14 @@ static bool same_class(size_t old_size, size_t new_size) {
 }
 
 struct entry *entry_resize(struct entry *entry, size_t old_size, size_t new_size) {
+    CHECKED_ASSERT(entry_check(entry));
     size_t head = head_size(entry);
     if (same_class(head + old_size, head + new_size)) return entry;
     return mem_resize(entry, class_of(head + old_size), class_of(head + new_size));
 }
 
 struct entry *entry_set_expiry(struct entry *entry, int64_t expiry_ms, size_t value_size) {
+    CHECKED_ASSERT(expiry_ms >= -1);
     bool had = entry->flags & ENTRY_HAS_EXPIRY, has = expiry_ms >= 0;
     size_t rest = head_size(entry) - sizeof(*entry) - (had ? 8 : 0) + value_size;
     if (has && !had) {

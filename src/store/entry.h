@@ -15,6 +15,7 @@
 #ifndef PACKLIST_STORE_ENTRY_H
 #define PACKLIST_STORE_ENTRY_H
 
+#include "base/checked.h"
 #include "base/sds.h"
 #include "base/slice.h"
 
@@ -87,6 +88,7 @@ static inline uint8_t entry_epoch(const struct entry *entry) {
 }
 
 static inline void entry_set_epoch(struct entry *entry, uint8_t epoch) {
+    CHECKED_ASSERT(epoch == 0 || epoch == ENTRY_EPOCH);
     entry->flags = (uint8_t)((entry->flags & ~ENTRY_EPOCH) | epoch);
 }
 
@@ -104,6 +106,7 @@ static inline bool entry_is_out_of_line(const struct entry *entry) {
 }
 
 static inline void entry_set_type(struct entry *entry, enum value_type type, unsigned encoding) {
+    CHECKED_ASSERT((unsigned)type <= 15 && encoding <= 15);
     entry->type_encoding = (uint8_t)((unsigned)type | encoding << 4);
 }
 
@@ -141,6 +144,7 @@ static inline bool entry_fields_expire(const struct entry *entry) {
 }
 
 static inline void entry_set_fields_expire(struct entry *entry, bool expire) {
+    CHECKED_ASSERT(!expire || entry_type(entry) == VALUE_HASH);
     entry->flags =
         (uint8_t)((entry->flags & ~ENTRY_FIELDS_EXPIRE) | (expire ? ENTRY_FIELDS_EXPIRE : 0));
 }
@@ -158,6 +162,7 @@ static inline uint8_t *entry_value(const struct entry *entry) {
 /* The pointer that is the value (value_size is sizeof(void *)). */
 static inline void *entry_pointer(const struct entry *entry) {
     void *pointer;
+    CHECKED_ASSERT(entry_is_out_of_line(entry));
     memcpy(&pointer, entry_value(entry), sizeof(pointer));
     return pointer;
 }

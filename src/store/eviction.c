@@ -6,6 +6,8 @@
  * independent draws. */
 #include "store/eviction.h"
 
+#include "base/checked.h"
+
 /* --- The pool --- */
 
 static void pool_remove(struct eviction_pool *pool, size_t index) {
@@ -15,6 +17,7 @@ static void pool_remove(struct eviction_pool *pool, size_t index) {
 }
 
 void eviction_pool_offer(struct eviction_pool *pool, const struct eviction_candidate *candidate) {
+    CHECKED_ASSERT(eviction_pool_wants(pool, candidate->score));
     size_t index = 0;
     while (index < pool->count && pool->candidates[index].entry != candidate->entry) index++;
     if (index < pool->count)
@@ -26,6 +29,7 @@ void eviction_pool_offer(struct eviction_pool *pool, const struct eviction_candi
         pool->candidates[place] = pool->candidates[place - 1];
     pool->candidates[place] = *candidate;
     pool->count++;
+    CHECKED_ASSERT(eviction_pool_check(pool));
 }
 
 bool eviction_pool_take(struct eviction_pool *pool, struct eviction_candidate *candidate) {

@@ -179,6 +179,7 @@ static void count_size(struct keyspace *keyspace, const struct entry *entry) {
 }
 
 void keyspace_recount(const struct keyref *ref, enum value_type old_type, uint64_t old_length) {
+    CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
     size_histogram_remove(&ref->keyspace->sizes, old_type, old_length);
     count_size(ref->keyspace, ref->entry);
 }
@@ -207,7 +208,8 @@ static void move_expiring(const struct keyref *ref, int which, const struct entr
 /* --- Changing --- */
 
 void keyref_moved(struct keyref *ref, struct entry *entry) {
-    CHECKED_ASSERT(entry_check(entry));
+    CHECKED_ASSERT(entry_check(entry) && ref->hash == hashtable_hash(entry_key(entry)));
+    CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
     const struct entry *old = ref->entry;
     ref->entry = entry;
     for (int i = 0; i < EXPIRING_TABLES && entry != old; i++)
@@ -225,6 +227,7 @@ static inline bool is_unvisited(const struct keyref *ref) {
 }
 
 void keyspace_before_change(struct keyref *ref) {
+    CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
     if (is_unvisited(ref)) visit_entry(ref->keyspace->iterator, ref->entry);
 }
 
@@ -234,7 +237,6 @@ bool keyref_was_visited(const struct keyref *ref) {
 
 void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_size) {
     keyspace_before_change(ref);
-    CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
     const struct entry *old = ref->entry;
     bool had = entry_expiry(old) >= 0, has = expiry_ms >= 0;
     if (had && !has) delete_expiring(ref, EXPIRING_KEYS);
@@ -256,7 +258,7 @@ void keyspace_set_fields_expire(struct keyref *ref, bool expire) {
 void keyspace_add(struct keyref *ref, struct entry *entry) {
     struct keyspace *keyspace = ref->keyspace;
     CHECKED_ASSERT(entry_check(entry) && ref->hash == hashtable_hash(entry_key(entry)));
-    CHECKED_ASSERT(!hashtable_find(keyspace->table, entry_key(entry), ref->hash));
+    CHECKED_ASSERT(!ref->entry && !hashtable_find(keyspace->table, entry_key(entry), ref->hash));
     ref->entry = entry;
     entry_set_epoch(entry, keyspace->epoch);
     ref->slot = hashtable_insert(keyspace->table, entry, ref->hash);
@@ -270,7 +272,6 @@ void keyspace_add(struct keyref *ref, struct entry *entry) {
 struct entry *keyspace_take(struct keyref *ref) {
     struct keyspace *keyspace = ref->keyspace;
     struct entry *entry = ref->entry;
-    CHECKED_ASSERT(hashtable_item(*ref->slot) == entry);
     keyspace_before_change(ref);
     keyspace->memo_slot = NULL;
     size_histogram_remove(&keyspace->sizes, entry_type(entry), keyspace->length(entry));
@@ -355,6 +356,7 @@ bool snapshot_iterator_step(struct snapshot_iterator *iterator) {
 }
 
 void snapshot_iterator_abandon(struct snapshot_iterator *iterator) {
+    CHECKED_ASSERT(!iterator->over && iterator->keyspace->iterator == iterator);
     iterator->over = true;
     iterator->keyspace->iterator = NULL;
 }

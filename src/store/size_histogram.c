@@ -15,6 +15,7 @@ void size_histogram_free(struct size_histogram *histogram) {
 }
 
 void size_histogram_add(struct size_histogram *histogram, enum value_type type, uint64_t size) {
+    CHECKED_ASSERT((unsigned)type < VALUE_TYPES && bucket_of(size) < SIZE_BUCKETS);
     uint64_t **counts = &histogram->counts[type];
     if (*counts == NULL) *counts = mem_alloc_zeroed(COUNTS_SIZE);
     (*counts)[bucket_of(size)]++;
@@ -27,6 +28,7 @@ void size_histogram_remove(struct size_histogram *histogram, enum value_type typ
 
 uint64_t size_histogram_count(const struct size_histogram *histogram, enum value_type type,
                               unsigned bucket) {
+    CHECKED_ASSERT((unsigned)type < VALUE_TYPES && bucket < SIZE_BUCKETS);
     const uint64_t *counts = histogram->counts[type];
     return counts ? counts[bucket] : 0;
 }

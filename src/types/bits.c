@@ -8,6 +8,7 @@
  *        ^ from                      ^ to          (head, body, tail) */
 #include "types/bits.h"
 
+#include "base/checked.h"
 #include "base/processor.h"
 
 #include <endian.h>
@@ -85,6 +86,7 @@ static uint8_t bits_within(uint64_t byte, uint64_t from, uint64_t to) {
 }
 
 uint64_t bits_count(struct slice bytes, uint64_t from, uint64_t to) {
+    CHECKED_ASSERT(from <= 8 * bytes.len && to <= 8 * bytes.len);
     if (from >= to) return 0;
     uint64_t count = 0, first = bits_byte(from), end = bits_byte(to);
     if (to & 7) {
@@ -116,6 +118,7 @@ static const char *skip_bytes(const char *at, const char *end, uint8_t skipped) 
 
 int64_t bits_find(struct slice bytes, bool value, uint64_t from, uint64_t to) {
     uint8_t skipped = value ? 0 : 0xFF;
+    CHECKED_ASSERT(from >= to || to <= 8 * bytes.len);
     uint64_t byte = bits_byte(from), end = bits_byte(to + 7);
     while (from < to && byte < end) {
         unsigned found = ((uint8_t)bytes.ptr[byte] ^ skipped) & bits_within(byte, from, to);
@@ -227,6 +230,8 @@ static void combine_one(uint8_t *out, size_t at, size_t len, const struct slice 
 
 void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
                   const struct slice *sources, size_t count) {
+    CHECKED_ASSERT(operation == BITS_NOT ? count == 1 : count > 0);
+    CHECKED_ASSERT(bits_is_commutative(operation) || count > 1);
     for (size_t at = 0; at < len; at += BLOCK) {
         size_t size = len - at < BLOCK ? len - at : BLOCK;
         if (operation <= BITS_NOT)
@@ -277,6 +282,7 @@ static int64_t wrap(struct bits_type type, uint64_t sum) {
 
 /* The largest number of a type; the smallest of a signed type is -max - 1. */
 static int64_t type_max(struct bits_type type) {
+    CHECKED_ASSERT(type.width >= 1 && type.width <= (type.is_signed ? 64 : 63));
     return (int64_t)(((uint64_t)1 << (type.width - type.is_signed)) - 1);
 }
 

@@ -13,6 +13,7 @@ static struct records_limits limits_of_hash(const struct hash_limits *limits) {
 /* The entry of the keyref is now `entry`, and had `old_length` fields before. None of them got an
  * expiry, but some may have lost theirs. */
 static void changed(struct keyref *ref, struct entry *entry, uint64_t old_length) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     if (entry != ref->entry) keyref_moved(ref, entry);
     keyspace_resized(ref, old_length, records_count(entry));
     if (hash_has_expiries(entry)) keyspace_set_fields_expire(ref, records_have_expiries(entry));
@@ -52,6 +53,7 @@ void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expi
 
 void hash_create(struct keyref *ref, struct slice key, struct slice field, struct slice value,
                  size_t expected, const struct hash_limits *limits) {
+    CHECKED_ASSERT(expected >= 1);
     struct entry *entry = hash_load_new(key, expected, limits);
     struct records_limits records_limits = limits_of_hash(limits);
     struct record record = {field, value, RECORD_NEVER};
@@ -68,7 +70,8 @@ void hash_expect(struct keyref *ref, size_t expected, const struct hash_limits *
 
 bool hash_set(struct keyref *ref, struct slice field, struct slice value,
               enum hash_expiry_mode mode, int64_t now_ms, const struct hash_limits *limits) {
-    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_HASH);
+    CHECKED_ASSERT(!value_entry_overlaps(ref->entry, field) &&
+                   !value_entry_overlaps(ref->entry, value));
     struct entry *entry = ref->entry;
     struct records_limits records_limits = limits_of_hash(limits);
     struct record record = {field, value, RECORD_NEVER}, old;
@@ -84,7 +87,7 @@ bool hash_set(struct keyref *ref, struct slice field, struct slice value,
 }
 
 bool hash_delete(struct keyref *ref, struct slice field) {
-    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_HASH);
+    CHECKED_ASSERT(!value_entry_overlaps(ref->entry, field));
     struct entry *entry = ref->entry;
     uint64_t old_length = records_count(entry);
     bool deleted = records_delete(&entry, field);
@@ -95,17 +98,20 @@ bool hash_delete(struct keyref *ref, struct slice field) {
 /* --- Reading --- */
 
 uint64_t hash_length(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     return records_count(entry);
 }
 
 bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
                struct record *record) {
     struct record found;
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     if (!record) record = &found;
     return records_find(entry, field, record) && !hash_has_expired(record, now_ms);
 }
 
 void hash_draws_begin(struct hash_draws *draws, const struct entry *entry, int64_t now_ms) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     records_draws_begin(&draws->records, entry, now_ms);
 }
 
@@ -120,14 +126,17 @@ void hash_draws_end(struct hash_draws *draws) {
 size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count,
                    uint64_t living, int64_t now_ms,
                    void (*visit)(const struct record *record, void *arg), void *arg) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     return records_sample(entry, random, count, living, now_ms, visit, arg);
 }
 
 uint64_t hash_living(const struct entry *entry, int64_t now_ms) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     return records_living(entry, now_ms);
 }
 
 void hash_iter_start(struct hash_iter *iter, const struct entry *entry, int64_t now_ms) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     records_iter_start(&iter->records, entry);
     iter->now_ms = now_ms;
 }
@@ -144,6 +153,7 @@ bool hash_iter_next_batch(struct hash_iter *iter, unsigned parts, struct text_ba
 
 uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
                    void (*visit)(const struct record *record, void *arg), void *arg) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     return records_scan(entry, cursor, visit, arg);
 }
 
@@ -194,6 +204,7 @@ enum hash_expiry_result hash_persist(struct keyref *ref, struct slice field, int
 }
 
 int64_t hash_first_expiry(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     return records_first_expiry(entry);
 }
 
@@ -207,6 +218,7 @@ size_t hash_expire(struct keyref *ref, int64_t now_ms, size_t max,
 }
 
 const struct recordtable *hash_table(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     return records_is_table(entry) ? records_table(entry) : NULL;
 }
 

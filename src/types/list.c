@@ -201,6 +201,7 @@ static struct entry *out_of_line_new(struct slice key, struct quicklist *list,
 void list_create(struct keyref *ref, struct slice key, enum list_end end,
                  const struct slice *elements, size_t count,
                  const struct quicklist_limits *limits) {
+    CHECKED_ASSERT(count > 0);
     struct batch batch;
     batch_prepare(&batch, elements, count);
     bool large = outgrows(LISTPACK_OVERHEAD, 0, elements, count, limits);
@@ -222,6 +223,7 @@ void list_create(struct keyref *ref, struct slice key, enum list_end end,
 struct entry *list_from_body(struct slice key, const uint8_t *first, const uint8_t *end,
                              size_t count, const struct quicklist_limits *limits) {
     size_t size = (size_t)(end - first);
+    CHECKED_ASSERT(listpack_body_check(first, end, count));
     if (!list_embedded_fits(size, count) ||
         quicklist_exceeds_fill(limits->fill, size + LISTPACK_OVERHEAD, count))
         return list_from_quicklist(key, quicklist_from_body(*limits, first, end, count), limits);
@@ -234,6 +236,7 @@ struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
                                   const struct quicklist_limits *limits) {
     const uint8_t *first, *end;
     size_t count = quicklist_count(list);
+    CHECKED_ASSERT(count > 0);
     if (!quicklist_single_body(list, &first, &end) ||
         quicklist_exceeds_fill(limits->fill, (size_t)(end - first) + LISTPACK_OVERHEAD, count))
         return out_of_line_new(key, list, LIST_QUICKLIST);
@@ -260,7 +263,7 @@ static uint64_t push(struct keyref *ref, enum list_end end, const struct slice *
 
 void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
                const struct quicklist_limits *limits) {
-    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_LIST && count > 0);
+    CHECKED_ASSERT(count > 0 && !value_entry_overlaps(ref->entry, elements[0]));
     uint64_t length = push(ref, end, elements, count, limits);
     CHECKED_ASSERT(list_length(ref->entry) == length && length >= count);
     keyspace_resized(ref, length - count, length);
@@ -293,7 +296,7 @@ static void insert(struct keyref *ref, uint64_t index, bool after, struct slice 
 void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice text,
                  const struct quicklist_limits *limits) {
     uint64_t old_length = list_length(ref->entry);
-    CHECKED_ASSERT(index < old_length);
+    CHECKED_ASSERT(index < old_length && !value_entry_overlaps(ref->entry, text));
     insert(ref, index, after, text, limits);
     CHECKED_ASSERT(list_length(ref->entry) == old_length + 1);
     keyspace_resized(ref, old_length, old_length + 1);
@@ -323,7 +326,7 @@ static bool outgrows_by_set(const struct entry *entry, uint64_t index,
 
 void list_set(struct keyref *ref, uint64_t index, struct slice text,
               const struct quicklist_limits *limits) {
-    CHECKED_ASSERT(index < list_length(ref->entry));
+    CHECKED_ASSERT(index < list_length(ref->entry) && !value_entry_overlaps(ref->entry, text));
     struct listpack_element element;
     listpack_prepare(&element, text);
     if (entry_encoding(ref->entry) != LIST_QUICKLIST &&
@@ -358,6 +361,7 @@ static void rotate_out_of_line(struct quicklist *list, enum list_end from, struc
 }
 
 void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_limits *limits) {
+    CHECKED_ASSERT(list_length(ref->entry) > 0);
     if (list_length(ref->entry) == 1) return;
     const uint8_t *element = list_peek(ref->entry, from);
     char buffer[INT64_TEXT_MAX];
@@ -385,6 +389,7 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
 void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
                const struct quicklist_limits *limits) {
     uint64_t old_length = list_length(ref->entry), length = old_length - count;
+    CHECKED_ASSERT(count <= old_length);
     if (list_is_embedded(ref->entry)) {
         list_embedded_delete(ref, end == LIST_HEAD ? 0 : (size_t)length, (size_t)count);
     } else {
@@ -397,6 +402,7 @@ void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
 void list_trim(struct keyref *ref, uint64_t from, uint64_t count,
                const struct quicklist_limits *limits) {
     uint64_t old_length = list_length(ref->entry), behind = old_length - from - count;
+    CHECKED_ASSERT(from <= old_length && count <= old_length - from);
     if (list_is_embedded(ref->entry)) {
         list_embedded_delete(ref, (size_t)(from + count), (size_t)behind);
         list_embedded_delete(ref, 0, (size_t)from);
@@ -427,6 +433,7 @@ static uint64_t remove_out_of_line(struct keyref *ref, const struct listpack_ele
 uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
                      enum list_direction direction, const struct quicklist_limits *limits) {
     struct listpack_element needle;
+    CHECKED_ASSERT(!value_entry_overlaps(ref->entry, text));
     listpack_prepare(&needle, text);
     uint64_t old_length = list_length(ref->entry);
     uint64_t removed = list_is_embedded(ref->entry)
@@ -444,6 +451,7 @@ uint64_t list_length(const struct entry *entry) {
 }
 
 const uint8_t *list_peek(const struct entry *entry, enum list_end end) {
+    CHECKED_ASSERT(list_length(entry) > 0);
     if (!list_is_embedded(entry)) return quicklist_peek(out_of_line(entry), end);
     const uint8_t *first = list_embedded_first(entry);
     if (end == LIST_HEAD) return first;

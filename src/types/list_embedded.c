@@ -1,9 +1,11 @@
 #include "types/list_embedded.h"
 
+#include "base/checked.h"
 #include "ds/listpack.h"
 
 void list_embedded_set_size_and_count(struct entry *entry, size_t size, size_t count) {
     uint16_t size16 = (uint16_t)size;
+    CHECKED_ASSERT(list_embedded_fits(size, count));
     memcpy(entry_value(entry), &size16, sizeof(size16));
     entry_set_byte(entry, (uint8_t)count);
 }
@@ -17,6 +19,7 @@ struct entry *list_embedded_new(struct slice key, size_t size, size_t count) {
 uint8_t *list_embedded_splice(struct keyref *ref, size_t at, size_t remove, size_t add,
                               size_t count) {
     size_t old_size = list_embedded_size(ref->entry);
+    CHECKED_ASSERT(at + remove <= old_size);
     size_t new_size = old_size - remove + add;
     size_t tail = old_size - at - remove;
     uint8_t *gap = list_embedded_first(ref->entry) + at;
@@ -34,6 +37,7 @@ uint8_t *list_embedded_splice(struct keyref *ref, size_t at, size_t remove, size
 }
 
 size_t list_embedded_offset(const struct entry *entry, size_t index) {
+    CHECKED_ASSERT(index <= list_embedded_count(entry));
     const uint8_t *first = list_embedded_first(entry), *end = first + list_embedded_size(entry);
     return (size_t)(listpack_seek_in(first, end, list_embedded_count(entry), index) - first);
 }

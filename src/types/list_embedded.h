@@ -8,6 +8,7 @@
 #ifndef PACKLIST_TYPES_LIST_EMBEDDED_H
 #define PACKLIST_TYPES_LIST_EMBEDDED_H
 
+#include "base/checked.h"
 #include "types/list.h"
 
 /* The encoding nibble of a list's entry. */
@@ -26,6 +27,7 @@ enum {
 _Static_assert(LIST_EMBEDDED_MAX <= UINT16_MAX, "the body's size is kept in two bytes");
 
 static inline bool list_is_embedded(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_LIST);
     return entry_encoding(entry) == LIST_EMBEDDED;
 }
 

@@ -1,5 +1,7 @@
 #include "types/packed.h"
 
+#include "base/checked.h"
+
 enum { SMALL_COUNT_MAX = UINT8_MAX };
 
 static size_t header_for(size_t size, size_t count) {
@@ -35,6 +37,7 @@ size_t packed_value_size(const struct entry *entry) {
 
 uint8_t *packed_splice(struct entry **entry, size_t at, size_t remove, size_t add, size_t count) {
     struct packed body = packed_view(*entry);
+    CHECKED_ASSERT(at + remove <= (size_t)(body.end - body.first));
     if (remove == add && count == body.count) return body.first + at;
     size_t old_header = header_of(*entry), old_size = (size_t)(body.end - body.first);
     size_t size = old_size - remove + add, header = header_for(size, count);
@@ -48,6 +51,7 @@ uint8_t *packed_splice(struct entry **entry, size_t at, size_t remove, size_t ad
     if (header > old_header) memmove(value + header, value + old_header, at);
     if (total < old_total) *entry = entry_resize(*entry, old_total, total);
     write_header(*entry, size, count);
+    CHECKED_ASSERT(packed_check(*entry) && packed_value_size(*entry) == total);
     return entry_value(*entry) + header + at;
 }
 

@@ -11,6 +11,7 @@
 #define PACKLIST_TYPES_PACKED_INDEX_H
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +44,7 @@ static inline void packed_index_free(struct packed_index *index) {
 static inline const uint8_t *packed_index_seek(struct packed_index *index, const uint8_t *first,
                                                size_t count, size_t rank, packed_skip *skip,
                                                unsigned layout) {
+    CHECKED_ASSERT(rank < count);
     if (!index->offsets && (index->passed += rank) > count)
         packed_index_make(index, first, count, skip, layout);
     if (index->offsets) {

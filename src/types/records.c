@@ -1,5 +1,6 @@
 #include "types/records.h"
 
+#include "base/checked.h"
 #include "base/prefetch.h"
 #include "types/packed.h"
 #include "types/type_operations.h"
@@ -11,6 +12,7 @@ static bool has_values(const struct entry *entry) {
 }
 
 unsigned records_layout(const struct entry *entry) {
+    CHECKED_ASSERT(!records_is_table(entry));
     return (has_values(entry) ? RECORDLIST_VALUES : 0u) |
            (entry_encoding(entry) == RECORDS_EXPIRING ? RECORDLIST_EXPIRIES : 0u);
 }
@@ -73,6 +75,8 @@ static size_t place_for(const struct entry *entry, int64_t expiry_ms) {
 }
 
 void records_append(struct entry **entry, const struct record *record) {
+    CHECKED_ASSERT(record->expiry_ms == RECORD_NEVER ||
+                   records_layout(*entry) & RECORDLIST_EXPIRIES);
     insert_at(entry, place_for(*entry, record->expiry_ms), record);
 }
 
@@ -184,7 +188,10 @@ bool records_delete(struct entry **entry, struct slice field) {
 void records_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms) {
     struct record record;
     if (records_is_table(*entry)) {
-        recordtable_set_expiry(records_table(*entry), field, recordtable_hash(field), expiry_ms);
+        bool found = recordtable_set_expiry(records_table(*entry), field, recordtable_hash(field),
+                                            expiry_ms);
+        CHECKED_ASSERT(found);
+        (void)found;
         return;
     }
     if (entry_encoding(*entry) == RECORDS_PACKED) {
@@ -192,6 +199,7 @@ void records_set_expiry(struct entry **entry, struct slice field, int64_t expiry
         make_expiring(entry);
     }
     const uint8_t *at = find_packed(*entry, field, &record);
+    CHECKED_ASSERT(at);
     struct packed body = packed_view(*entry);
     size_t size = recordlist_size(&record, records_layout(*entry));
     /* The record moves within the body: it goes to its new place, and is then removed. */
@@ -223,6 +231,7 @@ const uint8_t *records_expired_packed(const struct entry *entry, int64_t now_ms,
                                       size_t *expired,
                                       void (*visit)(const struct record *record, void *arg),
                                       void *arg) {
+    CHECKED_ASSERT(!records_is_table(entry));
     struct packed body = packed_view(entry);
     const uint8_t *at = body.first;
     *expired = 0;

@@ -13,6 +13,7 @@
 #ifndef PACKLIST_TYPES_RECORDS_H
 #define PACKLIST_TYPES_RECORDS_H
 
+#include "base/checked.h"
 #include "base/text_batch.h"
 #include "ds/recordlist.h"
 #include "ds/recordtable.h"
@@ -30,10 +31,12 @@ struct records_limits {
 struct entry *records_new(struct slice key, enum value_type type, bool as_table);
 
 static inline bool records_is_table(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_SET || entry_type(entry) == VALUE_HASH);
     return entry_encoding(entry) == RECORDS_TABLE;
 }
 
 static inline struct recordtable *records_table(const struct entry *entry) {
+    CHECKED_ASSERT(records_is_table(entry));
     return entry_pointer(entry);
 }
 

@@ -1,6 +1,7 @@
 #include "types/records_random.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "types/packed.h"
 
 /* An index is worth its time where less than about one record in PATIENCE + 1 has not expired. */
@@ -99,6 +100,7 @@ static void sample_few(const struct entry *entry, struct random *random, uint64_
 size_t records_sample(const struct entry *entry, struct random *random, uint64_t count,
                       uint64_t living, int64_t now_ms,
                       void (*visit)(const struct record *record, void *arg), void *arg) {
+    CHECKED_ASSERT(living <= records_count(entry));
     if (count > living) count = living;
     if (records_is_table(entry) && count <= living / 3) {
         sample_few(entry, random, count, now_ms, visit, arg);
@@ -122,6 +124,7 @@ void records_take_sample(struct entry **entry, struct random *random, uint64_t c
     unsigned layout = records_layout(*entry);
     struct packed body = packed_view(*entry);
     size_t left = body.count, needed = count;
+    CHECKED_ASSERT(!(layout & RECORDLIST_EXPIRIES) && count < left);
     uint8_t *to = body.first; /* behind the records that stay */
     for (const uint8_t *at = body.first, *next; at < body.end; at = next) {
         struct record record;

@@ -12,6 +12,7 @@
 enum { SET_INTSET = RECORDS_EXPIRING + 1 };
 
 static bool is_intset(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_SET);
     return entry_encoding(entry) == SET_INTSET;
 }
 
@@ -103,6 +104,7 @@ struct entry *set_load_new(struct slice key, uint64_t expected, const struct set
 struct entry *set_from_intset(struct slice key, const uint8_t *intset,
                               const struct set_limits *limits) {
     size_t size = intset_size(intset);
+    CHECKED_ASSERT(intset_validate(slice_make(intset, size)));
     struct entry *entry = entry_new(key, VALUE_SET, SET_INTSET, size);
     memcpy(intset_of(entry), intset, size);
     if (intset_count(intset) > limits->intset_entries) leave_intset(&entry, true);
@@ -112,6 +114,7 @@ struct entry *set_from_intset(struct slice key, const uint8_t *intset,
 void set_create(struct keyref *ref, struct slice key, struct slice first, size_t expected,
                 const struct set_limits *limits) {
     int64_t value;
+    CHECKED_ASSERT(expected >= 1);
     struct entry *entry = new_set(key, number_parse_int64(first, &value), expected, limits);
     set_load_add(&entry, first, limits);
     keyspace_add(ref, entry);
@@ -128,7 +131,7 @@ void set_expect(struct keyref *ref, size_t expected, const struct set_limits *li
 }
 
 bool set_add(struct keyref *ref, struct slice member, const struct set_limits *limits) {
-    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_SET);
+    CHECKED_ASSERT(!value_entry_overlaps(ref->entry, member));
     struct entry *entry = ref->entry;
     bool added = set_load_add(&entry, member, limits);
     if (entry != ref->entry) keyref_moved(ref, entry);
@@ -149,7 +152,7 @@ static bool remove_integer(struct entry **entry, struct slice member) {
 }
 
 bool set_remove(struct keyref *ref, struct slice member) {
-    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_SET);
+    CHECKED_ASSERT(!value_entry_overlaps(ref->entry, member));
     struct entry *entry = ref->entry;
     bool removed =
         is_intset(entry) ? remove_integer(&entry, member) : records_delete(&entry, member);
@@ -245,10 +248,13 @@ void set_draws_begin(struct set_draws *draws, const struct entry *entry) {
 struct slice set_draws_next(struct set_draws *draws, struct random *random) {
     struct record record;
     if (draws->intset) {
+        CHECKED_ASSERT(intset_count(draws->intset) > 0);
         size_t index = random_below(random, intset_count(draws->intset));
         return number_text(draws->digits, intset_get(draws->intset, index));
     }
-    records_draws_next(&draws->records, random, &record);
+    bool is_drawn = records_draws_next(&draws->records, random, &record);
+    CHECKED_ASSERT(is_drawn);
+    (void)is_drawn;
     return record.field;
 }
 
@@ -314,6 +320,7 @@ size_t set_sample(const struct entry *entry, struct random *random, uint64_t cou
 /* --- Taking members out at random --- */
 
 sds set_take_one(struct keyref *ref, struct random *random) {
+    CHECKED_ASSERT(set_length(ref->entry) > 0);
     struct set_draws draws;
     set_draws_begin(&draws, ref->entry);
     sds member = sds_new(set_draws_next(&draws, random));

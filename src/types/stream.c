@@ -9,6 +9,7 @@
 enum { STREAM_IN_LOG = ENTRY_OUT_OF_LINE }; /* the only encoding */
 
 struct streamlog *stream_log(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_STREAM);
     return entry_pointer(entry);
 }
 
@@ -26,14 +27,12 @@ void stream_create(struct keyref *ref, struct slice key) {
 
 void stream_append(struct keyref *ref, struct stream_id id, const struct slice *texts, size_t pairs,
                    const struct stream_limits *limits) {
-    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_STREAM);
     uint64_t length = stream_length(ref->entry);
     streamlog_append(stream_log(ref->entry), id, texts, pairs, limits);
     keyspace_resized(ref, length, length + 1);
 }
 
 bool stream_delete(struct keyref *ref, struct stream_id id) {
-    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_STREAM);
     uint64_t length = stream_length(ref->entry);
     if (!streamlog_delete(stream_log(ref->entry), id)) return false;
     keyspace_resized(ref, length, length - 1);
@@ -41,7 +40,6 @@ bool stream_delete(struct keyref *ref, struct stream_id id) {
 }
 
 uint64_t stream_trim(struct keyref *ref, const struct stream_trim *trim) {
-    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_STREAM);
     uint64_t length = stream_length(ref->entry);
     uint64_t removed = streamlog_trim(stream_log(ref->entry), trim);
     keyspace_resized(ref, length, length - removed);
@@ -49,6 +47,10 @@ uint64_t stream_trim(struct keyref *ref, const struct stream_trim *trim) {
 }
 
 void stream_set_facts(struct keyref *ref, const struct stream_facts *facts) {
+    struct stream_entry last;
+    CHECKED_ASSERT(facts->added >= stream_length(ref->entry));
+    CHECKED_ASSERT(!stream_edge(ref->entry, true, &last) ||
+                   stream_id_compare(facts->last_id, last.id) >= 0);
     *streamlog_facts(stream_log(ref->entry)) = *facts;
 }
 

@@ -6,6 +6,7 @@
  * keyspace. */
 #include "types/string.h"
 
+#include "base/checked.h"
 #include "base/prefetch.h"
 #include "types/type_operations.h"
 #include "types/value.h"
@@ -43,6 +44,7 @@ static void write_integer(struct entry *entry, size_t size, int64_t value) {
     memcpy(&word, at, sizeof(word));
     word = (word & (((uint64_t)1 << shift) - 1)) | (uint64_t)value << shift;
     memcpy(at, &word, sizeof(word));
+    CHECKED_ASSERT(read_integer(entry) == value);
 }
 
 /* --- Storing --- */
@@ -175,6 +177,7 @@ static void store(struct keyref *ref, struct slice key, const struct plan *plan)
         create(ref, key, plan);
         return;
     }
+    CHECKED_ASSERT(!value_entry_overlaps(ref->entry, plan->text));
     if (entry_type(ref->entry) != VALUE_STRING) become_string(ref);
     size_t old_length = string_length(ref->entry);
     replace(ref, plan);
@@ -234,6 +237,7 @@ void string_set_raw_keep_expiry(struct keyref *ref, struct slice key, sds text) 
 }
 
 uint8_t *string_overwrite(struct keyref *ref, size_t len) {
+    CHECKED_ASSERT(entry_type(ref->entry) == VALUE_STRING);
     if (!may_overwrite(ref->entry)) return NULL;
     sds text = entry_pointer(ref->entry);
     if (sds_len(text) != len) return NULL;
@@ -298,6 +302,8 @@ static char *extend(struct keyref *ref, size_t len) {
 
 bool string_append(struct keyref *ref, struct slice text) {
     size_t old_len = string_length(ref->entry);
+    CHECKED_ASSERT(old_len + text.len <= STRING_LENGTH_MAX);
+    CHECKED_ASSERT(!value_entry_overlaps(ref->entry, text));
     char *bytes = extend(ref, old_len + text.len);
     if (bytes == NULL) return false;
     slice_copy(bytes + old_len, text);
@@ -322,6 +328,7 @@ static uint8_t *create_zeroed(struct keyref *ref, struct slice key, size_t len) 
 }
 
 uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t to) {
+    CHECKED_ASSERT(from <= to && to <= STRING_LENGTH_MAX);
     if (ref->entry == NULL) return create_zeroed(ref, key, to);
     size_t old_len = string_length(ref->entry), len = to > old_len ? to : old_len;
     char *bytes = extend(ref, len);
@@ -335,6 +342,7 @@ uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t t
 /* --- Captures --- */
 
 struct shared_text *string_share(struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_STRING && entry_is_out_of_line(entry));
     if (entry_encoding(entry) == STRING_OUT_OF_LINE) {
         entry_set_pointer(entry, shared_text_new(entry_pointer(entry)));
         set_layout(entry, STRING_SHARED, sizeof(struct shared_text *));
@@ -347,12 +355,14 @@ bool string_is_captured(const struct entry *entry) {
 }
 
 void string_before_shared_write(struct entry *entry, size_t from, size_t to) {
+    CHECKED_ASSERT(from <= to && to <= string_length(entry));
     shared_text_before_write(shared_text_of(entry), from, to);
 }
 
 /* --- Reading --- */
 
 bool string_integer(const struct entry *entry, int64_t *value) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_STRING);
     if (entry_encoding(entry) != STRING_INTEGER) return false;
     *value = read_integer(entry);
     return true;
@@ -364,6 +374,7 @@ bool string_parse_integer(const struct entry *entry, int64_t *value) {
 }
 
 struct slice string_text(const struct entry *entry, char buffer[INT64_TEXT_MAX]) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_STRING);
     switch (entry_encoding(entry)) {
     case STRING_INTEGER: return number_text(buffer, read_integer(entry));
     case STRING_OUT_OF_LINE: return sds_slice(entry_pointer(entry));
@@ -373,6 +384,7 @@ struct slice string_text(const struct entry *entry, char buffer[INT64_TEXT_MAX])
 }
 
 size_t string_length(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_STRING);
     switch (entry_encoding(entry)) {
     case STRING_INTEGER: return number_int64_length(read_integer(entry));
     case STRING_OUT_OF_LINE: return sds_len(entry_pointer(entry));

@@ -1,5 +1,6 @@
 #include "types/value.h"
 
+#include "base/checked.h"
 #include "types/type_operations.h"
 #include "types/value_capture.h"
 
@@ -32,6 +33,7 @@ bool value_type_exists(enum value_type type) {
 }
 
 const char *value_type_name(enum value_type type) {
+    CHECKED_ASSERT((unsigned)type < VALUE_TYPES);
     return names[type];
 }
 
@@ -58,7 +60,14 @@ size_t value_size(const struct entry *entry) {
     return operations_of(entry)->value_size(entry);
 }
 
+bool value_entry_overlaps(const struct entry *entry, struct slice text) {
+    const char *begin = (const char *)entry,
+               *end = begin + entry_allocated(entry, value_size(entry));
+    return text.len > 0 && text.ptr < end && slice_end(text) > begin;
+}
+
 bool value_prefetch(struct value_lookup *lookup, unsigned step) {
+    CHECKED_ASSERT(entry_is_out_of_line(lookup->entry));
     return operations_of(lookup->entry)->prefetch(lookup, step);
 }
 
@@ -83,6 +92,7 @@ struct entry *value_copy(const struct entry *entry, struct slice key) {
     struct entry *copy = entry_copy(entry, key, operations->value_size(entry));
     entry_set_clock(copy, 0);
     operations->own_value(copy);
+    CHECKED_ASSERT(operations->length(copy) == operations->length(entry));
     return copy;
 }
 
@@ -110,6 +120,7 @@ bool value_check(const struct entry *entry) {
 
 bool value_capture_begin(struct value_capture *capture, struct entry *entry, size_t *left) {
     enum value_type type = entry_type(entry);
+    CHECKED_ASSERT(type == VALUE_STRING || !value_is_captured(entry));
     *capture = (struct value_capture){type, operations_of_type(type)->capture_begin(entry, left)};
     return capture->state;
 }
@@ -123,9 +134,11 @@ size_t value_capture_allocated(const struct value_capture *capture) {
 }
 
 size_t value_capture_release(struct value_capture *capture) {
+    CHECKED_ASSERT(capture->state);
     return operations_of_type(capture->type)->capture_release(capture->state);
 }
 
 void value_capture_free(struct value_capture *capture) {
+    CHECKED_ASSERT(capture->state);
     operations_of_type(capture->type)->capture_free(capture->state);
 }

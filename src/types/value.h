@@ -77,6 +77,10 @@ static inline bool value_wakes_clients(const struct entry *entry) {
     return value_type_flags[entry_type(entry)] & VALUE_WAKES_CLIENTS;
 }
 
+/* Returns whether the text lies in the memory of the entry itself: arguments of a function that
+ * changes the value must not. O(1). */
+bool value_entry_overlaps(const struct entry *entry, struct slice text);
+
 /* Bytes of the value inside the entry: the size that entry_resize and entry_free need. O(1). */
 size_t value_size(const struct entry *entry);
 

@@ -57,6 +57,7 @@ static bool fits_listpack(uint64_t count, size_t longest, size_t size,
 struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t longest,
                                  const struct zset_limits *limits) {
     uint64_t count = skiplist_count(list);
+    CHECKED_ASSERT(count > 0);
     size_t size = 0;
     struct zset_pair pair;
     struct skiplist_cursor cursor;
@@ -82,7 +83,7 @@ struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t
 
 void zset_create(struct keyref *ref, struct slice key, struct slice member, double score,
                  uint64_t count, size_t longest, const struct zset_limits *limits) {
-    CHECKED_ASSERT(!isnan(score));
+    CHECKED_ASSERT(!isnan(score) && count > 0 && longest >= member.len);
     if (fits_listpack(count, longest, longest + PAIR_OVERHEAD_MAX, limits)) {
         struct zset_pair pair;
         zset_pair_prepare(&pair, member, score);
@@ -132,7 +133,7 @@ static void put_in_skiplist(struct skiplist *list, const struct skiplist_place *
 /* Only a member that is added can exceed the limits. */
 void zset_put(struct keyref *ref, const struct zset_place *place, struct slice member, double score,
               const struct zset_limits *limits) {
-    CHECKED_ASSERT(!isnan(score));
+    CHECKED_ASSERT(!isnan(score) && !value_entry_overlaps(ref->entry, member));
     uint64_t length = zset_length(ref->entry);
     if (!zset_is_embedded(ref->entry)) {
         put_in_skiplist(skiplist_of(ref->entry), &place->in_list, member, score);
@@ -178,6 +179,7 @@ void zset_remove_range(struct keyref *ref, uint64_t from, uint64_t count) {
 /* --- Bounds --- */
 
 uint64_t zset_count_below(const struct entry *entry, double score, bool inclusive) {
+    CHECKED_ASSERT(!isnan(score));
     if (!zset_is_embedded(entry)) return skiplist_count_below(skiplist_of(entry), score, inclusive);
     struct zset_iter iter;
     struct zset_member member;
@@ -316,6 +318,7 @@ static inline const uint8_t *skip_pair(const uint8_t *at, unsigned layout) {
 }
 
 void zset_draws_next(struct zset_draws *draws, struct random *random, struct zset_member *member) {
+    CHECKED_ASSERT(zset_length(draws->entry) > 0);
     uint64_t length = zset_length(draws->entry), rank = random_below(random, length);
     if (zset_is_embedded(draws->entry)) {
         const uint8_t *at = packed_index_seek(&draws->index, zset_embedded_first(draws->entry),

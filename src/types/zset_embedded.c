@@ -1,8 +1,11 @@
 #include "types/zset_embedded.h"
 
+#include "base/checked.h"
+
 #include <math.h>
 
 void zset_pair_prepare(struct zset_pair *pair, struct slice member, double score) {
+    CHECKED_ASSERT(!isnan(score));
     listpack_prepare(&pair->member, member);
     size_t len = number_format_double(pair->score_text, zset_score(score));
     listpack_prepare(&pair->score, slice_make(pair->score_text, len));
@@ -64,6 +67,7 @@ size_t zset_embedded_append(struct entry *entry, size_t size, uint32_t count,
 static uint8_t *splice(struct keyref *ref, size_t at, size_t remove, size_t add, uint32_t count) {
     size_t old_size = zset_embedded_size(ref->entry), new_size = old_size - remove + add;
     size_t tail = old_size - at - remove;
+    CHECKED_ASSERT(at + remove <= old_size);
     uint8_t *gap = zset_embedded_first(ref->entry) + at;
     /* The tail moves while the entry has the larger of both sizes. */
     if (add < remove) memmove(gap + add, gap + remove, tail);
@@ -116,6 +120,7 @@ void zset_embedded_insert(struct keyref *ref, const struct zset_pair *pair, stru
 }
 
 const uint8_t *zset_embedded_seek(const struct entry *entry, uint64_t rank) {
+    CHECKED_ASSERT(rank <= zset_embedded_count(entry));
     return listpack_seek_in(zset_embedded_first(entry), zset_embedded_end(entry),
                             2 * (size_t)zset_embedded_count(entry), 2 * (size_t)rank);
 }

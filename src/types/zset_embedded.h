@@ -7,6 +7,7 @@
 #ifndef PACKLIST_TYPES_ZSET_EMBEDDED_H
 #define PACKLIST_TYPES_ZSET_EMBEDDED_H
 
+#include "base/checked.h"
 #include "ds/listpack.h"
 #include "types/zset.h"
 
@@ -16,6 +17,7 @@ enum { ZSET_EMBEDDED_OFFSET = 8 };
 enum zset_encoding { ZSET_EMBEDDED, ZSET_SKIPLIST = ENTRY_OUT_OF_LINE };
 
 static inline bool zset_is_embedded(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_ZSET);
     return entry_encoding(entry) == ZSET_EMBEDDED;
 }
 

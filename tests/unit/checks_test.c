@@ -4,8 +4,11 @@
 
 #include "base/checked.h"
 #include "base/hash.h"
+#include "ds/intset.h"
 #include "ds/quicklist_internal.h"
+#include "ds/skiplist.h"
 #include "types/list.h"
+#include "types/set.h"
 #include "types/string.h"
 #include "types/value.h"
 #include "unit/keyspace_fixture.h"
@@ -95,6 +98,57 @@ static void conditions_are_evaluated_in_checked_builds_only(void **state) {
     assert_int_equal(evaluated, CHECKS_ARE_ON);
 }
 
+/* --- Preconditions of functions --- */
+
+static void read_behind_an_intset(const void *arg) {
+    uint8_t intset[INTSET_HEADER_SIZE];
+    (void)arg;
+    intset_init(intset);
+    intset_get(intset, 0);
+}
+
+static void step_behind_the_last_member(const void *arg) {
+    struct skiplist_cursor cursor = {0};
+    (void)arg;
+    skiplist_next(&cursor);
+}
+
+static void drop_more_elements_than_there_are(const void *ref) {
+    list_drop((struct keyref *)ref, LIST_HEAD, 2, &limits);
+}
+
+static void push_an_element_of_the_same_list(const void *ref) {
+    struct listpack_value value;
+    listpack_get(list_peek(((const struct keyref *)ref)->entry, LIST_HEAD), &value);
+    struct slice element = slice_make(value.ptr, value.len);
+    list_push((struct keyref *)ref, LIST_TAIL, &element, 1, &limits);
+}
+
+static void read_a_list_as_a_set(const void *ref) {
+    set_length(((const struct keyref *)ref)->entry);
+}
+
+static void give_a_key_an_expiry_before_the_epoch(const void *ref) {
+    struct keyref *key = (struct keyref *)ref;
+    keyspace_set_expiry(key, -2, value_size(key->entry));
+}
+
+static void broken_preconditions_end_a_checked_build(void **state) {
+    static void (*const uses[])(const void *) = {
+        read_behind_an_intset,
+        step_behind_the_last_member,
+        drop_more_elements_than_there_are,
+        push_an_element_of_the_same_list,
+        read_a_list_as_a_set,
+        give_a_key_an_expiry_before_the_epoch,
+    };
+    struct keyspace *keyspace = *state;
+    make_list(keyspace, SLICE("list"), 1);
+    struct keyref ref = keyspace_find(keyspace, SLICE("list"));
+    for (size_t i = 0; CHECKS_ARE_ON && i < sizeof(uses) / sizeof(uses[0]); i++)
+        assert_true(aborts(uses[i], &ref, 1));
+}
+
 int main(void) {
     hash_init();
     const struct CMUnitTest tests[] = {
@@ -105,6 +159,8 @@ int main(void) {
             a_large_value_is_checked_once_enough_writes_have_paid_for_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_size_that_was_not_reported_is_found, set_up, tear_down),
         cmocka_unit_test(conditions_are_evaluated_in_checked_builds_only),
+        cmocka_unit_test_setup_teardown(broken_preconditions_end_a_checked_build, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
