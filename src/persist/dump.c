@@ -1,6 +1,8 @@
 #include "persist/dump.h"
 
+#include "base/checked.h"
 #include "base/crc64.h"
+#include "persist/entry_digest.h"
 #include "persist/rdb_format.h"
 #include "types/value.h"
 
@@ -30,6 +32,7 @@ sds dump_new(const struct entry *entry, bool compress) {
     rdb_write_byte(&writer, (uint8_t)rdb_value_type(entry));
     rdb_write_value(&writer, entry);
     dump_end(&writer);
+    CHECKED_ASSERT(dump_check(sds_slice(payload), entry));
     return payload;
 }
 
@@ -74,4 +77,26 @@ struct entry *dump_read(struct slice payload, struct slice key,
             (unsigned long long)rdb_reader_error_offset(&reader), rdb_reader_error(&reader));
     rdb_reader_end(&reader);
     return entry;
+}
+
+static bool have_equal_digests(const struct entry *a, const struct entry *b) {
+    struct digest digest;
+    uint8_t bytes[2][DIGEST_SIZE];
+    if (!digest_start(&digest)) return true;
+    entry_digest_of_value(&digest, a, bytes[0]);
+    entry_digest_of_value(&digest, b, bytes[1]);
+    digest_end(&digest);
+    return memcmp(bytes[0], bytes[1], DIGEST_SIZE) == 0;
+}
+
+bool dump_check(struct slice payload, const struct entry *entry) {
+    const struct rdb_load_options options = {.limits = value_limits_default};
+    enum dump_error error;
+    if (value_allocated(entry) > DUMP_CHECK_MAX) return true;
+    struct entry *read = dump_read(payload, entry_key(entry), &options, &error, NULL);
+    if (!read) return false;
+    read = entry_set_expiry(read, entry_expiry(entry), value_size(read)); /* digests tell it */
+    bool good = value_check(read) && have_equal_digests(read, entry);
+    value_free(read);
+    return good;
 }

@@ -21,7 +21,7 @@ bool dump_open(struct slice payload, bool skip_checksum, struct slice *content);
 /* --- Values --- */
 
 /* Returns the payload of the entry's value; the caller frees it. `compress` as for
- * rdb_writer_start. O(value). */
+ * rdb_writer_start. O(value). Builds with CHECKED=1 read it back (dump_check). */
 sds dump_new(const struct entry *entry, bool compress);
 
 enum dump_error {
@@ -37,5 +37,10 @@ enum dump_error {
 struct entry *dump_read(struct slice payload, struct slice key,
                         const struct rdb_load_options *options, enum dump_error *error,
                         sds *reason);
+
+/* Returns whether reading the payload gives the value of the entry, with the same digest
+ * (persist/entry_digest.h). Passes a value of more than DUMP_CHECK_MAX bytes unread. O(value). */
+enum { DUMP_CHECK_MAX = 64 * 1024 };
+bool dump_check(struct slice payload, const struct entry *entry);
 
 #endif

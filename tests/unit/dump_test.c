@@ -51,6 +51,17 @@ static void payloads_are_those_of_redis(void **state) {
     value_free(entry);
 }
 
+static void a_payload_is_told_from_that_of_another_value(void **state) {
+    (void)state;
+    struct entry *entry = string_new(SLICE("key"), SLICE("hello"));
+    struct entry *other = string_new(SLICE("key"), SLICE("hallo"));
+    assert_true(dump_check(of_redis_7, entry));
+    assert_false(dump_check(of_redis_7, other));
+    assert_false(dump_check(slice_make(of_redis_7.ptr, of_redis_7.len - 1), entry));
+    value_free(other);
+    value_free(entry);
+}
+
 static void lists_are_dumped_and_restored(void **state) {
     (void)state;
     const uint8_t body[] = {0x81, 'a', 2, 5, 1};
@@ -114,6 +125,7 @@ int main(void) {
     hash_init_seed(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(payloads_are_those_of_redis),
+        cmocka_unit_test(a_payload_is_told_from_that_of_another_value),
         cmocka_unit_test(lists_are_dumped_and_restored),
         cmocka_unit_test(versions_that_are_known_are_read),
         cmocka_unit_test(bad_values_are_refused),
