@@ -2,6 +2,7 @@
 #include "ds/hashtable_internal.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/prefetch.h"
 
 /* --- Scanning --- */
@@ -38,6 +39,8 @@ uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
     for (size_t i = 0; i < count; i++) {
         visit(hashtable_item(*hashtable__bucket_slot(bucket, i)), arg);
     }
+    CHECKED_ASSERT(hashtable__bucket(table, index) == bucket &&
+                   hashtable__bucket_count(bucket) == count); /* no change by visit() */
     return next;
 }
 

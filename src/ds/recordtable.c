@@ -275,6 +275,7 @@ static bool overwrite(struct recordtable *table, const struct record_place *plac
     recordtable__read(recordtable__block(table->directory, place->bucket), table->columns,
                       place->index, place->offset, &old);
     size_t len = record->value.len;
+    CHECKED_ASSERT(old.field.len == 0 || old.field.ptr != record->field.ptr);
     if (old.expiry_ms == record->expiry_ms && slice_equal(old.value, record->value)) return true;
     if (old.value.len != len || len > RECORD_INLINE_MAX ||
         (old.expiry_ms == RECORD_NEVER) != (record->expiry_ms == RECORD_NEVER))

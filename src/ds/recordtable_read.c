@@ -63,6 +63,8 @@ uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
         offset += recordtable__read(block, table->columns, i, offset, &record);
         visit(&record, arg);
     }
+    CHECKED_ASSERT(recordtable__block(table->directory, bucket) ==
+                   block); /* no change by visit() */
     return linear_scan_next(bucket, bits);
 }
 

@@ -236,7 +236,7 @@ struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
                                   const struct quicklist_limits *limits) {
     const uint8_t *first, *end;
     size_t count = quicklist_count(list);
-    CHECKED_ASSERT(count > 0);
+    CHECKED_ASSERT(count > 0 && quicklist_limits_of(list).fill == limits->fill);
     if (!quicklist_single_body(list, &first, &end) ||
         quicklist_exceeds_fill(limits->fill, (size_t)(end - first) + LISTPACK_OVERHEAD, count))
         return out_of_line_new(key, list, LIST_QUICKLIST);

@@ -1,8 +1,11 @@
 /* Reading a list in order: over the embedded body here, over nodes in ds/quicklist. */
 #include "types/list_embedded.h"
 
+#include "base/checked.h"
+
 void list_iter_start(struct list_iter *iter, const struct entry *entry, uint64_t index,
                      enum list_direction direction) {
+    CHECKED_ASSERT(index < list_length(entry));
     iter->embedded = list_is_embedded(entry);
     if (!iter->embedded) {
         quicklist_iter_start(&iter->chunks, list_quicklist(entry), index, direction);

@@ -225,6 +225,7 @@ size_t set_keep_members(const struct entry *entry, struct set_probe *probes, siz
     const struct recordtable *table = set_table(entry);
     bool found[TEXT_BATCH] = {false};
     assert(count <= TEXT_BATCH);
+    CHECKED_ASSERT(count == 0 || probes[0].hash == set_hash(probes[0].member));
     if (table) {
         for (size_t i = 0; i < count; i += LOOKUPS_AT_ONCE)
             find_in_table(table, probes + i,

@@ -177,6 +177,7 @@ static void store(struct keyref *ref, struct slice key, const struct plan *plan)
         create(ref, key, plan);
         return;
     }
+    CHECKED_ASSERT(slice_equal(entry_key(ref->entry), key));
     CHECKED_ASSERT(!value_entry_overlaps(ref->entry, plan->text));
     if (entry_type(ref->entry) != VALUE_STRING) become_string(ref);
     size_t old_length = string_length(ref->entry);
@@ -330,6 +331,7 @@ static uint8_t *create_zeroed(struct keyref *ref, struct slice key, size_t len) 
 uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t to) {
     CHECKED_ASSERT(from <= to && to <= STRING_LENGTH_MAX);
     if (ref->entry == NULL) return create_zeroed(ref, key, to);
+    CHECKED_ASSERT(slice_equal(entry_key(ref->entry), key));
     size_t old_len = string_length(ref->entry), len = to > old_len ? to : old_len;
     char *bytes = extend(ref, len);
     if (bytes == NULL) return NULL;
