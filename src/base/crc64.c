@@ -29,7 +29,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are read as the
 #define TABLE(a, b, c, d, e, f, g, h)                                                              \
     SUMS_128(0, a, b, c, d, e, f, g), SUMS_128(h, a, b, c, d, e, f, g)
 
-/* tables[n][byte]: the checksum of the byte with n zero bytes behind it. */
+/* tables[n][byte]: the checksum of the byte with n zero bytes after it. */
 // clang-format off
 static const uint64_t tables[8][256] = {
     {TABLE(0x7AD870C830358979, 0xF5B0E190606B12F2, 0xC038E5739841B68F, 0xAB28ECB46814FE75,

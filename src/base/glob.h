@@ -11,7 +11,7 @@
  * glob_is_match_all. */
 bool glob_match(struct slice pattern, struct slice text, bool nocase);
 
-/* True when the pattern is a plain "*". */
+/* Returns whether the pattern is a plain "*". */
 bool glob_is_match_all(struct slice pattern);
 
 #endif

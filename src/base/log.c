@@ -104,7 +104,7 @@ static void remember_line(const char *line, size_t len) {
     logger.written += len;
 }
 
-/* The part behind the end of its first line. */
+/* The part after the end of its first line. */
 static struct slice skip_line(struct slice part) {
     const char *end = memchr(part.ptr, '\n', part.len);
     size_t skipped = end ? (size_t)(end + 1 - part.ptr) : part.len;

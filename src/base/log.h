@@ -23,7 +23,7 @@ bool log_set_file(const char *path);
  * facility local0 to local7 (0 … 7) or user (LOG_FACILITY_USER of base/log_syslog.h). */
 void log_set_syslog(const char *ident, int facility);
 
-/* The letter behind the process's number: M for a primary (the default), S for a replica, C for a
+/* The letter after the process's number: M for a primary (the default), S for a replica, C for a
  * forked child, which calls it itself. */
 void log_set_role(char role);
 

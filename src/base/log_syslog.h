@@ -1,5 +1,6 @@
-/* log_syslog: lines of the log for the system's logger. Apart from base/log.c, as <syslog.h> gives
- * its levels the same names. For base/log.c; others use base/log.h, and the facilities here. */
+/* log_syslog: lines of the log for the system's logger. Separate from base/log.c, as <syslog.h>
+ * gives its levels the same names. For base/log.c; others use base/log.h, and the facilities
+ * here. */
 #ifndef PACKLIST_BASE_LOG_SYSLOG_H
 #define PACKLIST_BASE_LOG_SYSLOG_H
 

@@ -51,7 +51,7 @@ static inline size_t distance_of(size_t first, size_t last) {
     return ((first & 31) << 8 | last) + 1;
 }
 
-/* Behind a long copy: takes the pairs [0][literal][111ddddd][l][d] that equal the five bytes before
+/* After a long copy: takes the pairs [0][literal][111ddddd][l][d] that equal the five bytes before
  * them except for their literal. */
 static inline bool decompress_pairs(struct decompressor *decompressor) {
     const uint64_t fixed = 0xFFFFFF00FF;

@@ -21,7 +21,7 @@ static struct command read_command(const uint8_t *p) {
 size_t lzf_trim(struct slice stream, size_t front, size_t back, uint8_t *out) {
     const uint8_t *p = (const uint8_t *)stream.ptr, *end = p + stream.len;
     uint8_t *start = out;
-    size_t kept = 0; /* bytes of the text behind its front */
+    size_t kept = 0; /* bytes of the text after its front */
     struct command command = read_command(p);
     if (!command.literals || command.len < front) return 0;
     command.literals += front;

@@ -132,7 +132,7 @@ bool number_parse_long_double(struct slice text, long double *value) {
 }
 
 /* Digits that can decide which double a text stands for. The number in the middle between two
- * doubles has up to 768 of them. Of those behind it matters only whether one is not 0. */
+ * doubles has up to 768 of them. Of the further ones it matters only whether one is not 0. */
 enum { DECISIVE_DIGITS = 800 };
 
 /* A number of any length: digits × base^exponent. */
@@ -199,7 +199,7 @@ static bool read_exponent(struct long_number *number) {
 enum { SHORT_DOUBLE_MAX = 1023 };
 
 /* Writes a short text that stands for the same double, NUL-terminated. Returns false for a text
- * that is no finite number. It is not copied: clients may send gigabytes. */
+ * that is not a finite number. It is not copied: clients may send gigabytes. */
 static bool shorten_double(struct slice text, char short_text[SHORT_DOUBLE_MAX + 1]) {
     struct long_number number;
     number.at = text.ptr, number.end = slice_end(text);
@@ -263,7 +263,7 @@ struct decimal {
 };
 
 /* `value` is finite and positive. Fifteen digits always survive text → double → text, so fewer need
- * not be tried, trailing zeros apart; but the subnormal ones have less precision. */
+ * not be tried, except for trailing zeros; but the subnormal ones have less precision. */
 static struct decimal shortest_decimal(double value) {
     struct decimal decimal;
     char text[DOUBLE_TEXT_MAX];

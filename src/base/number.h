@@ -67,7 +67,7 @@ size_t number_format_double(char *dst, double value);
 /* The same, but exponents are used for integers, too: 1e+8. What digests of scores are made of. */
 size_t number_format_shortest(char *dst, double value);
 
-/* Writes a finite number in plain form, rounded to 17 places behind the point, without zeros at the
+/* Writes a finite number in plain form, rounded to 17 places after the point, without zeros at the
  * end; `dst` has room for LONG_DOUBLE_TEXT_MAX bytes; returns the length. What INCRBYFLOAT stores:
  * number_parse_long_double reads it. The last digits depend on the processor, as Redis's do: long
  * double has 64 bits of precision on x86-64, 113 on arm64. */

@@ -53,7 +53,7 @@ static inline bool slice_equal(struct slice a, struct slice b) {
 }
 
 /* The order of the bytes, a shorter text before a longer one that begins with it: negative, 0 or
- * positive as `a` is before `b`, equal, or behind it. */
+ * positive as `a` is before `b`, equal, or after it. */
 static inline int slice_compare(struct slice a, struct slice b) {
     size_t common = a.len < b.len ? a.len : b.len;
     int order = common ? memcmp(a.ptr, b.ptr, common) : 0;
@@ -101,7 +101,7 @@ static inline bool slice_equal_nocase(struct slice a, struct slice b) {
     return true;
 }
 
-/* True when `a` spells the NUL-terminated `word`, in any case. What option parsing uses. */
+/* Returns whether `a` spells the NUL-terminated `word`, in any case. What option parsing uses. */
 static inline bool slice_is(struct slice a, const char *word) {
     return slice_equal_nocase(a, slice_of_cstr(word));
 }

@@ -27,7 +27,7 @@ static inline uint64_t word_bytes_first(unsigned n) {
 }
 
 /* The `n` bytes at `at`, 0 to 7, as the first ones of a word on a little-endian machine; the others
- * are 0. Reads no byte behind them. */
+ * are 0. Reads no byte after them. */
 static inline uint64_t word_bytes_load_first(const void *at, unsigned n) {
     const uint8_t *bytes = at;
     if (n >= sizeof(uint32_t)) {

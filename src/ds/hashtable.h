@@ -122,7 +122,7 @@ uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
 /* An item chosen at random, nearly uniformly, or NULL when empty. Expected O(1). */
 void *hashtable_random(const struct hashtable *table, struct random *random);
 
-/* Iterates over all items in no order, loading the next bucket's items into the cache meanwhile.
+/* Iterates over all items in no order, and loads the next bucket's items into the cache in advance.
  * The table must not change; the items' owner may free each one that was returned. */
 struct hashtable_iter {
     const struct hashtable *table;

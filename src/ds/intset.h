@@ -26,8 +26,8 @@ size_t intset_size(const uint8_t *set);
 /* The integer at `index` (< count), counted from the least one. O(1). */
 int64_t intset_get(const uint8_t *set, size_t index);
 
-/* Is the integer in the set? *index gets its place, or where it would have to be inserted.
- * O(log n). */
+/* Returns whether the integer is in the set; *index gets its place, or where it would have to be
+ * inserted. O(log n). */
 bool intset_find(const uint8_t *set, int64_t value, size_t *index);
 
 /* Bytes that the set will have with this integer in it, which it has not yet. O(1). */
@@ -46,7 +46,8 @@ void intset_delete(uint8_t *set, size_t index);
 void intset_keep(uint8_t *set, size_t to, size_t from);
 void intset_keep_last(uint8_t *set, size_t count);
 
-/* Are the untrusted bytes a set that is not empty? Checks all: width, count, order. O(n). */
+/* Returns whether the untrusted bytes are a set that is not empty. Checks all: width, count, order.
+ * O(n). */
 bool intset_validate(struct slice bytes);
 
 #endif

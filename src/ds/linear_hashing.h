@@ -29,7 +29,7 @@ static inline uint64_t linear_bits_reversed(uint64_t x) {
     return __builtin_bswap64(x);
 }
 
-/* The cursor of a scan behind a bucket with so many bits; 0 when it was the last one.
+/* The cursor of a scan after a bucket with so many bits; 0 when it was the last one.
  *
  * Reading hashes with their bits reversed as fractions of 1, a bucket with l bits holds one whole
  * interval of length 2^-l, whichever split or merge made it. The cursor is a point: everything

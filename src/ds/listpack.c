@@ -369,7 +369,7 @@ const uint8_t *listpack_find_back(const uint8_t *first, const uint8_t *end,
     return NULL;
 }
 
-/* Removes the first `max` matches in [first, end). Each byte behind the first match moves once. */
+/* Removes the first `max` matches in [first, end). Each byte after the first match moves once. */
 static uint8_t *remove_first(uint8_t *first, uint8_t *end, const struct listpack_element *needle,
                              size_t max, size_t *removed) {
     uint8_t *from = first, *to = first;
@@ -484,7 +484,7 @@ static inline bool are_four_alike(const uint8_t *p, const uint8_t *end, size_t s
              seam_difference(third + 2 * size, size, seam));
 }
 
-/* Skips the elements behind the one at `p` that are of the same size, by their first byte and back
+/* Skips the elements after the one at `p` that are of the same size, by their first byte and back
  * length, without waiting for the size of each; returns the last. */
 static inline const uint8_t *last_alike(const uint8_t *p, const uint8_t *end, size_t size,
                                         size_t *count) {
@@ -577,7 +577,7 @@ size_t listpack_copy_lengthened(uint8_t *dst, const uint8_t *first, const uint8_
     return (size_t)(out - dst) + rest;
 }
 
-/* Is the body one element with a 64-bit length, in its right form? */
+/* Returns whether the body is one element with a 64-bit length, in its right form. */
 static bool is_string64(const uint8_t *first, const uint8_t *end) {
     size_t size = (size_t)(end - first);
     return size > LISTPACK_TEXT_MAX && *first == LISTPACK_STRING64 &&

@@ -167,9 +167,9 @@ uint8_t *listpack_remove_matching(uint8_t *first, uint8_t *end,
 void listpack_write_header(uint8_t *dst, size_t body_size, size_t count);
 
 /* Checks untrusted bytes completely: header, every element within bounds, every back length, end
- * byte, count. True when valid; then the body is [bytes + 6, bytes + size - 1), `*count` has the
- * number of elements and `*canonical` is true if every element is canonical (if not, the owner
- * re-encodes each one). O(size), never reads outside [bytes, bytes + size). */
+ * byte, count. Returns whether they are valid. If so, the body is [bytes + 6, bytes + size - 1),
+ * `*count` has the number of elements and `*canonical` is true if every element is canonical (if
+ * not, the owner re-encodes each one). O(size), never reads outside [bytes, bytes + size). */
 bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *canonical);
 
 /* The same for a header that is stored separately: the body of `body_size` bytes at `first` is

@@ -79,7 +79,8 @@ size_t quicklist_allocated(const struct quicklist *list);
  * (ql_uncompressed_size). */
 size_t quicklist_serialized_size(const struct quicklist *list);
 
-/* True if the list has exactly one raw, non-plain node; then sets the bounds of its body. */
+/* Returns whether the list has exactly one raw, non-plain node; if so, sets the bounds of its
+ * body. */
 bool quicklist_single_body(const struct quicklist *list, const uint8_t **first,
                            const uint8_t **end);
 
@@ -169,7 +170,7 @@ void quicklist_iter_end(struct quicklist_iter *iter);
 const uint8_t *quicklist_iter_next(struct quicklist_iter *iter);
 
 /* A contiguous run of elements, in list order: [first, end) holds `count` of them. Bytes up to
- * `readable_end` (>= end, the end of the allocation) may be read; a full node has none behind its
+ * `readable_end` (>= end, the end of the allocation) may be read; a full node has none after its
  * end. */
 struct quicklist_run {
     const uint8_t *first;
@@ -184,14 +185,14 @@ struct quicklist_run {
 bool quicklist_iter_run(struct quicklist_iter *iter, struct quicklist_run *run);
 
 /* Moves to the next element equal to `needle`, comparing at most `max` elements: returns true and
- * sets *index to its position; the iterator is then behind it. False when there is none (`*index`
- * is untouched). */
+ * sets *index to its position; the iterator is then after it. False when there is none (`*index` is
+ * untouched). */
 bool quicklist_iter_find(struct quicklist_iter *iter, const struct listpack_element *needle,
                          uint64_t max, uint64_t *index);
 
 /* --- Inspecting nodes (DEBUG QUICKLIST, RDB) --- */
 
-/* The LZF bytes of a compressed node, put behind the literal run [5][6 header bytes] and before the
+/* The LZF bytes of a compressed node, put after the literal run [5][6 header bytes] and before the
  * literal run [0][FF], are the LZF form of its whole serialized listpack. */
 struct quicklist_node_info {
     size_t count;           /* elements */

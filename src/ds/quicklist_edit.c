@@ -100,8 +100,8 @@ static void merge(struct quicklist *list, size_t index) {
     quicklist_nodes_remove(list, index + 1, index + 2);
 }
 
-/* Merges around node `center` after a split, in Redis's order: the two before it, the two behind
- * it, then it with either side. */
+/* Merges around node `center` after a split, in Redis's order: the two before it, the two after it,
+ * then it with either side. */
 static void merge_around(struct quicklist *list, size_t center) {
     if (center >= 2 && can_merge(list, center - 2)) merge(list, --center - 1);
     if (can_merge(list, center + 1)) merge(list, center + 1);

@@ -82,7 +82,7 @@ void quicklist_open_init_element(struct quicklist_open *open,
 
 /* The functions that change a body are not for plain nodes: these are replaced as a whole. */
 
-/* Extends the body by `size` bytes, before its first or behind its last byte, and returns their
+/* Extends the body by `size` bytes, before its first or after its last byte, and returns their
  * address; the caller writes them. When the slack there is used up, moves the body or takes a
  * larger buffer: amortised O(size). */
 uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, size_t *allocated);
@@ -123,7 +123,7 @@ bool quicklist_node_init_compressed(struct quicklist_node *node, struct slice st
 /* Returns the bytes of the buffer, as allocated. */
 size_t quicklist_node_allocated(const struct quicklist_node *node);
 
-/* Returns the LZF stream of a compressed node: a view of its buffer. Put behind the literal run
+/* Returns the LZF stream of a compressed node: a view of its buffer. Put after the literal run
  * [5][6 header bytes] and before the literal run [0][FF] it is the LZF stream of the node's
  * serialized form. */
 struct slice quicklist_node_stream(const struct quicklist_node *node);

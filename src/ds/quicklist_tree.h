@@ -45,7 +45,7 @@ void quicklist_tree_at(const struct quicklist_tree *tree, size_t index,
 uint64_t quicklist_tree_find(const struct quicklist_tree *tree, uint64_t position,
                              struct quicklist_tree_place *place);
 
-/* Puts `node` before node `index` (index == nodes: behind the last). O(log n). */
+/* Puts `node` before node `index` (index == nodes: after the last). O(log n). */
 void quicklist_tree_insert(struct quicklist_tree *tree, size_t index, struct quicklist_node node);
 
 /* Node `index`, to be changed in place, except for its count: no array on the path to it is shared
@@ -62,9 +62,9 @@ void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
 
 /* --- Sharing --- */
 
-/* Shares the tree as it is now: until quicklist_tree_unshare it neither changes nor frees an array
- * or buffer that it has now, but leaves it to `left`. Returns the root to read it by; its height is
- * the present height of the tree. O(1). */
+/* Shares the tree as it is now. Until quicklist_tree_unshare the tree neither frees nor changes the
+ * arrays and buffers that it has now; those that it replaces go to `left`. Returns the root to read
+ * it by; its height is the present height of the tree. O(1). */
 struct quicklist_tree_ref quicklist_tree_share(struct quicklist_tree *tree,
                                                struct quicklist_left *left);
 

@@ -64,12 +64,12 @@ uint64_t recordtable_hash(struct slice field);
 enum { RECORDTABLE_PREFETCH_STEPS = 3 };
 bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, bool adds, unsigned step);
 
-/* Is there a record with this field? *record, which may be NULL, gets it. O(1). */
+/* Returns whether there is a record with this field; *record, which may be NULL, gets it. O(1). */
 bool recordtable_find(const struct recordtable *table, struct slice field, uint64_t hash,
                       struct record *record);
 
-/* Adds the record, or gives the one with this field the value and expiry. True when it was added.
- * O(texts). */
+/* Adds the record, or gives the one with this field the value and expiry. Returns whether it was
+ * added. O(texts). */
 bool recordtable_set(struct recordtable *table, const struct record *record, uint64_t hash);
 
 /* Deletes the record with this field; false when there is none. O(1), and freeing its texts. */
@@ -109,8 +109,8 @@ void recordtable_random(struct recordtable *table, struct random *random, struct
 uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
                           void (*visit)(const struct record *record, void *arg), void *arg);
 
-/* Visits all records in no order. The table must not change meanwhile. Lives on the caller's stack;
- * needs no end. */
+/* Visits all records in no order. The table must not change during the visit. Lives on the caller's
+ * stack; needs no end. */
 struct recordtable_iter {
     const struct recordtable_segment *directory;
     size_t buckets;
@@ -140,7 +140,7 @@ struct recordtable_capture;
  * bytes of memory that only the capture still needs. O(blocks / 512). */
 struct recordtable_capture *recordtable_capture_begin(struct recordtable *table, size_t *left);
 
-/* Is there a capture that was not released? */
+/* Returns whether there is a capture that was not released. */
 bool recordtable_is_captured(const struct recordtable *table);
 
 /* What was captured. In any thread, until the release. */

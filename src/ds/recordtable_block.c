@@ -68,7 +68,7 @@ size_t recordtable__offset(const struct recordtable_block *block, unsigned colum
     return offset;
 }
 
-/* The text of this length at *at, which is moved behind it. */
+/* The text of this length at *at, which is moved past it. */
 static struct slice read_text(const uint8_t **at, uint8_t length) {
     const uint8_t *p = *at;
     *at += recordtable__stored(length);
@@ -102,7 +102,7 @@ static uint8_t tag_of(uint64_t hash) {
     return hash >> RECORD_TAG_SHIFT & 0x7F;
 }
 
-/* Has the record at `offset`, whose length of the field is right, this field? */
+/* Returns whether the record at `at` has this field. `length` is the same for both. */
 static bool has_field(const uint8_t *at, uint8_t length, struct slice field, uint64_t hash) {
     if (length != RECORD_OUT_OF_LINE) return memcmp(at, field.ptr, length) == 0;
     const struct record_text *text = recordtable__text(at);
@@ -110,7 +110,7 @@ static bool has_field(const uint8_t *at, uint8_t length, struct slice field, uin
 }
 
 /* The top bit of each byte of `tags` that, without its own top bit, may be `tag`: all that are, and
- * at times one behind such a byte. */
+ * at times one after such a byte. */
 static uint64_t match_tags(uint64_t tags, uint8_t tag) {
     return word_bytes_equal(tags & WORD_BYTES_ALL(0x7F), tag);
 }

@@ -10,7 +10,7 @@
  *
  * A table without values has no lengths of values. Tags and lengths stand together at the block's
  * start, so that a lookup compares eight tags at a time, adds up the lengths before the record
- * eight at a time, and reads two places of memory behind the directory: the block's start and the
+ * eight at a time, and reads two places of memory besides the directory: the block's start and the
  * record. A block is *mixed* when a record in it expires or is out-of-line: then the sizes of
  * records are not just the sums of lengths.
  *

@@ -60,10 +60,10 @@ static inline bool shared_text_is_captured(const struct shared_text *shared) {
     return shared->newest != NULL;
 }
 
-/* To be called before the bytes [from, to) of the text are written. Bytes behind the captured
- * length need no such call. O(to - from), and at least a piece, on the first call for a piece; the
- * first one after a capture clears a table of one pointer per piece. Waits while the reader copies
- * one of these pieces (microseconds). */
+/* To be called before the bytes [from, to) of the text are written. Bytes after the captured length
+ * need no such call. O(to - from), and at least a piece, on the first call for a piece; the first
+ * one after a capture clears a table of one pointer per piece. Waits while the reader copies one of
+ * these pieces (microseconds). */
 void shared_text_before_write(struct shared_text *shared, size_t from, size_t to);
 
 /* As sds_try_grow: makes room for `more` bytes; false, with nothing changed, when the memory cannot

@@ -291,7 +291,7 @@ static void node_replace(struct skiplist *list, struct skiplist_path *path,
     skiplist__drop_node(list, old);
 }
 
-/* Links a new node behind the towers of the path; `rank` members stand before it. */
+/* Links a new node after the towers of the path; `rank` members stand before it. */
 static void node_link(struct skiplist *list, struct skiplist_path *path, struct skiplist_node *node,
                       uint64_t rank, uint64_t key) {
     unsigned height = skiplist_node_height(node);
@@ -350,7 +350,7 @@ static void node_unlink(struct skiplist *list, struct skiplist_path *path,
 struct node_limits {
     unsigned members;
     unsigned bytes;
-    unsigned inline_max; /* longer members are stored apart */
+    unsigned inline_max; /* longer members are stored out of line */
 };
 
 static const struct node_limits *limits_of(const struct skiplist *list) {
@@ -365,7 +365,7 @@ static struct skiplist_range range_all(const struct skiplist_node *node) {
     return (struct skiplist_range){node, 0, skiplist_node_count(node)};
 }
 
-/* May the node take one member more with a record of `size` bytes? */
+/* Returns whether the node may take one more member with a record of `size` bytes. */
 static bool node_has_room(const struct skiplist *list, const struct skiplist_node *node,
                           size_t size) {
     const struct node_limits *limits = limits_of(list);
@@ -376,7 +376,7 @@ static bool node_has_room(const struct skiplist *list, const struct skiplist_nod
             skiplist_node_size_for(0, count + 1, node->width, records) <= limits->bytes);
 }
 
-/* A new node without members behind the tower of the path, which goes to it then. */
+/* A new node without members after the tower of the path, which goes to it then. */
 static void add_node(struct skiplist *list, struct skiplist_path *path, uint64_t rank, uint64_t key,
                      uint64_t hash, size_t record) {
     struct skiplist_packing packing = {.base = key};
@@ -426,7 +426,7 @@ static void path_to_head(struct skiplist *list, struct skiplist_path *path) {
     }
 }
 
-/* Before the first node and behind the last one, full nodes stay full: members that come in order
+/* Before the first node and after the last one, full nodes stay full: members that come in order
  * fill their nodes. */
 static void make_room(struct skiplist *list, struct skiplist_path *path, unsigned *slot,
                       uint64_t key, uint64_t hash, size_t record) {
@@ -501,7 +501,8 @@ struct merger {
     struct skiplist_packing packing;
 };
 
-/* Do both fill a node to three quarters at most? A node is NULL at the end of the list. */
+/* Returns whether both together fill a node to three quarters at most. A node is NULL at the end of
+ * the list. */
 static bool merger_plan(const struct skiplist *list, struct merger *merger,
                         const struct skiplist_node *node, const struct skiplist_node *next) {
     const struct node_limits *limits = limits_of(list);
@@ -638,7 +639,8 @@ void skiplist_delete_range(struct skiplist *list, uint64_t from, uint64_t count)
 
 /* --- Updating --- */
 
-/* Does the member stay where it is with this key, among others of its node that differ from it? */
+/* Returns whether the member stays where it is with this key, among others of its node that differ
+ * from it. */
 static bool keeps_place(const struct skiplist_node *node, unsigned slot, uint64_t key) {
     bool behind = slot > 0 && skiplist_node_key(node, slot - 1) < key;
     if (slot + 1 == skiplist_node_count(node)) return behind && !node->links[0].next;

@@ -23,7 +23,7 @@ struct skiplist_node;
 
 struct skiplist *skiplist_new(void);
 
-/* Frees the list. O(nodes + members that are stored apart). */
+/* Frees the list. O(nodes + members that are stored out of line). */
 void skiplist_free(struct skiplist *list);
 
 /* A list with the same members. O(bytes), at memory speed. */
@@ -80,8 +80,8 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
 /* Removes the member that was found. O(log n). */
 void skiplist_delete(struct skiplist *list, const struct skiplist_place *place);
 
-/* Removes `count` members from rank `from` on, which the list has. From either end it touches
- * neither other nodes nor what the index has of other members. O(count + log n). */
+/* Removes `count` members from rank `from` on, which the list has. At either end only the nodes and
+ * index slots of the removed members are touched. O(count + log n). */
 void skiplist_delete_range(struct skiplist *list, uint64_t from, uint64_t count);
 
 /* --- Bounds: how many members are before one. Ranges are differences of them. O(log n) --- */
@@ -114,7 +114,7 @@ struct slice skiplist_cursor_member(const struct skiplist_cursor *cursor);
 double skiplist_cursor_score(const struct skiplist_cursor *cursor);
 
 /* Reads up to `count` (> 0) members from the cursor on, as many as its node has in this direction,
- * and moves the cursor behind them. Returns how many; at the end of the list cursor->node is then
+ * and moves the cursor past them. Returns how many; at the end of the list cursor->node is then
  * NULL. O(count). */
 size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct slice *members,
                             size_t count);

@@ -16,8 +16,8 @@ struct skiplist_capture;
  * bytes that only the capture still needs. O(nodes), at memory speed. */
 struct skiplist_capture *skiplist_capture_begin(struct skiplist *list, size_t *left);
 
-/* Is there a capture that was not released? Then only the loop's thread may change or free the
- * list. O(1). */
+/* Returns whether there is a capture that was not released. If so, only the loop's thread may
+ * change or free the list. O(1). */
 bool skiplist_is_captured(const struct skiplist *list);
 
 /* Bytes that the capture takes beside what *left counts; the members that it has. O(1). */

@@ -190,7 +190,7 @@ static unsigned partition(struct gathered *all, unsigned bit) {
  * the others of `high`, which may be the same. */
 static void retag_halves(struct gathered *all, unsigned front, size_t low, size_t high,
                          unsigned bits, unsigned window, const struct skiplist_rehash *rehash) {
-    /* The old tags are read as the old window's, which that of `bits` bits is. */
+    /* The old tags are those of the old window, the one for `bits` bits. */
     unsigned count = all->count;
     retag(all, front, high, bits, window, rehash);
     all->count = front;

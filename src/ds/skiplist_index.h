@@ -142,7 +142,7 @@ static inline struct skiplist_probe skiplist_index_probe(const struct skiplist_i
 static inline bool skiplist_probe_next(struct skiplist_probe *probe, uint32_t *number) {
     const uint32_t number_mask = ((uint32_t)1 << SKIPLIST_NUMBER_BITS) - 1;
 #ifdef PROCESSOR_X86_64
-    /* Arrays have a multiple of four slots; what is behind the last one is not a match because
+    /* Arrays have a multiple of four slots; what is after the last one is not a match because
      * `left` ends first. */
     __m128i wanted = _mm_set1_epi32((int)(probe->tag >> SKIPLIST_NUMBER_BITS));
     while (probe->left >= 4) {

@@ -20,8 +20,8 @@
  *      word: [pointer]                                   a node
  *            [next 31 bits][previous 31 bits][0][1]      a free number, in a list; NO_NUMBER: none
  *
- * Nodes and long members that a capture reads are not changed: epoch tells them
- * (ds/skiplist_capture.h). */
+ * Nodes and long members that a capture reads are not changed; their epoch is older than the
+ * capture's (ds/skiplist_capture.h). */
 #ifndef PACKLIST_DS_SKIPLIST_INTERNAL_H
 #define PACKLIST_DS_SKIPLIST_INTERNAL_H
 
@@ -34,8 +34,8 @@
 #ifdef TINY_LIMITS
 enum { SKIPLIST_LARGE_FROM = 40 };
 #else
-/* Numbers of nodes have 22 bits. When half of them are in use, nodes become larger, and more of the
- * members are stored apart: then the other half is enough for a billion members and more. */
+/* Node numbers have 22 bits. Above half of them nodes are larger and more members are stored out of
+ * line: then the other half is enough for a billion members and more. */
 enum { SKIPLIST_LARGE_FROM = 1 << (SKIPLIST_NUMBER_BITS - 1) };
 #endif
 enum { SKIPLIST_LEVELS = 11, SKIPLIST_NO_NUMBER = 0x7FFFFFFF };
@@ -90,7 +90,7 @@ static inline void skiplist__prefetch_node(const struct skiplist_node *node) {
 /* Bytes of the list's own struct, as allocated. */
 size_t skiplist__struct_size(void);
 
-/* Is the node, or a long member of this epoch, captured? */
+/* Returns whether the node, or long member, of this epoch is captured. */
 static inline bool skiplist__is_shared(const struct skiplist *list, uint32_t epoch) {
     return list->capture && epoch != list->epoch;
 }

@@ -348,7 +348,7 @@ void skiplist_node_free(struct skiplist_node *node) {
 
 /* --- Changing --- */
 
-/* The arrays follow each other without gaps, so that each grows by moving those behind it. */
+/* The arrays follow each other without gaps, so that each grows by moving those after it. */
 void skiplist_node_insert(struct skiplist_node *node, unsigned slot, uint64_t key, uint8_t tag,
                           const struct skiplist_record *record) {
     unsigned count = skiplist_node_count(node), width = node->width;

@@ -9,7 +9,7 @@
  *      offset    2 bytes: where in the node the record begins
  *      record    [length 0 … 251] text
  *                [252] [length, 2] text         of up to SKIPLIST_INLINE_MAX bytes
- *                [253] [pointer, 8]             stored apart: struct skiplist_text
+ *                [253] [pointer, 8]             stored out of line: struct skiplist_text
  *
  * Integers, times and other scores that share their upper or lower bits take one or two bytes so.
  * Records stand in any order, without gaps. A node is one allocation of a size class; what fits
@@ -60,7 +60,7 @@ struct skiplist_node {
 };
 _Static_assert(sizeof(struct skiplist_node) == 32, "the header of a node");
 
-/* A member that is stored apart. */
+/* A member that is stored out of line. */
 struct skiplist_text {
     struct skiplist_text *next; /* of those that are left to a capture */
     size_t len;
@@ -160,7 +160,7 @@ void skiplist_node_members(const struct skiplist_node *node, unsigned slot, unsi
 /* Starts loading the member at `slot`. */
 void skiplist_node_prefetch_member(const struct skiplist_node *node, unsigned slot);
 
-/* The text of the member when it is stored apart from the node; NULL else. */
+/* The text of the member if it is stored out of line; otherwise NULL. */
 struct skiplist_text *skiplist_node_text(const struct skiplist_node *node, unsigned slot);
 
 /* The first slot whose member is not before (key, member); `*found` tells whether it is equal. With
@@ -169,7 +169,7 @@ unsigned skiplist_node_seek(const struct skiplist_node *node, uint64_t key, stru
                             bool *found);
 unsigned skiplist_node_seek_key(const struct skiplist_node *node, uint64_t key, bool behind);
 
-/* Is the first member before (key, member), or equal? */
+/* Returns whether the first member is before (key, member), or equal. */
 bool skiplist_node_begins_by(const struct skiplist_node *node, uint64_t key, struct slice member);
 
 /* The slot of the member with this hash: true and where. O(members / 16). */
@@ -182,8 +182,9 @@ bool skiplist_node_next_tag(const struct skiplist_node *node, uint8_t bits, uint
 
 /* --- Changing: all that is needed must fit --- */
 
-/* Fills the record for a member. If it is to be stored `apart`, which it must if it is longer than
- * SKIPLIST_INLINE_MAX, its text is copied into an allocation, for which *allocated is increased. */
+/* Fills the record for a member. If it is to be stored out of line (`apart`), as it must be if it
+ * is longer than SKIPLIST_INLINE_MAX, its text is copied into an allocation, for which *allocated
+ * is increased. */
 void skiplist_record_prepare(struct skiplist_record *record, struct slice member, bool apart,
                              uint32_t epoch, size_t *allocated);
 
@@ -193,7 +194,7 @@ size_t skiplist_node_size_for(unsigned height, unsigned members, unsigned width,
 /* Bytes of the records of the members [from, to). O(to - from), O(1) for all. */
 size_t skiplist_range_records(const struct skiplist_range *range);
 
-/* Can the node's packing store this key? */
+/* Returns whether the node's packing can store this key. */
 bool skiplist_node_packs(const struct skiplist_node *node, uint64_t key);
 
 /* The tightest packing for the ranges, in order, and, unless NULL, for one key more. A key below
@@ -211,14 +212,14 @@ struct skiplist_node *skiplist_node_build(unsigned height, struct skiplist_packi
 void skiplist_node_insert(struct skiplist_node *node, unsigned slot, uint64_t key, uint8_t tag,
                           const struct skiplist_record *record);
 
-/* Removes the member at `slot`; a text that is stored apart is not freed. O(node). */
+/* Removes the member at `slot`; a text that is stored out of line is not freed. O(node). */
 void skiplist_node_delete(struct skiplist_node *node, unsigned slot);
 
 /* Gives the member at `slot` another score, which keeps its place and can be packed. O(1). */
 void skiplist_node_set_key(struct skiplist_node *node, unsigned slot, uint64_t key);
 
-/* If the member at `slot` is stored apart, gives the node a copy of its own, of epoch 0: for nodes
- * that are copies. Returns the bytes allocated. */
+/* If the member at `slot` is stored out of line, gives the node a copy of its own, of epoch 0: for
+ * nodes that are copies. Returns the bytes allocated. */
 size_t skiplist_node_own_text(struct skiplist_node *node, unsigned slot);
 
 /* Frees the node alone. */

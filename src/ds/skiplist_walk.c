@@ -78,7 +78,7 @@ struct skiplist *skiplist_copy(const struct skiplist *list) {
 
 /* --- Checking --- */
 
-/* Is each member of the node found by the index, under the node's number? */
+/* Returns whether the index finds each member of the node under the node's number. */
 static bool check_members(const struct skiplist *list, const struct skiplist_node *node,
                           size_t *texts, size_t *bytes) {
     for (unsigned i = 0; i < skiplist_node_count(node); i++) {
@@ -93,8 +93,7 @@ static bool check_members(const struct skiplist *list, const struct skiplist_nod
     return true;
 }
 
-/* The keys of links grow, and are no greater than what they lead to and greater or equal to what
- * is before. */
+/* The keys of links grow, and are at most what they lead to and at least what is before. */
 static bool check_order(const struct skiplist *list, const struct skiplist_node *node,
                         uint64_t separator) {
     uint64_t first = skiplist_node_key(node, 0);

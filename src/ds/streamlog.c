@@ -193,7 +193,7 @@ struct streamlog_index streamlog_index_of(const struct streamlog *log) {
     return (struct streamlog_index){log->segments, log->segment_count};
 }
 
-/* A segment that has room for one more item, behind the others. */
+/* A segment that has room for one more item, after the others. */
 static struct streamlog_segment *segment_to_append(struct streamlog *log) {
     enum { FIRST_CAPACITY = 2 };
     size_t count = log->segment_count;

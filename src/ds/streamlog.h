@@ -24,7 +24,7 @@ struct stream_id {
 #define STREAM_ID_MIN ((struct stream_id){0, 0})
 #define STREAM_ID_MAX ((struct stream_id){UINT64_MAX, UINT64_MAX})
 
-/* Negative, 0 or positive as `a` is before `b`, equal, or behind it. */
+/* Negative, 0 or positive as `a` is before `b`, equal, or after it. */
 static inline int stream_id_compare(struct stream_id a, struct stream_id b) {
     if (a.ms != b.ms) return a.ms < b.ms ? -1 : 1;
     return (a.seq > b.seq) - (a.seq < b.seq);
@@ -120,7 +120,7 @@ struct stream_pair {
     char value_digits[INT64_TEXT_MAX];
 };
 
-/* Reads the next pair of an entry; false behind the last one. O(1). */
+/* Reads the next pair of an entry; false after the last one. O(1). */
 bool streamlog_next_pair(struct stream_entry *entry, struct stream_pair *pair);
 
 /* The nodes of a log or a capture. */
@@ -160,18 +160,18 @@ struct stream_node_iter {
 struct stream_node_view {
     struct stream_id base;      /* not greater than the first id */
     uint64_t count;             /* entries */
-    struct stream_entry master; /* the fields that most entries have; its values are no texts */
+    struct stream_entry master; /* the fields that most entries have; its values are not texts */
     const struct streamlog_node *node;
     const uint8_t *at;
 };
 
-/* The next node; begins with {.index = …}. False behind the last one. O(1). */
+/* The next node; begins with {.index = …}. False after the last one. O(1). */
 bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view);
 
 /* The next entry of the node. `entry->fields` is not NULL if it has the fields of the master. */
 bool streamlog_node_next(struct stream_node_view *view, struct stream_entry *entry);
 
-/* Reads the next field of the master, in view->master; false behind the last one. */
+/* Reads the next field of the master, in view->master; false after the last one. */
 bool streamlog_next_field(struct stream_entry *master, struct stream_pair *pair);
 
 /* --- A capture: the log as it is at one moment, read by another thread while the log changes. They

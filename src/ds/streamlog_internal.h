@@ -117,7 +117,7 @@ bool streamlog__has_fields(const struct streamlog_node *node,
 size_t streamlog__entry_size(struct stream_id base, const struct streamlog_new_entry *entry,
                              bool own_fields);
 
-/* Writes the entry behind the last one; there is room for it. */
+/* Writes the entry after the last one; there is room for it. */
 void streamlog__node_append(struct streamlog_node *node, struct stream_id base,
                             const struct streamlog_new_entry *entry, bool own_fields);
 

@@ -92,7 +92,7 @@ static struct slice text_read(const uint8_t **at, char digits[INT64_TEXT_MAX]) {
     return text;
 }
 
-/* Is the text at *at, which is moved behind it, this one? */
+/* Returns whether the text at *at, which is moved past it, is this one. */
 static bool text_matches(const uint8_t **at, struct slice bytes) {
     struct text text = text_of(bytes);
     uint64_t head = varint_read(at);

@@ -46,7 +46,7 @@ void entry_free(struct entry *entry, size_t value_size) {
     mem_free_sized(entry, class_of(head_size(entry) + value_size));
 }
 
-/* True if both sizes have the same class; most calls do not look the classes up. */
+/* Returns whether both sizes have the same class; most calls do not look the classes up. */
 static bool same_class(size_t old_size, size_t new_size) {
     return (old_size + 15) / 16 == (new_size + 15) / 16 || class_of(old_size) == class_of(new_size);
 }

@@ -100,7 +100,7 @@ static inline unsigned entry_encoding(const struct entry *entry) {
     return entry->type_encoding >> 4;
 }
 
-/* Does the entry point to memory that its value is in? O(1). */
+/* Returns whether the entry points to memory that its value is in. O(1). */
 static inline bool entry_is_out_of_line(const struct entry *entry) {
     return entry_encoding(entry) & ENTRY_OUT_OF_LINE;
 }

@@ -21,8 +21,8 @@ enum eviction_policy {
     EVICTION_NONE
 };
 
-/* True if the policy reads the access bits as LFU, reads them as LRU, or evicts only keys with an
- * expiry. */
+/* Returns whether the policy reads the access bits as LFU, reads them as LRU, or evicts only keys
+ * with an expiry. */
 static inline bool eviction_is_lfu(enum eviction_policy policy) {
     return policy == EVICTION_VOLATILE_LFU || policy == EVICTION_ALLKEYS_LFU;
 }
@@ -45,7 +45,7 @@ enum { EVICTION_POOL_SIZE = 16 };
 
 /* A key that was sampled. Its entry may be gone when it is chosen: it is found again by address and
  * hash, without being read, and `witness` shows whether the key was used, or got another expiry,
- * meanwhile. */
+ * since then. */
 struct eviction_candidate {
     uint64_t score;
     uint64_t hash;

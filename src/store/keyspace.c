@@ -393,7 +393,7 @@ static bool check_sizes(const struct keyspace *keyspace) {
     return equal;
 }
 
-/* Is every entry that expires in this way in the table of it, and no other? */
+/* Returns whether every entry that expires in this way, and no other, is in the table for it. */
 static bool check_expiring(const struct keyspace *keyspace, int which) {
     struct hashtable *table = keyspace->expiring[which];
     struct keyspace_iter iter;

@@ -139,7 +139,7 @@ struct entry *keyspace_random(struct keyspace *keyspace, struct random *random);
 uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
                        void (*visit)(struct entry *entry, void *arg), void *arg);
 
-/* Iterates over all entries; the keyspace must not change meanwhile. */
+/* Iterates over all entries; the keyspace must not change during the iteration. */
 struct keyspace_iter {
     struct hashtable_iter table;
 };
@@ -182,7 +182,7 @@ struct snapshot_iterator *keyspace_snapshot_iterator(const struct keyspace *keys
  * Not needed before functions of this module that take it out or set its expiry. */
 void keyspace_before_change(struct keyref *ref);
 
-/* True if no iterator has yet to visit the entry. For assertions. */
+/* Returns whether no iterator has yet to visit the entry. For assertions. */
 bool keyref_was_visited(const struct keyref *ref);
 
 /* Frees a keyspace in steps; after keyspace_end_start nothing else may be done with it. A step

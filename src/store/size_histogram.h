@@ -30,7 +30,7 @@ uint64_t size_histogram_count(const struct size_histogram *histogram, enum value
 /* Bytes of memory that the counts take. O(1). */
 size_t size_histogram_allocated(const struct size_histogram *histogram);
 
-/* True if both have the same counts. O(1). */
+/* Returns whether both have the same counts. O(1). */
 bool size_histogram_equal(const struct size_histogram *a, const struct size_histogram *b);
 
 /* The smallest size that is counted in the bucket. */
@@ -38,7 +38,8 @@ static inline uint64_t size_bucket_min(unsigned bucket) {
     return bucket == 0 ? 0 : (uint64_t)1 << (bucket - 1);
 }
 
-/* True if both sizes are in the same bucket, which is so if their highest set bits are the same. */
+/* Returns whether both sizes are in the same bucket, which is so if their highest set bits are the
+ * same. */
 static inline bool size_bucket_same(uint64_t a, uint64_t b) {
     return (a ^ b) <= (a & b);
 }

@@ -174,7 +174,7 @@ static struct slice part_of(struct slice source, size_t at, size_t len) {
 
 enum { BLOCK = 8192 }; /* stays in the L1 cache while the sources are combined */
 
-/* The part of the source, and zeros behind it. */
+/* The part of the source, and zeros after it. */
 static void copy_part(uint8_t *out, struct slice source, size_t at, size_t len) {
     struct slice part = part_of(source, at, len);
     if (part.len && part.ptr != (const char *)out) memcpy(out, part.ptr, part.len);

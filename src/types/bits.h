@@ -18,7 +18,7 @@ static inline uint8_t bits_mask(uint64_t offset) {
     return (uint8_t)(0x80 >> (offset & 7));
 }
 
-/* Returns whether the bit is set. Bits behind the end are zero. O(1). */
+/* Returns whether the bit is set. Bits after the end are zero. O(1). */
 static inline bool bits_test(struct slice bytes, uint64_t offset) {
     uint64_t byte = bits_byte(offset);
     return byte < bytes.len && ((uint8_t)bytes.ptr[byte] & bits_mask(offset)) != 0;
@@ -61,7 +61,7 @@ struct bits_type {
     uint8_t width;
 };
 
-/* The integer at `offset`; bits behind the end are zero. Unsigned ones are below 2^63, so that
+/* The integer at `offset`; bits after the end are zero. Unsigned ones are below 2^63, so that
  * int64_t holds them all. O(1). */
 int64_t bits_read(struct slice bytes, uint64_t offset, struct bits_type type);
 

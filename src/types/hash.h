@@ -47,8 +47,8 @@ void hash_expect(struct keyref *ref, size_t expected, const struct hash_limits *
 /* Whether a field that is set keeps its expiry, as with HINCRBY, or loses it, as with HSET. */
 enum hash_expiry_mode { HASH_DROP_EXPIRY, HASH_KEEP_EXPIRY };
 
-/* Sets the field. True when it was not there or had expired by `now_ms`; then it has no expiry.
- * O(1); O(hash) while packed. */
+/* Sets the field. Returns whether it was not there or had expired by `now_ms`; if so, it has no
+ * expiry. O(1); O(hash) while packed. */
 bool hash_set(struct keyref *ref, struct slice field, struct slice value,
               enum hash_expiry_mode mode, int64_t now_ms, const struct hash_limits *limits);
 
@@ -61,13 +61,13 @@ bool hash_delete(struct keyref *ref, struct slice field);
 /* Fields, those included that have expired, but were not deleted. O(1). */
 uint64_t hash_length(const struct entry *entry);
 
-/* Is there this field, which had not expired by `now_ms`? *record, which may be NULL, gets it.
- * O(1); O(hash) while packed. */
+/* Returns whether there is this field and it had not expired by `now_ms`; *record, which may be
+ * NULL, gets it. O(1); O(hash) while packed. */
 bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
                struct record *record);
 
 /* Draws fields that had not expired by `now_ms`, each with the same probability each time; a field
- * may come more than once. The hash must not change meanwhile. On the caller's stack. */
+ * may come more than once. The hash must not change between the draws. On the caller's stack. */
 struct hash_draws {
     struct records_draws records;
 };
@@ -89,8 +89,8 @@ uint64_t hash_living(const struct entry *entry, int64_t now_ms);
 /* The table that the hash is stored in; NULL in another encoding. O(1). */
 const struct recordtable *hash_table(const struct entry *entry);
 
-/* All fields that had not expired by `now_ms`; the hash must not change meanwhile. On the caller's
- * stack; needs no end. Amortised O(1) a field. */
+/* All fields that had not expired by `now_ms`; the hash must not change during the iteration. On
+ * the caller's stack; needs no end. Amortised O(1) a field. */
 struct hash_iter {
     struct records_iter records;
     int64_t now_ms;

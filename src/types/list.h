@@ -82,7 +82,7 @@ uint64_t list_remove(struct keyref *ref, struct slice element, uint64_t max,
                      enum list_direction direction, const struct quicklist_limits *limits);
 
 /* Reads a list of either layout in order; lives on the caller's stack. list_iter_end must be
- * called; the list must not change meanwhile. Elements and runs are views. */
+ * called; the list must not change before that. Elements and runs are views. */
 struct list_iter {
     struct quicklist_iter chunks; /* out-of-line layout */
     const uint8_t *first;         /* embedded layout: the body */
@@ -109,7 +109,7 @@ const uint8_t *list_iter_next(struct list_iter *iter);
 bool list_iter_run(struct list_iter *iter, struct quicklist_run *run);
 
 /* The next element equal to `needle` among the next `max`: returns true and sets *index to its
- * position; the iterator is then behind it. False when there is none: the iterator must then not be
+ * position; the iterator is then after it. False when there is none: the iterator must then not be
  * used further. */
 bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle, uint64_t max,
                     uint64_t *index);
@@ -124,7 +124,8 @@ size_t list_allocated(const struct entry *entry);
 /* The quicklist of an out-of-line list, or NULL when embedded: for DEBUG and saving. */
 const struct quicklist *list_quicklist(const struct entry *entry);
 
-/* True for a list that is a single listpack (embedded, or one raw node), and its body. O(1). */
+/* Returns whether the list is a single listpack (embedded, or one raw node); if so, sets the bounds
+ * of its body. O(1). */
 bool list_single_body(const struct entry *entry, const uint8_t **first, const uint8_t **end);
 
 /* Checks the invariant. An empty list passes: list_drop may leave one for a moment. O(bytes). */

@@ -52,7 +52,7 @@ size_t packed_value_size(const struct entry *entry);
  * number changes. */
 uint8_t *packed_splice(struct entry **entry, size_t at, size_t remove, size_t add, size_t count);
 
-/* Is the header in its one right form? O(1). */
+/* Returns whether the header is in its one right form. O(1). */
 bool packed_check(const struct entry *entry);
 
 #endif

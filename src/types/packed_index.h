@@ -6,7 +6,7 @@
  * A search without the index reads all members before the one that it looks for. When the searches
  * have read more members so than there are, the index is made: n searches cost O(members + n)
  * together, and a single one needs no index. It takes a quarter of a byte for each member, at most
- * an eighth of the body's size. The body must not change meanwhile. */
+ * an eighth of the body's size. The body must not change while the index is in use. */
 #ifndef PACKLIST_TYPES_PACKED_INDEX_H
 #define PACKLIST_TYPES_PACKED_INDEX_H
 

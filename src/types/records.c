@@ -60,7 +60,7 @@ static void remove_at(struct entry **entry, const uint8_t *at) {
     packed_splice(entry, (size_t)(at - body.first), size, 0, body.count - 1);
 }
 
-/* Where a record with this expiry belongs: behind those that expire no later. */
+/* Where a record with this expiry belongs: after those that expire no later. */
 static size_t place_for(const struct entry *entry, int64_t expiry_ms) {
     struct packed body = packed_view(entry);
     const uint8_t *at = body.first;
@@ -114,7 +114,8 @@ void records_make_table(struct entry **entry) {
     entry_set_pointer(*entry, table);
 }
 
-/* Would a packed value exceed the limits with this record, as one more if `more`? */
+/* Returns whether a packed value would exceed the limits with this record, as one more if
+ * `more`. */
 static bool exceeds(const struct entry *entry, const struct record *record, bool more,
                     const struct records_limits *limits) {
     struct packed body = packed_view(entry);
@@ -359,7 +360,7 @@ void records_own_value(struct entry *entry) {
     if (records_is_table(entry)) entry_set_pointer(entry, recordtable_copy(records_table(entry)));
 }
 
-/* Are the records in the order of their expiries? */
+/* Returns whether the records are in the order of their expiries. */
 static bool check_order(const struct entry *entry) {
     struct records_iter iter;
     struct record record;

@@ -43,12 +43,12 @@ static inline struct recordtable *records_table(const struct entry *entry) {
 /* O(1). */
 size_t records_count(const struct entry *entry);
 
-/* Is there a record with this field? *record, which may be NULL, gets it. O(1); O(body) while
- * packed. */
+/* Returns whether there is a record with this field; *record, which may be NULL, gets it. O(1);
+ * O(body) while packed. */
 bool records_find(const struct entry *entry, struct slice field, struct record *record);
 
-/* Adds a record, or gives the one with this field the value and expiry. True when it was added. As
- * records_find. */
+/* Adds a record, or gives the one with this field the value and expiry. Returns whether it was
+ * added. Costs as records_find. */
 bool records_set(struct entry **entry, const struct record *record,
                  const struct records_limits *limits);
 
@@ -96,7 +96,8 @@ unsigned records_layout(const struct entry *entry);
 uint64_t records_scan(const struct entry *entry, uint64_t cursor,
                       void (*visit)(const struct record *record, void *arg), void *arg);
 
-/* All records; the value must not change meanwhile. Lives on the caller's stack; needs no end. */
+/* All records; the value must not change during the iteration. Lives on the caller's stack; needs
+ * no end. */
 struct records_iter {
     struct recordtable_iter table;
     const uint8_t *at; /* NULL: it is a table */

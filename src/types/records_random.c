@@ -125,7 +125,7 @@ void records_take_sample(struct entry **entry, struct random *random, uint64_t c
     struct packed body = packed_view(*entry);
     size_t left = body.count, needed = count;
     CHECKED_ASSERT(!(layout & RECORDLIST_EXPIRIES) && count < left);
-    uint8_t *to = body.first; /* behind the records that stay */
+    uint8_t *to = body.first; /* after the records that stay */
     for (const uint8_t *at = body.first, *next; at < body.end; at = next) {
         struct record record;
         next = recordlist_read(at, layout, &record);

@@ -7,8 +7,8 @@
 #include "types/packed_index.h"
 #include "types/records.h"
 
-/* Draws from a value that does not change meanwhile; a record may come more than once. Lives on the
- * caller's stack.
+/* Draws from a value that does not change between the draws; a record may come more than once.
+ * Lives on the caller's stack.
  *
  * Where single draws are slow, an index makes further ones fast. A packed value gets one when the
  * draws have passed as many records as it has (types/packed_index.h). A table gets one when most

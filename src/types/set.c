@@ -63,7 +63,7 @@ static void leave_intset(struct entry **entry, bool as_table) {
     *entry = old;
 }
 
-/* May all members of the intset be in a listpack, with one more? */
+/* Returns whether all members of the intset may be in a listpack, with one more. */
 static bool fits_listpack(const uint8_t *intset, struct slice member,
                           const struct set_limits *limits) {
     size_t count = intset_count(intset);

@@ -6,9 +6,9 @@
  *      a pointer to a table (types/records.h)                      hashtable
  *
  * Which encoding OBJECT ENCODING shows follows Redis 8: a set of integers is an intset up to
- * set-max-intset-entries; another one, or one that gets a member that is no integer, is a listpack
- * up to set-max-listpack-entries members of up to set-max-listpack-value bytes; any other is a
- * hashtable. A set never returns to an encoding for smaller ones.
+ * set-max-intset-entries; another one, or one that gets a member that is not an integer, is a
+ * listpack up to set-max-listpack-entries members of up to set-max-listpack-value bytes; any other
+ * is a hashtable. A set never returns to an encoding for smaller ones.
  *
  * Functions with a keyref may move the entry, and report changes of its length to the keyspace.
  * Members that are passed in must not lie in the same set. A set in the keyspace is never empty:
@@ -34,7 +34,7 @@ void set_create(struct keyref *ref, struct slice key, struct slice first, size_t
  * alone exceed the limits. O(members), at most the limits. */
 void set_expect(struct keyref *ref, size_t expected, const struct set_limits *limits);
 
-/* Adds the member; false when it is there. O(1); O(set) while it is no table. */
+/* Adds the member; false when it is there. O(1); O(set) while it is not a table. */
 bool set_add(struct keyref *ref, struct slice member, const struct set_limits *limits);
 
 /* Removes the member; false when there is none. The set may be empty after it. As set_add. */
@@ -54,11 +54,11 @@ void set_take(struct keyref *ref, struct random *random, uint64_t count,
 /* O(1). */
 uint64_t set_length(const struct entry *entry);
 
-/* O(1); O(log n) or O(set) while it is no table. */
+/* O(1); O(log n) or O(set) while it is not a table. */
 bool set_contains(const struct entry *entry, struct slice member);
 
 /* Draws members of a set that is not empty, each with the same probability each time; a member may
- * come more than once. The set must not change meanwhile. On the caller's stack. */
+ * come more than once. The set must not change between the draws. On the caller's stack. */
 struct set_draws {
     struct records_draws records;
     const uint8_t *intset; /* NULL: it is none */
@@ -73,7 +73,7 @@ void set_draws_end(struct set_draws *draws);
 
 /* Visits up to `count` different members chosen at random, every choice with the same probability,
  * and returns how many there were. visit() must not change the set. Expected O(count); O(set) while
- * it is no table, or for more than a third of its members. */
+ * it is not a table, or for more than a third of its members. */
 size_t set_sample(const struct entry *entry, struct random *random, uint64_t count,
                   void (*visit)(struct slice member, void *arg), void *arg);
 
@@ -93,7 +93,8 @@ size_t set_keep_members(const struct entry *entry, struct set_probe *probes, siz
 /* The table that the set is stored in; NULL in another encoding. O(1). */
 const struct recordtable *set_table(const struct entry *entry);
 
-/* All members; the set must not change meanwhile. On the caller's stack; needs no end. */
+/* All members; the set must not change during the iteration. On the caller's stack; needs no
+ * end. */
 struct set_iter {
     struct records_iter records;
     const uint8_t *intset; /* NULL: it is none */
@@ -108,7 +109,7 @@ bool set_iter_next(struct set_iter *iter, struct slice *member);
 /* Fills the batch with the next members; false at the end. Cheaper than one by one. O(batch). */
 bool set_iter_next_batch(struct set_iter *iter, struct text_batch *batch);
 
-/* One step of a scan: see recordtable_scan. A set that is no table is visited in one step. */
+/* One step of a scan: see recordtable_scan. A set that is not a table is visited in one step. */
 uint64_t set_scan(const struct entry *entry, uint64_t cursor,
                   void (*visit)(struct slice member, void *arg), void *arg);
 

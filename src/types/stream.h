@@ -48,7 +48,7 @@ bool stream_next_id(struct stream_id id, int64_t now_ms, struct stream_id *next)
 enum { STREAM_ID_TEXT_MAX = 2 * INT64_TEXT_MAX + 1 };
 struct slice stream_id_text(char buffer[STREAM_ID_TEXT_MAX], struct stream_id id);
 
-/* The greatest id before *id, or the least one behind it. False when there is none. O(1). */
+/* The greatest id before *id, or the least one after it. False when there is none. O(1). */
 bool stream_id_decrement(struct stream_id *id);
 bool stream_id_increment(struct stream_id *id);
 

@@ -22,7 +22,7 @@ struct plan {
 };
 
 /* --- Integers: the value is in the highest of the eight bytes that end with it. All eight lie in
- * the entry behind its first byte, so it is read and written as one word. --- */
+ * the entry after its first byte, so it is read and written as one word. --- */
 
 /* Bytes that hold `value` in two's complement. */
 static size_t integer_size(int64_t value) {

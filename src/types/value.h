@@ -29,12 +29,12 @@ const char *value_type_name(enum value_type type);
 const char *value_encoding_name(const struct entry *entry);
 
 /* What a request that runs soon reads: the entry of its key, which is in the cache and has an
- * out-of-line value, and what the request names behind the key. */
+ * out-of-line value, and what the request names after the key. */
 struct value_lookup {
     const struct entry *entry;
     bool writes;          /* it probably changes the value */
     bool gives_score;     /* the first of two arguments is a new score of the second, a member */
-    size_t argc;          /* arguments behind the key */
+    size_t argc;          /* arguments after the key */
     struct slice argv[2]; /* the first of them, empty where there are fewer */
     /* The type's own, from step to step. */
     uint64_t hash;
@@ -58,21 +58,21 @@ enum { VALUE_CACHED_MEMBERS = 20 };
 enum { VALUE_CACHED_MEMBERS = 32768 };
 #endif
 
-/* Does value_prefetch look for members in the value? O(1); reads out-of-line memory. */
+/* Returns whether value_prefetch looks for members in the value. O(1); reads out-of-line memory. */
 bool value_has_members_to_prefetch(const struct entry *entry);
 
 /* The value's size as store/size_histogram.h counts it: the length of a string in bytes, the number
  * of items of a collection. O(1). */
 uint64_t value_length(const struct entry *entry);
 
-/* True for a collection without members, whose key must be deleted. A string is never empty in this
- * sense. O(1). */
+/* Returns whether it is a collection without members, whose key must be deleted. A string is never
+ * empty in this sense. O(1). */
 static inline bool value_is_empty(const struct entry *entry) {
     return (value_type_flags[entry_type(entry)] & VALUE_IS_COLLECTION) && value_length(entry) == 0;
 }
 
-/* True if commands can wait for values of its type. Then each change of the value is reported to
- * engine/blocking.h. O(1). */
+/* Returns whether commands can wait for values of its type. If so, each change of the value is
+ * reported to engine/blocking.h. O(1). */
 static inline bool value_wakes_clients(const struct entry *entry) {
     return value_type_flags[entry_type(entry)] & VALUE_WAKES_CLIENTS;
 }

@@ -381,15 +381,15 @@ static size_t zset_free_effort(const struct entry *entry) {
     return type_free_effort(skiplist_allocations(list), skiplist_allocated(list));
 }
 
-/* Is the request a ZADD of one member, whose score it names? One with a long text is not worth
- * parsing it twice. */
+/* Returns whether the request is a ZADD of one member, whose score it names. One with a long text
+ * is not worth parsing it twice. */
 static bool is_adding(struct value_lookup *lookup) {
     return lookup->argc == 2 && lookup->gives_score && lookup->argv[0].len < DOUBLE_TEXT_MAX &&
            number_parse_double(lookup->argv[0], &lookup->score) && !isnan(lookup->score);
 }
 
 /* The member that the request names, then the place of its score. A request with two arguments
- * behind the key is ZADD or ZINCRBY: the member is the second. */
+ * after the key is ZADD or ZINCRBY: the member is the second. */
 static bool prefetch_member(struct value_lookup *lookup, const struct skiplist *list,
                             unsigned step) {
     if (step == 0) {

@@ -99,7 +99,7 @@ struct zset_member {
 };
 
 /* Reading in order. Lives on the caller's stack, has no end function; the sorted set must not
- * change meanwhile. */
+ * change while it is in use. */
 struct zset_iter {
     struct skiplist_cursor cursor;
     const uint8_t *at; /* listpack: the next pair; backward: just past it; NULL: a skiplist */
@@ -114,7 +114,7 @@ void zset_iter_start(struct zset_iter *iter, const struct entry *entry, uint64_t
 /* The next member; false at the end. The text lives until the next call. O(1). */
 bool zset_iter_next(struct zset_iter *iter, struct zset_member *member);
 
-/* The same, but leaves the member's score as it is: cheaper, as a score is read from elsewhere. */
+/* As zset_iter_next, but leaves the member's score as it is: one cache miss less. */
 bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member);
 
 /* Fills the batch with the texts of the next members, at most `max`: those of one node, or of a
@@ -122,7 +122,7 @@ bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member);
 bool zset_iter_next_batch(struct zset_iter *iter, struct text_batch *batch, uint64_t max);
 
 /* Draws members of one that is not empty, each as likely as any other each time; a member may come
- * more than once. The sorted set must not change meanwhile. On the caller's stack. */
+ * more than once. The sorted set must not change between the draws. On the caller's stack. */
 struct zset_draws {
     const struct entry *entry;
     struct packed_index index;

@@ -51,7 +51,7 @@ struct zset_pair {
 /* `pair` must not be copied. */
 void zset_pair_prepare(struct zset_pair *pair, struct slice member, double score);
 
-/* The pair at `at`, which is moved behind it (before it, when not `forward`). */
+/* The pair at `at`, which is moved past it (before it, when not `forward`). */
 void zset_embedded_read(const uint8_t **at, bool forward, struct zset_member *member);
 
 /* The same without the score; returns its element. */
