@@ -19,7 +19,7 @@ struct decoder {
     const struct cjson_settings *settings;
     const char *begin;
     const char *at;
-    const char *end; /* the NUL behind the text */
+    const char *end; /* the NUL after the text */
     int depth;
     int array_metatable; /* slot of the Lua stack; nil there: none has been needed */
     struct text_buffer unescaped;
@@ -101,7 +101,8 @@ static const char *unescape(struct decoder *d, const char *at, struct fault *fau
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
 
-/* Is not 0 when the eight bytes do not all stand for themselves: word_bytes_place tells which. */
+/* Returns 0 if all of the eight bytes stand for themselves; otherwise word_bytes_place tells which
+ * do not. */
 static uint64_t special_bytes(uint64_t word) {
     return word_bytes_equal(word, '"') | word_bytes_equal(word, '\\') | word_bytes_zero(word);
 }
@@ -116,8 +117,8 @@ static const char *skip_plain(const struct decoder *d, const char *at) {
     return at;
 }
 
-/* The string behind the quote at `at` into *text: a part of the input, or of `unescaped`. Returns
- * its end, behind the closing quote, or NULL. */
+/* The string after the quote at `at` into *text: a part of the input, or of `unescaped`. Returns
+ * its end, after the closing quote, or NULL. */
 static const char *scan_string(struct decoder *d, const char *at, struct slice *text,
                                struct fault *fault) {
     const char *begin = at + 1;
@@ -148,7 +149,7 @@ static bool begins_with(const char *at, const char *word) {
     return strncasecmp(at, word, strlen(word)) == 0;
 }
 
-/* What strtod accepts though it is no number in JSON. */
+/* What strtod accepts though it is not a number in JSON. */
 static bool is_invalid_number(const char *at) {
     if (*at == '+') return true;
     at += *at == '-';
@@ -156,7 +157,7 @@ static bool is_invalid_number(const char *at) {
     return begins_with(at, "inf") || begins_with(at, "nan");
 }
 
-/* Whether a number, good or bad, begins at `at`. */
+/* Returns whether a number, good or bad, begins at `at`. */
 static bool is_number(const struct decoder *d, const char *at) {
     if (number_is_digit(*at) || *at == '-') return true;
     return d->settings->decode_invalid && is_invalid_number(at);
@@ -308,7 +309,7 @@ static void parse_object(struct decoder *d) {
     d->depth--;
 }
 
-/* Pushes the value at `at` and moves behind it and the blanks that follow. */
+/* Pushes the value at `at` and moves past it and the blanks that follow. */
 static void parse_value(struct decoder *d) {
     effort_count(&d->effort, 1);
     switch (*d->at) {

@@ -18,7 +18,7 @@ struct encoder {
 };
 
 /* Bytes of a string that are escaped at a time: few, so that their room, which is for the longest
- * escape of each, fits behind most texts as they are. */
+ * escape of each, fits after most texts as they are. */
 enum { STRING_STEP = 64, ESCAPE_MAX = 6 };
 
 /* The room for `len` bytes with their escapes: whole words are written. */
@@ -33,14 +33,14 @@ static void fail(const struct encoder *e, int index, const char *why) {
     luaL_error(e->lua, "Cannot serialise %s: %s", luaL_typename(e->lua, index), why);
 }
 
-/* For each byte: 0, it stands for itself; 'u', it becomes \u00XX; else, that letter behind a
+/* For each byte: 0, it stands for itself; 'u', it becomes \u00XX; else, that letter after a
  * backslash. */
 static const char escapes[256] = {
     [0 ... 7] = 'u', ['\b'] = 'b',      ['\t'] = 't', ['\n'] = 'n',  [11] = 'u',  ['\f'] = 'f',
     ['\r'] = 'r',    [14 ... 31] = 'u', ['"'] = '"',  ['\\'] = '\\', ['/'] = '/', [127] = 'u',
 };
 
-/* Whether all of eight bytes stand for themselves. */
+/* Returns whether all of eight bytes stand for themselves. */
 static bool is_plain(uint64_t word) {
     uint64_t found = word_bytes_below(word, 32) | word_bytes_equal(word, '"') |
                      word_bytes_equal(word, '\\') | word_bytes_equal(word, '/') |
@@ -119,7 +119,7 @@ static void encode_number(struct encoder *e, int index) {
     e->text.len += cjson_format_number(to, value, e->settings->precision);
 }
 
-/* Whether the table on top of the stack has the metatable of an array. */
+/* Returns whether the table on top of the stack has the metatable of an array. */
 static bool is_marked(lua_State *L) {
     if (!luaL_getmetafield(L, -1, CJSON_ARRAY_MARK)) return false;
     bool marked = lua_toboolean(L, -1);

@@ -20,7 +20,7 @@ struct packer {
 
 static void pack_value(struct packer *p, int depth);
 
-/* Appends `first` and behind it the low `size` bytes of `value`, the highest one first. */
+/* Appends `first` and after it the low `size` bytes of `value`, the highest one first. */
 static void append(struct packer *p, int first, uint64_t value, size_t size) {
     char *to = text_buffer_reserve(&p->text, 1 + size);
     *to++ = (char)first;
@@ -28,7 +28,7 @@ static void append(struct packer *p, int first, uint64_t value, size_t size) {
     p->text.len += 1 + size;
 }
 
-/* Appends a length in the shortest form: in the first byte up to `fix_max`, else behind one of the
+/* Appends a length in the shortest form: in the first byte up to `fix_max`, else after one of the
  * others. 0 as `first8`: there is no form with one byte. */
 static void append_length(struct packer *p, size_t length, int fix, size_t fix_max, int first8,
                           int first16, int first32) {

@@ -186,8 +186,8 @@ static int base_load(lua_State *L) {
 
 /* --- Garbage --- */
 
-/* Scripts may collect, as steps that they pay for, but not stop or tune the collector: that would
- * stay for other scripts. These options answer what Lua's defaults are. */
+/* Scripts may run steps of the collector, which count as work, but not stop or tune it: that would
+ * affect other scripts. These options answer what Lua's defaults are. */
 static int base_collectgarbage(lua_State *L) {
     static const char *const OPTIONS[] = {"stop", "restart",  "collect",    "count",
                                           "step", "setpause", "setstepmul", NULL};

@@ -128,7 +128,7 @@ static const luaL_Reg functions[] = {
     {"new", new_instance},
 };
 
-/* Pushes a table of the library, whose functions share settings of their own, and behind it the
+/* Pushes a table of the library, whose functions share settings of their own, and after it the
  * userdata with these settings. */
 static void push_instance(lua_State *L) {
     lua_newtable(L);

@@ -84,7 +84,7 @@ static void push_guard(lua_State *L) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, machine_of(L)->guard);
 }
 
-/* Does the value at `index` have the guard as its metatable? */
+/* Returns whether the value at `index` has the guard as its metatable. */
 static bool is_guarded(lua_State *L, int index) {
     if (!lua_getmetatable(L, index)) return false;
     push_guard(L);

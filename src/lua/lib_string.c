@@ -70,7 +70,7 @@ static int string_match(lua_State *L) {
 }
 
 /* The iterator of gmatch: the next match of the pattern (an upvalue) in the text from an offset on,
- * which it moves behind the match. */
+ * which it moves past the match. */
 static int gmatch_next(lua_State *L) {
     size_t len;
     const char *text = lua_tolstring(L, lua_upvalueindex(1), &len);

@@ -1,7 +1,7 @@
 /* lib_struct: the library `struct` of scripts: numbers and strings to bytes and back, by a format,
  * as Redis's struct. It is our own because no distribution packages such a library.
  *
- * A format is a row of options; a number behind an option is its size in bytes:
+ * A format is a row of options; a number after an option is its size in bytes:
  *
  *     > <        big, little endian from here on (at first: little)
  *     !n         align what follows to its size, at most to n, a power of 2 (8 without n; at first
@@ -80,7 +80,7 @@ static size_t size_of(struct format *format, char option) {
     }
 }
 
-/* Bytes of padding before an option of `size` bytes at `position`. Sizes that are no power of 2
+/* Bytes of padding before an option of `size` bytes at `position`. Sizes that are not a power of 2
  * give what the arithmetic gives, as in Redis. */
 static size_t padding(const struct format *format, char option, size_t size, size_t position) {
     if (size == 0 || option == 'c') return 0;

@@ -133,8 +133,8 @@ static int table_maxn(lua_State *L) {
 
 /* --- Sorting --- */
 
-/* Is the value at index `a` of the stack before the one at `b`? Asks the function at index 2, if
- * there is one. */
+/* Returns whether the value at index `a` of the stack is before the one at `b`. Asks the function
+ * at index 2, if there is one. */
 static bool is_less(lua_State *L, int a, int b) {
     machine_spend(L, 1);
     if (lua_isnil(L, 2)) return lua_lessthan(L, a, b);
@@ -173,7 +173,7 @@ static bool order(lua_State *L, int low, int high) {
 }
 
 /* Moves *at by `step` to the next element that is not before the pivot, which is on top of the
- * stack (not behind it, if `step` is negative). A function that is no order could lead beyond
+ * stack (not after it, if `step` is negative). A function that is not an order could lead beyond
  * `bound`. */
 static void skip(lua_State *L, int *at, int step, int bound) {
     for (;;) {

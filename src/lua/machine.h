@@ -109,14 +109,14 @@ enum { MACHINE_WATCH_STEPS = 100000 };
 
 void machine_set_watch(struct machine *machine, machine_watch *watch, void *arg);
 
-/* Has the watch asked at the next instruction. For a timer, since some instructions take long:
+/* Makes the watch run before the next instruction. For a timer, since some instructions take long:
  * comparing or hashing long strings, passing thousands of arguments, looking through a table that
  * was large once. Safe in a signal handler of the thread that runs the machine; an alarm that
  * interrupts the machine while it counts steps may be lost, so the timer repeats it. */
 void machine_alarm(struct machine *machine);
 
-/* Whether a timer calls machine_alarm again and again while the machine runs; at first it is not
- * expected to. If it does, the instructions of a run count as steps only after its first alarm:
+/* Says whether a timer calls machine_alarm again and again while the machine runs; at first none is
+ * expected. If one does, the instructions of a run count as steps only after its first alarm:
  * counting them takes a sixth of what Lua's interpreter executes. Those of coroutines, and the
  * steps of functions that take long, always count. Not while a script runs. */
 void machine_expect_alarms(struct machine *machine, bool expects);
@@ -180,7 +180,7 @@ struct machine_place machine_error_place(const struct machine *machine);
 
 const char *machine_end_text(const struct machine *machine);
 
-/* Is a script between machine_run and machine_finish? */
+/* Returns whether a script is between machine_run and machine_finish. */
 bool machine_is_running(const struct machine *machine);
 
 /* In `prepare`, once for each table: puts the strings, which are copied, into a table that

@@ -5,7 +5,8 @@
  * signs of a long bracket in an int. */
 #include "lua/machine_internal.h"
 
-/* Does a bracket followed by more than MACHINE_BRACKET_MAX equals signs stand in the text? O(n). */
+/* Returns whether the text has a bracket followed by more than MACHINE_BRACKET_MAX equals signs.
+ * O(n). */
 static bool has_wide_bracket(struct slice text) {
     const char *end = slice_end(text);
     const char *at = text.ptr;

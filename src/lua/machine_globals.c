@@ -94,13 +94,14 @@ static struct instructions take_instructions(struct code *code) {
     return instructions;
 }
 
-/* Does the instruction replace the table in this register by a member of it? */
+/* Returns whether the instruction replaces the table in this register by a member of it. */
 static bool takes_member(uint32_t instruction, unsigned reg) {
     return (instruction & OPCODE_MASK) == OPCODE_GETTABLE && target_of(instruction) == reg &&
            instruction >> 23 == reg;
 }
 
-/* Is the global whose name is this constant used otherwise than for one of its members? */
+/* Returns whether the global whose name is this constant is used otherwise than for one of its
+ * members. */
 static bool leaks_global(const struct instructions *instructions, size_t constant) {
     for (size_t i = 0; i < instructions->count; i++) {
         uint32_t instruction = instruction_at(instructions, i);
@@ -115,7 +116,7 @@ static bool leaks_global(const struct instructions *instructions, size_t constan
 
 /* --- Constants --- */
 
-/* Is this the name of a library: of a table that only `bare` shows? */
+/* Returns whether this is the name of a library: of a table that only `bare` shows. */
 static bool names_library(struct machine *machine, struct slice name) {
     lua_State *L = machine->main;
     lua_rawgeti(L, LUA_REGISTRYINDEX, machine->contents);

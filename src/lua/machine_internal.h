@@ -112,7 +112,7 @@ void machine_restart_byte_count(struct machine *machine);
 /* --- Compiling (machine_compile.c) --- */
 
 /* As lua_load with this text: pushes a function and returns true, or a message and returns false.
- * The collector rests meanwhile. */
+ * The collector does not run during the call. */
 bool machine_load(lua_State *L, struct slice text, const char *chunk_name);
 
 /* Prepares machine_compile. */

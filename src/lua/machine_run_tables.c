@@ -11,7 +11,7 @@
 
 enum {
     LARGE_BLOCK = 1024,
-    MANY_STRINGS = 32 /* a table with room for so many is no large block */
+    MANY_STRINGS = 32 /* a table with room for so many is not a large block */
 };
 
 int machine_add_run_table(struct machine *machine, const char *name) {

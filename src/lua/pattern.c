@@ -62,7 +62,7 @@ static const char *item_end(struct pattern_match *match, const char *item) {
     return at + 1;
 }
 
-/* Is the character of a class like %a? A capital stands for all others. */
+/* Returns whether the character is of a class like %a. A capital stands for all others. */
 static bool is_of_class(unsigned char c, unsigned char class) {
     bool is;
     switch (tolower(class)) {
@@ -81,7 +81,7 @@ static bool is_of_class(unsigned char c, unsigned char class) {
     return isupper(class) ? !is : is;
 }
 
-/* Is the character in a set? `set` is behind the '[', `end` at the ']'. */
+/* Returns whether the character is in a set. `set` is after the '[', `end` at the ']'. */
 static bool is_of_set(unsigned char c, const char *set, const char *end) {
     bool found = true;
     if (*set == '^') {
@@ -102,7 +102,8 @@ static bool is_of_set(unsigned char c, const char *set, const char *end) {
     return !found;
 }
 
-/* Does the character at `at` match the item from `item` to `end`? Not behind the subject. */
+/* Returns whether the character at `at` matches the item from `item` to `end`: false at the end of
+ * the subject. */
 static inline bool is_one(const struct pattern_match *match, const char *at, const char *item,
                           const char *end) {
     if (at >= match->end) return false;
@@ -182,7 +183,7 @@ static const char *match_again(struct pattern_match *match, const char *at, char
 /* %bxy: from an x to its y. `pair` is at x. */
 static const char *match_balanced(struct pattern_match *match, const char *at, const char *pair) {
     if (pair[0] == '\0' || pair[1] == '\0') luaL_error(match->L, "unbalanced pattern");
-    if (*at != pair[0]) return NULL; /* behind the subject stands a NUL */
+    if (*at != pair[0]) return NULL; /* after the subject stands a NUL */
     size_t open = 1;
     for (const char *next = at + 1; next < match->end; next++) {
         if (*next == pair[1]) {
@@ -207,8 +208,8 @@ static const char *match_frontier(struct pattern_match *match, const char *at, c
     return is_of_set((unsigned char)*at, set + 1, end - 1) ? end : NULL;
 }
 
-/* Matches an item that is no character at *at and moves both to what follows. Returns 0 if it does
- * not match, 1 if it does, -1 if it is a character. */
+/* Matches an item that is not a character at *at and moves both to what follows. Returns 0 if it
+ * does not match, 1 if it does, -1 if it is a character. */
 static int match_special(struct pattern_match *match, const char **at, const char **item) {
     char kind = (*item)[1];
     if (kind == 'b') {

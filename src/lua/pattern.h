@@ -6,7 +6,7 @@
  * "pattern too complex". So does one that recurses deeper than PATTERN_DEPTH_MAX.
  *
  * A pattern ends with its first NUL, as in Lua 5.1; a caller passes it as Lua's strings are, with
- * one behind it. */
+ * one after it. */
 #ifndef PACKLIST_LUA_PATTERN_H
 #define PACKLIST_LUA_PATTERN_H
 
@@ -25,7 +25,7 @@ enum {
 };
 #endif
 
-/* The search of one pattern in one subject, which stays on Lua's stack meanwhile. */
+/* The search of one pattern in one subject, which stays on Lua's stack until it ends. */
 struct pattern_match {
     lua_State *L;
     const char *begin; /* the subject */

@@ -32,7 +32,7 @@ void text_buffer_init(struct text_buffer *text, lua_State *L);
 /* text_buffer_reserve's slow path. */
 void text_buffer_grow(struct text_buffer *text, size_t more);
 
-/* Makes room for `more` bytes behind the text and returns its place there. The pointer is valid
+/* Makes room for `more` bytes after the text and returns its place there. The pointer is valid
  * until the next call; the caller adds to `len` what it has written. Raises "not enough memory".
  * Amortised O(1) per byte. */
 static inline char *text_buffer_reserve(struct text_buffer *text, size_t more) {

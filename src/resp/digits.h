@@ -4,7 +4,7 @@
  * Eight digits are made at once in one register: a number below 10^8 is split into two of four
  * digits, four of two, eight of one, each step one multiplication over all lanes. No table, no
  * loop, no branch on the number of digits. Stores are eight bytes wide: callers have DIGITS_SLACK
- * writable bytes behind what they write. */
+ * writable bytes after what they write. */
 #ifndef PACKLIST_RESP_DIGITS_H
 #define PACKLIST_RESP_DIGITS_H
 
@@ -37,14 +37,14 @@ static inline struct digits digits_of(uint32_t value) {
     return (struct digits){(all | 0x3030303030303030ull) >> skip, 8 - skip / 8};
 }
 
-/* Writes the text of `value` < DIGITS_LIMIT; returns the position behind it. */
+/* Writes the text of `value` < DIGITS_LIMIT; returns the position after it. */
 static inline char *digits_write_short(char *out, uint32_t value) {
     struct digits digits = digits_of(value);
     memcpy(out, &digits.text, 8);
     return out + digits.count;
 }
 
-/* Writes the text of `value`; returns the position behind it. */
+/* Writes the text of `value`; returns the position after it. */
 static inline char *digits_write(char *out, uint64_t value) {
     unsigned groups = 0;
     uint32_t low[2];

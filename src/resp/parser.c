@@ -124,7 +124,7 @@ static int hex_digit(char c) {
     return -1;
 }
 
-/* The byte that an escape stands for; `at` is behind the backslash and moves behind the escape. */
+/* The byte that an escape stands for; `at` is after the backslash and moves past the escape. */
 static char unescape(char **at, const char *end) {
     char *c = *at;
     if (*c == 'x' && end - c >= 3 && hex_digit(c[1]) >= 0 && hex_digit(c[2]) >= 0) {
@@ -142,7 +142,7 @@ static char unescape(char **at, const char *end) {
     }
 }
 
-/* Unquotes from behind the opening `quote` to *out. Returns the position behind the closing one;
+/* Unquotes what follows the opening `quote` to *out. Returns the position after the closing one;
  * NULL when there is none, or when it is followed by anything but a blank. */
 static char *unquote(char *at, char *end, char quote, char **out) {
     while (at < end && *at != quote) {
@@ -245,10 +245,10 @@ static inline size_t plain_header(const char *at, const char *end, int64_t *numb
 }
 
 /* Reads any header at `position`, strictly. RESP_REQUEST when it is complete: sets *number, and
- * `position` behind it. */
+ * `position` after it. */
 static enum resp_status read_header(struct resp_parser *parser, const char *bytes, size_t len,
                                     const struct header_kind *kind, int64_t *number) {
-    /* One back: the \r may have been there, and only the byte behind it missing. */
+    /* One back: the \r may have been there, and only the byte after it missing. */
     size_t from = parser->scanned > parser->position ? parser->scanned - 1 : parser->position;
     size_t at = line_end(parser, bytes, len, from, '\r');
     if (at == SIZE_MAX) {
@@ -304,8 +304,7 @@ static enum resp_status parse_count(struct resp_parser *parser, const char *byte
     return RESP_REQUEST;
 }
 
-/* Reads the header of an argument into bulk_length and moves `position` behind it: the slow
- * path. */
+/* Reads the header of an argument into bulk_length and moves `position` past it: the slow path. */
 static __attribute__((noinline)) enum resp_status
 parse_bulk_header(struct resp_parser *parser, const char *bytes, size_t len,
                   const struct resp_limits *limits) {

@@ -8,8 +8,8 @@
  *
  * Protocol: https://redis.io/docs/latest/develop/reference/protocol-spec/ (RESP2, RESP3 requests
  * are the same). What that page leaves open is as in Redis:
- *   - A header ends at its \r; the byte behind it is skipped unchecked, and so are the two bytes
- *     behind an argument.
+ *   - A header ends at its \r; the byte after it is skipped unchecked, and so are the two bytes
+ *     after an argument.
  *   - An inline command ends at \n.
  *   - A NUL in a header or an inline command hides the end of the line: it runs on until it is
  *     too long.
@@ -76,7 +76,7 @@ void resp_parser_reset(struct resp_parser *parser);
 
 /* Parses one request that begins at bytes[0]; `len` bytes are there. After RESP_MORE call again
  * with the same request still beginning at bytes[0] (the bytes may have moved: slices are rebased)
- * and more bytes behind. After RESP_REQUEST the next call, at bytes + consumed, begins a new
+ * and more bytes after it. After RESP_REQUEST the next call, at bytes + consumed, begins a new
  * request. Inline commands are unquoted in place, so `bytes` is writable. O(new bytes) for headers
  * and lines, O(1) for an argument of any length. */
 enum resp_status resp_parse(struct resp_parser *parser, char *bytes, size_t len,
@@ -93,11 +93,11 @@ size_t resp_parser_needs(const struct resp_parser *parser);
 
 /* After RESP_MORE inside an argument whose header was read (bulk_length >= 0): the caller collects
  * its bytes elsewhere. From now on the caller passes the request without them, but with the two
- * bytes behind them. Returns the argument's index: when the request is complete the slice there is
+ * bytes after them. Returns the argument's index: when the request is complete the slice there is
  * empty, and the caller sets it. O(1). */
 size_t resp_parser_take_out(struct resp_parser *parser);
 
-/* True when the parser is inside a request. */
+/* Returns whether the parser is inside a request. */
 static inline bool resp_parser_is_partial(const struct resp_parser *parser) {
     return parser->scanned != 0;
 }
@@ -112,7 +112,7 @@ enum resp_split {
 };
 
 /* Takes the next argument off a line, as inline commands and the configuration file write them:
- * blanks separate; "…" with \n \r \t \b \a \xHH escapes, any other byte behind a \ standing for
+ * blanks separate; "…" with \n \r \t \b \a \xHH escapes, any other byte after a \ standing for
  * itself; '…' with \' only; a closing quote must be followed by a blank or the end. Unquotes in
  * place: the slice points into the line. *at moves from the line's start towards `end`.
  * O(argument). */

@@ -2,7 +2,7 @@
 
 enum { ARGUMENTS_MAX = 16, NUMBER_MAX = 9999 };
 
-/* Reads "<type><number>\r\n" and returns what is behind it, or NULL. */
+/* Reads "<type><number>\r\n" and returns what follows it, or NULL. */
 static inline const char *read_header(const char *at, const char *end, char type, size_t *number) {
     enum { SHORTEST = 4 };
     if (end - at < SHORTEST || at[0] != type) return NULL;

@@ -1,5 +1,5 @@
-/* peek: looks ahead at requests behind the one that runs. Only a hint: resp_parse decides what the
- * bytes mean. */
+/* peek: looks ahead at the requests after the one that runs. Only a hint: resp_parse decides what
+ * the bytes mean. */
 #ifndef PACKLIST_RESP_PEEK_H
 #define PACKLIST_RESP_PEEK_H
 

@@ -60,7 +60,7 @@ static inline size_t reply_size(const struct reply *reply) {
     return reply->len + reply->referred;
 }
 
-/* Drops all that was written behind the first `len` bytes of the buffer, with the references there.
+/* Drops all that was written after the first `len` bytes of the buffer, with the references there.
  * O(1) without references. A reply with a sink can only be dropped as a whole, in the middle of
  * aggregates, too. */
 void reply_drop_references(struct reply *reply, size_t from);
@@ -82,7 +82,7 @@ void reply_replace_buffer(struct reply *reply, size_t capacity);
  * room. Returns false, and does nothing, if the reply has a sink. */
 bool reply_grow(struct reply *reply, size_t more);
 
-/* Makes room for `more` (> 0) bytes behind data + len (which may be written directly, then
+/* Makes room for `more` (> 0) bytes after data + len (which may be written directly, then
  * len += n). Returns false if the reply has a sink, which takes the value instead. Amortised
  * O(1). */
 static inline bool reply_make_room(struct reply *reply, size_t more) {
@@ -178,7 +178,7 @@ void reply_listpack_element(struct reply *reply, const uint8_t *element);
 /* `count` elements of the body [first, body_end) starting at `first`, each as a bulk, in one fused
  * loop, for LRANGE. Bytes before `readable_end` (>= body_end) may be read, so that copies can be of
  * fixed size; the more of them, the better. Reserves once, by the size of the body. A few
- * nanoseconds an element. Returns the position behind the last element. */
+ * nanoseconds an element. Returns the position after the last element. */
 const uint8_t *reply_listpack_run(struct reply *reply, const uint8_t *first, size_t count,
                                   const uint8_t *body_end, const uint8_t *readable_end);
 

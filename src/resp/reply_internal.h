@@ -1,5 +1,5 @@
 /* Shared by the files of the reply writer. Each function writes at `out`, where there is room, and
- * returns the position behind the bytes written. */
+ * returns the position after the bytes written. */
 #ifndef PACKLIST_RESP_REPLY_INTERNAL_H
 #define PACKLIST_RESP_REPLY_INTERNAL_H
 
@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Most bytes of "<type><int64>\r\n", with the bytes that digits_write may write behind. */
+/* Most bytes of "<type><int64>\r\n", with the bytes that digits_write may write after it. */
 enum { REPLY_LINE_MAX = 1 + INT64_TEXT_MAX + 2 + DIGITS_SLACK };
 
 /* "$<length>\r\n" for lengths below 100, padded to 8 bytes. */
@@ -26,7 +26,7 @@ static inline char *reply_write_line_end(char *out) {
     return out + 2;
 }
 
-/* "<type><number>\r\n", for any number. Needs DIGITS_SLACK bytes of room behind it. */
+/* "<type><number>\r\n", for any number. Needs DIGITS_SLACK bytes of room after it. */
 static inline char *reply_write_header(char *out, char type, uint64_t number) {
     if (number < REPLY_SHORT_LENGTHS) {
         memcpy(out, reply_length_headers[number], 8);
@@ -37,7 +37,7 @@ static inline char *reply_write_header(char *out, char type, uint64_t number) {
     return reply_write_line_end(digits_write(out, number));
 }
 
-/* `size` bytes were inserted into the buffer at `from`: moves the references behind. */
+/* `size` bytes were inserted into the buffer at `from`: moves the references after it. */
 void reply_move_references(struct reply *reply, size_t from, size_t size);
 
 #endif

@@ -6,7 +6,7 @@
  *
  * A short string costs three fixed-size stores: its header from a table (8 bytes, 4 or 5 of them
  * valid), its text (32 or 64 bytes, `len` of them valid) and the line end; the next element
- * overwrites the excess. This needs two margins: the reply has OUT_SLACK bytes behind the last
+ * overwrites the excess. This needs two margins: the reply has OUT_SLACK bytes after the last
  * element, and an element is read this way only when WIDE bytes from its start on are readable. The
  * last ones of a body, where the readable bytes may end with it, are first copied to the stack,
  * where they have that margin.
@@ -23,7 +23,7 @@
 
 enum {
     WIDE = 65,      /* readable bytes that the fixed-size copies ask for: one header byte and 64 */
-    OUT_SLACK = 80, /* bytes that may be written behind an element's reply */
+    OUT_SLACK = 80, /* bytes that may be written after an element's reply */
 
     /* The most bytes by which an element's reply exceeds the element: a 64-bit integer of 20
      * characters takes 10 bytes in the listpack and 27 in the reply. */
@@ -180,7 +180,7 @@ static void integer_run(struct run *run, const uint8_t *last_wide) {
     }
 }
 
-/* Strings of 64 to 4095 bytes, one after another; each needs 64 readable bytes behind it. */
+/* Strings of 64 to 4095 bytes, one after another; each needs 64 readable bytes after it. */
 static void middle_string_run(struct run *run, const uint8_t *last_wide) {
     struct run at = *run;
     do {

@@ -2,10 +2,10 @@
  * clients are served between two of its instructions (net/nested_poll.h). They get -BUSY, except
  * for the commands with COMMAND_ALLOW_BUSY, which can end the script or the server.
  *
- * Replicas get what was changed before the script, and PINGs. Nothing else happens meanwhile: no
- * timer fires, no key expires, no blocked client is served, what the server's primary sends waits,
- * and the changes of the script stay one unit. For the script the clock stands still, but TIME
- * moves on once the script is busy: else one that waits for a time would never end. */
+ * Replicas get what was changed before the script, and PINGs. While it runs, nothing else happens:
+ * no timer fires, no key expires, no blocked client is served, what the server's primary sends
+ * waits, and the changes of the script stay one unit. For the script the clock stands still, but
+ * TIME moves on once the script is busy: else one that waits for a time would never end. */
 #ifndef PACKLIST_SCRIPT_SCRIPT_BUSY_H
 #define PACKLIST_SCRIPT_SCRIPT_BUSY_H
 

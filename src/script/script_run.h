@@ -51,8 +51,8 @@ struct script_run {
 };
 
 /* Parses the number of keys, argv[2] of EVAL and the like, whose keys follow. Replies an error and
- * returns false if it is not valid. `not_a_number` is the error for what is no integer; NULL: the
- * usual one. */
+ * returns false if it is not valid. `not_a_number` is the error for what is not an integer; NULL:
+ * the usual one. */
 bool script_parse_keys(struct call *call, const char *not_a_number,
                        struct script_arguments *arguments);
 

@@ -12,7 +12,7 @@ struct writer {
     int protocol; /* that the script has chosen */
     int names;    /* index of the first name on the stack */
     size_t quota; /* bytes of values that may be written before the watch is asked */
-    size_t left;  /* … and behind that */
+    size_t left;  /* … and after that */
     bool is_full; /* there was more than that, or the run has ended: the reply will be dropped */
     int depth;    /* of tables */
     size_t steps; /* of counting, since the watch was asked */
@@ -26,9 +26,9 @@ enum { BYTES_PER_TABLE = 64, BYTES_PER_VALUE = 16 };
 /* The watch is asked after so many members were counted, or bytes of values written. */
 enum { STEPS_MAX = 4096, QUOTA = STEPS_MAX * BYTES_PER_VALUE };
 
-/* To insert the header of an aggregate behind its members moves these. Deeper than this each level
- * would move the same bytes once more, so members are counted before they are written. So are those
- * of large tables. */
+/* Inserting the header of an aggregate when its members are written moves these. Deeper than this
+ * each level would move the same bytes once more, so members are counted before they are written.
+ * So are those of large tables. */
 #ifdef TINY_LIMITS
 enum { INSERTED_DEPTH_MAX = 1, INSERTED_LENGTH_MAX = 3 };
 #else

@@ -11,9 +11,9 @@
  *      nil, functions, …          null
  *
  * A table that is nested too deep, or that contains itself, ends in an error in the reply. Tables
- * and strings may stand in others many times, so that a small value makes a reply of any size:
- * what would be too large is an error instead. Writing it is a part of the run: the machine's watch
- * is asked meanwhile, and can end it. */
+ * and strings may stand in others many times, so that a small value makes a reply of any size: what
+ * would be too large is an error instead. Writing it is a part of the run, so the machine's watch
+ * is asked and can end it. */
 #ifndef PACKLIST_SCRIPT_VALUE_REPLY_H
 #define PACKLIST_SCRIPT_VALUE_REPLY_H
 
