@@ -62,8 +62,9 @@ static void own_parser(struct session *session) {
     resp_parser_init(&engine->clients->parser);
 }
 
-/* The request in the bytes is incomplete and ends inside an argument. A large one, unless it is the
- * command's name, is collected by the connection from now on. One for each request. */
+/* The request in the bytes is incomplete and ends inside an argument. The connection reads the rest
+ * of a large argument, other than the command's name, straight into a string; one for each
+ * request. */
 static bool collect_large(struct session *session, struct resp_parser *parser, const char *bytes,
                           size_t len) {
     struct engine *engine = session->requester.engine;
@@ -212,8 +213,8 @@ static void serve_begin(struct clients *clients, struct session *session) {
     clients->reply.protocol = session->protocol;
 }
 
-/* Did the requests of the session being served take so long that holding their replies costs next
- * to nothing? */
+/* Returns whether the requests of the session being served took so long that holding their replies
+ * costs next to nothing. */
 static bool has_taken_long(const struct clients *clients) {
     const struct engine *engine = clients->engine;
     return (engine->ticks - clients->begin_ticks) * LONG_BATCHES_PER_MS >= engine->ticks_per_ms;

@@ -97,7 +97,7 @@ size_t conn_collected_input(const struct conn *conn);
 sds conn_take_collected(struct conn *conn);
 
 /* Stops reading until conn_resume_input, so that the other side must wait. Bytes that were read
- * before may still be unconsumed; the end of the connection is not noticed meanwhile. */
+ * before may still be unconsumed. The end of the connection is not noticed until then. */
 void conn_pause_input(struct conn *conn);
 void conn_resume_input(struct conn *conn);
 
@@ -198,7 +198,7 @@ void conn_set_nodelay(struct conn *conn, bool on);
 /* Returns the bytes of the connection's own allocation, session included. O(1). */
 size_t conn_allocated(const struct conn *conn);
 
-/* The kinds of connections whose bytes are counted apart, named by the other side. */
+/* The kinds of connections whose bytes are counted separately, named by the other side. */
 enum conn_kind { CONN_CLIENT, CONN_REPLICA, CONN_PRIMARY, CONN_KINDS };
 
 /* Counts the connection's bytes from now on as those of `kind`; at first it is a CONN_CLIENT.

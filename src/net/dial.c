@@ -93,7 +93,7 @@ static void fail_later(struct dial *dial, int status) {
     uv_timer_start(timer, on_timer, 0, 0);
 }
 
-/* Returns false when `from` is no address. */
+/* Returns false when `from` is not an address. */
 static bool set_from(struct dial *dial, const char *from) {
     dial->from.ss_family = AF_UNSPEC;
     if (!from || !*from) return true;

@@ -128,7 +128,7 @@ bool nested_poll_begin(struct net *net, bool holds_output) {
 void nested_poll_end(struct net *net) {
     struct nested *nested = net->nested;
     free_closed(nested);
-    net->nested = NULL; /* what is closed or held from now on is no matter of ours */
+    net->nested = NULL; /* what is closed or held from now on does not concern us */
     while (nested->open_first != NULL) {
         struct direct *direct = nested->open_first;
         CHAIN_REMOVE(nested->open_first, nested->open_last, direct, prev, next);

@@ -17,7 +17,7 @@
 struct conn;
 struct net;
 
-/* Begins, inside a callback of the loop, with no connection but those that come. With
+/* Starts polling inside a callback of the loop, at first only for new connections. With
  * `holds_output`, what a connection holds that is not served at that moment stays held until the
  * loop iteration ends, and the connection is not served any more; without it the next step sends
  * it. Returns false when the system refuses; then nothing has changed. O(listeners). */
@@ -36,7 +36,7 @@ void nested_poll_step(struct net *net);
  * leaves in that step. */
 void nested_poll_on_step(struct net *net, void (*callback)(void *arg), void *arg);
 
-/* Ends it: from now on the loop serves all connections. O(clients accepted meanwhile). */
+/* Ends it: from now on the loop serves all connections. O(clients accepted since it began). */
 void nested_poll_end(struct net *net);
 
 #endif

@@ -190,11 +190,11 @@ void nested_note_held(struct conn *conn);
 /* The connection is read no longer, or closes. */
 void nested_forget(struct conn *conn);
 
-/* A connection that was accepted meanwhile is read from now on. */
+/* A connection that was accepted during nested polling is read from now on. */
 void nested_start_reading(struct conn *conn);
 
-/* Keep a connection that was accepted meanwhile until its socket is given to libuv, or until the
- * step in which it is closed ends. */
+/* Keep a connection that was accepted during nested polling until its socket is given to libuv, or
+ * until the step in which it is closed ends. */
 struct direct;
 void nested_keep_open(struct net *net, struct direct *direct);
 void nested_keep_closed(struct net *net, struct direct *direct);

@@ -1,6 +1,6 @@
 /* outbound: a connection to another server that blocks: for commands whose own client waits
- * meanwhile (MIGRATE). The event loop stands still, so each wait has a limit. A call may wait
- * several times, as long as there is progress. */
+ * (MIGRATE). The event loop stands still, so each wait has a limit. A call may wait several times,
+ * as long as there is progress. */
 #ifndef PACKLIST_NET_OUTBOUND_H
 #define PACKLIST_NET_OUTBOUND_H
 

@@ -25,10 +25,10 @@
 #include <uv.h>
 
 struct transport {
-    /* The table of connections that are accepted while the loop does not run (nested_poll.h), for
-     * which `accept` gets the socket itself (a const int *). Its state is as large. For that table:
-     * the table that they get when the loop runs, by `adopt`, which finds a zeroed state and
-     * returns a status. */
+    /* The table for connections that are accepted during nested polling (nested_poll.h): its
+     * `accept` takes the socket itself (a const int *). Its state is as large. The counterpart of
+     * that table is this one, whose `adopt` takes the socket over when the loop runs again: it
+     * finds a zeroed state and returns a status. */
     const struct transport *counterpart;
     int (*adopt)(struct conn *conn, int fd);
 

@@ -23,7 +23,7 @@ static char *copy_text(const char *text) {
     return memcpy(mem_alloc(size), text, size);
 }
 
-/* Replaces the texts by copies; moves `end` past those that lie in memory right behind it. */
+/* Replaces the texts by copies; moves `end` past those that lie in memory right after it. */
 static void copy_texts(char **texts, char **end) {
     for (; *texts; texts++) {
         if (*texts == *end) *end += strlen(*texts) + 1;

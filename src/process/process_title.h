@@ -2,7 +2,7 @@
  * proc-title-template).
  *
  * The system shows the memory that held the arguments when the process started, so the title is
- * written there. The environment lay behind the arguments. Both are copied elsewhere first. */
+ * written there. The environment lay after the arguments. Both are copied elsewhere first. */
 #ifndef PACKLIST_PROCESS_PROCESS_TITLE_H
 #define PACKLIST_PROCESS_PROCESS_TITLE_H
 

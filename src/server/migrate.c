@@ -1,7 +1,7 @@
 /* MIGRATE host port <key | ""> database timeout [COPY] [REPLACE] [AUTH … | AUTH2 …] [KEYS key …]:
  * sends RESTORE to another server, and deletes the keys that it has accepted here. The event loop
- * waits meanwhile. As in Redis, the timeout limits each wait for the other server, not the sum of
- * all waits.
+ * waits until that is done. As in Redis, the timeout limits each wait for the other server, not the
+ * sum of all waits.
  *
  * It sends, the second part after the first one was accepted:
  *
@@ -26,7 +26,7 @@ enum { SEND_AT_ONCE = 64 * 1024 };
 
 struct migration {
     struct call *call;
-    int port; /* 0: the value is no port */
+    int port; /* 0: the value is not a port */
     int64_t database;
     int timeout_ms;
     bool copy;

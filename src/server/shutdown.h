@@ -21,9 +21,9 @@ enum shutdown_result {
     SHUTDOWN_ENDS   /* the server ends after the current loop iteration */
 };
 
-/* Begins to end the server: saves the data as the options (enum shutdown_option) or else the save
- * points say, if no replica must be waited for. While the server waits, the options of the first
- * call count. */
+/* Starts the shutdown: waits for replicas if need be; otherwise saves the data as `options` (enum
+ * shutdown_option), or without them the save points, say. While the server waits, the options of
+ * the first call count. */
 enum shutdown_result shutdown_begin(struct engine *engine, int options);
 
 /* Replies to a SHUTDOWN that has not ended the server. The second function makes the client wait

@@ -1,6 +1,6 @@
 /* client_memory: the memory that clients take. It is noted for each client after a read or a write,
- * so the sum is known without a loop over all clients. Output that was sent meanwhile makes the sum
- * too large, never too small. */
+ * so the sum is known without a loop over all clients. Output that was sent since then makes the
+ * sum too large, never too small. */
 #ifndef PACKLIST_SESSION_CLIENT_MEMORY_H
 #define PACKLIST_SESSION_CLIENT_MEMORY_H
 

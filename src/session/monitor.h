@@ -38,10 +38,10 @@ void monitor_feed(const struct call *call);
 /* Frees the memory of `monitors`; no session may be left. */
 void monitors_free(struct monitors *monitors);
 
-/* The session, which is no monitor yet, gets all commands from now on. Amortised O(1). */
+/* The session, which is not a monitor yet, gets all commands from now on. Amortised O(1). */
 void monitor_join(struct session *session);
 
-/* The session gets no further commands (RESET, its end). Does nothing when it is no monitor.
+/* The session gets no further commands (RESET, its end). Does nothing when it is not a monitor.
  * O(monitors). */
 void monitor_leave(struct session *session);
 

@@ -92,7 +92,7 @@ const struct topic *pubsub_find(const struct pubsub *pubsub, enum pubsub_kind ki
                                 struct slice name);
 
 /* Iterate over all topics of a kind in no particular order; NULL at the end. Nothing may change
- * meanwhile. */
+ * during the iteration. */
 void pubsub_iter_start(struct hashtable_iter *iter, const struct pubsub *pubsub,
                        enum pubsub_kind kind);
 const struct topic *pubsub_iter_next(struct hashtable_iter *iter);

@@ -140,7 +140,7 @@ static inline bool limits_admit(struct session *session, size_t len) {
     size_t dropped = session->requester.engine->clients->dropped_output;
     if (session_has_hard_limit(session)) return admit_reply(session, len + dropped);
     if (dropped == 0) return true;
-    session_close(session); /* the limit was raised meanwhile */
+    session_close(session); /* the limit was raised since */
     return false;
 }
 
