@@ -46,7 +46,7 @@ static uint64_t written_position(struct engine *engine) {
     return aof->written_position;
 }
 
-/* An increment apart, and a file whose fsync failed, prove nothing until the new base is
+/* A pending increment, and a file whose fsync failed, prove nothing until the new base is
  * complete. */
 static void publish_position(struct engine *engine) {
     struct aof *aof = engine->aof;

@@ -34,8 +34,8 @@ struct aof_rewrite {
     bool failed;    /* whether the last rewrite failed */
     bool is_rdb;    /* the base being written is an RDB file */
     sds temporary;  /* path of the base being written, or of the last one; NULL before the first */
-    /* Path of the increment apart, to which changes go: the manifest names it only together with
-     * the new base. NULL when there is none. */
+    /* Path of the pending increment, to which changes go: it enters the manifest together with the
+     * new base. NULL when there is none. */
     sds apart;
     int syncs_left;       /* fdatasync calls that the rewrite may still wait for */
     int64_t begun_s;      /* monotonic */
@@ -54,7 +54,7 @@ struct aof {
     /* The manifest in force: aof_files.c. */
     struct aof_manifest manifest;
     bool is_open; /* fd and reader are valid */
-    /* The file that receives changes: the last increment, or one apart (rewrite.apart). */
+    /* The file that receives changes: the last increment, or the pending one (rewrite.apart). */
     int fd;
     struct command_log_reader reader; /* registered while is_open */
     struct reply buffer;              /* read from the command log, but not written */

@@ -142,7 +142,8 @@ static void delete_files(void *arg) {
 }
 
 /* Removes the names from the manifest only after the files are deleted: docs/durability.md, section
- * 6, step 8. If a rewrite has added to the history meanwhile, that rewrite deletes all of it. */
+ * 6, step 8. If a rewrite has added to the history in the meantime, that rewrite deletes all of
+ * it. */
 static void on_deleted(void *arg) {
     struct deletion *deletion = arg;
     struct engine *engine = deletion->engine;

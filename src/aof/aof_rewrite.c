@@ -10,7 +10,7 @@
  *
  *      requested ── waits (0 to SYNCS_MAX times) ── aof_make_durable, base begins, incr 2
  *
- * While the file is being turned on, and after a failed fsync, changes go to an increment apart,
+ * While the file is being turned on, and after a failed fsync, changes go to a pending increment,
  * which only the manifest of the new base names. After a failed fsync these changes are only
  * expirations, as the server refuses clients' changes. docs/durability.md, section 6, gives the
  * order of all steps and the reason for each fsync. */
@@ -133,7 +133,7 @@ int aof_create_increment(struct engine *engine) {
     return adoption == AOF_ADOPTED ? fd : -1;
 }
 
-/* Creates the increment apart: it receives changes when no file of the manifest may precede
+/* Creates the pending increment: it receives changes when no file of the manifest may precede
  * them. */
 static int create_apart(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
@@ -152,7 +152,7 @@ static int create_apart(struct engine *engine) {
 
 /* --- The end --- */
 
-/* Renames the increment apart and adds it to `next`. */
+/* Renames the pending increment and adds it to `next`. */
 static bool name_apart(struct engine *engine, struct aof_manifest *next) {
     sds path =
         aof_files_path(engine, aof_manifest_add_incr(next, engine->config.appendfilename)->name);
