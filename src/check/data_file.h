@@ -30,7 +30,7 @@ struct finding {
     uint64_t commands;         /* those of transactions included */
     uint64_t transactions;
     uint64_t whole;    /* the file is whole up to here */
-    bool can_be_cut;   /* there: it holds commands behind that */
+    bool can_be_cut;   /* there: it holds commands after that */
     sds wrong;         /* NULL: nothing; else what, and near which key of which database … */
     uint64_t wrong_at; /* … and at which byte */
 };

@@ -18,7 +18,7 @@ bool function_name_is_valid(struct slice name) {
     return name.len > 0;
 }
 
-/* Takes an argument behind the engine: name=NAME. */
+/* Takes an argument after the engine: name=NAME. */
 static bool take_argument(struct function_code *parsed, struct slice argument, sds *error) {
     const struct slice begin = SLICE("name=");
     bool is_name =

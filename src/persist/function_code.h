@@ -19,8 +19,8 @@ struct function_code {
 };
 
 /* Parses the first line. Returns false when it is bad; *error then gets the text that FUNCTION LOAD
- * replies behind "ERR ", which the caller frees. On success the caller ends with
- * function_code_free. O(line). */
+ * replies after "ERR ", which the caller frees. On success the caller ends with function_code_free.
+ * O(line). */
 bool function_code_parse(struct function_code *parsed, struct slice code, sds *error);
 void function_code_free(struct function_code *parsed);
 

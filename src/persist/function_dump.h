@@ -12,8 +12,8 @@
  *
  * Reads a payload: calls `take` with the code of each library, in their order. The code is valid
  * during the call; `take` returns false to end reading. Returns NULL when all were taken, or when
- * `take` has ended reading; else a static text: what is wrong, as FUNCTION RESTORE replies it
- * behind "ERR ". What `take` received before that is the caller's to drop. O(payload). */
+ * `take` has ended reading; else a static text: what is wrong, as FUNCTION RESTORE replies it after
+ * "ERR ". What `take` received before that is the caller's to drop. O(payload). */
 const char *function_dump_read(struct slice payload, bool skip_checksum,
                                bool (*take)(void *arg, struct slice code), void *arg);
 

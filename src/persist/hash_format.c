@@ -256,7 +256,7 @@ static bool read_packed(struct hash_load *load, unsigned type) {
                     type == RDB_HASH_LISTPACK_EX || type == RDB_HASH_LISTPACK_EX_PRE_GA);
 }
 
-/* A text in a zipmap: [1 below 254 | 254, 4 LE] length, of a value also [1] unused bytes behind the
+/* A text in a zipmap: [1 below 254 | 254, 4 LE] length, of a value also [1] unused bytes after the
  * text, text. NULL when it does not end before `end`. */
 static const uint8_t *take_zipmap_text(const uint8_t *at, const uint8_t *end, bool value,
                                        struct slice *text) {

@@ -228,7 +228,7 @@ static const struct {
 };
 
 /* Copies the options that are known here. Sets *dropped when there was another one. Returns false
- * when the next word is no option. */
+ * when the next word is not an option. */
 static bool copy_stream_option(struct newer_translation *out, struct reading *in, bool *dropped) {
     const size_t count = sizeof(stream_options) / sizeof(stream_options[0]);
     size_t from = in->at, i = 0;

@@ -125,7 +125,7 @@ uint64_t rdb_file_offset(const struct rdb_file *file) {
     return rdb_reader_offset(&file->reader);
 }
 
-/* Returns the number in the digits after the magic, or 0 when some byte is no digit. */
+/* Returns the number in the digits after the magic, or 0 when some byte is not a digit. */
 static unsigned read_version(struct slice digits) {
     unsigned version = 0;
     for (size_t i = 0; i < digits.len; i++) {
@@ -204,7 +204,7 @@ static bool skip_entry(struct rdb_file *file, unsigned type, struct rdb_file_ite
     return fail_in_key(file, item);
 }
 
-/* Is the value, which could not be read, a collection without elements? */
+/* Returns whether the value, which could not be read, is a collection without elements. */
 static bool pass_empty(struct rdb_file *file, struct rdb_file_item *item) {
     item->kind = RDB_ITEM_EMPTY;
     return rdb_reader_pass_empty(&file->reader);

@@ -17,7 +17,7 @@ bool rdb_skip_value(struct rdb_reader *reader, unsigned type);
 /* Skips `groups` consumer groups, which follow a stream of this enum rdb_type. */
 bool rdb_skip_groups(struct rdb_reader *reader, unsigned type, uint64_t groups);
 
-/* The same for items that are no keys: functions, data of modules and of slots. */
+/* The same for items that are not keys: functions, data of modules and of slots. */
 const char *rdb_foreign_name(unsigned opcode);
 bool rdb_skip_foreign(struct rdb_reader *reader, unsigned opcode);
 

@@ -1,9 +1,9 @@
 /* aof_load: runs the commands of the append-only file again (docs/durability.md, section 7).
  *
- * Nothing expires meanwhile (call_is_loading): the file itself says which keys expired. Commands
- * between MULTI and EXEC run when EXEC has been read, so a file that ends before EXEC leaves no
- * trace of them. A damaged file must not be able to do more than change data, so other commands are
- * refused. */
+ * Nothing expires during the load (call_is_loading): the file itself says which keys expired.
+ * Commands between MULTI and EXEC run when EXEC has been read, so a file that ends before EXEC
+ * leaves no trace of them. A damaged file must not be able to do more than change data, so other
+ * commands are refused. */
 #include "recovery/aof_load.h"
 
 #include "aof/aof.h"

@@ -142,7 +142,7 @@ static void snapshot_ended(struct engine *engine, const struct incremental_end *
     }
 }
 
-/* Whether the form in which hashes are written matters at all. */
+/* Returns whether the form in which hashes are written matters at all. */
 static bool has_expiring_fields(const struct engine *engine) {
     for (int64_t i = 0; i < engine->config.databases; i++)
         if (keyspace_expiring_count(engine->keyspaces[i], EXPIRING_FIELDS) > 0) return true;
@@ -194,7 +194,7 @@ static void begin_group(struct engine *engine, bool streamed, bool for_valkey) {
     sync->writing = group;
     group->takes_replicas = !streamed;
     command_log_repeat_database(&engine->command_log);
-    group->replicas++; /* so that the group outlives replicas whose sessions close meanwhile */
+    group->replicas++; /* so that the group outlives replicas whose sessions close here */
     for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
         next = replica->next;
         if (is_waiting(engine, replica, for_valkey)) join_group(engine, group, replica);
@@ -263,7 +263,7 @@ static struct waiting waiting_replicas(struct engine *engine) {
     return waiting;
 }
 
-/* Streaming begins some time after the first replica has asked, so that others that come meanwhile
+/* Streaming begins some time after the first replica has asked, so that others that come until then
  * are served by the same snapshot. */
 static bool is_due(struct engine *engine, const struct waiting *waiting) {
     const struct config *config = &engine->config;

@@ -115,7 +115,7 @@ void link_unfollow(struct engine *engine);
 bool link_is_wanted(const struct engine *engine);
 bool link_is_wanted_to(const struct engine *engine, struct slice host, int port);
 
-/* Returns the link, or NULL when the server is no replica. O(1). */
+/* Returns the link, or NULL when the server is not a replica. O(1). */
 static inline struct link *link_of(const struct engine *engine) {
     return engine->replication->link;
 }
@@ -130,7 +130,7 @@ void link_restrict(struct engine *engine);
 bool link_has_work(const struct engine *engine);
 
 /* Loads what was received. Call it outside of all callbacks, when net_run has returned; serves
- * clients meanwhile. O(data). */
+ * clients while it loads. O(data). */
 void link_work(struct engine *engine);
 
 /* --- For the link's files --- */

@@ -108,7 +108,7 @@ static void take_setting(struct link *link, struct slice line) {
     if (--link->awaited == 0) ask(link);
 }
 
-/* An id that is no 40 hexadecimal digits is none. */
+/* An id is 40 hexadecimal digits. */
 static bool is_id(struct slice text) {
     if (text.len != REPLICATION_ID_LEN) return false;
     for (size_t i = 0; i < text.len; i++)

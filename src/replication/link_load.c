@@ -60,7 +60,7 @@ static void clear(struct engine *engine) {
 }
 
 /* Without replica-lazy-flush the new data waits until the old one is freed, because both may not
- * fit into memory. Clients are served meanwhile. */
+ * fit into memory. Clients are served during the wait. */
 static void await_freed(struct engine *engine) {
     if (engine->config.replica_lazy_flush) return;
     while (lazyfree_pending_objects() > 0 && !engine->shutting_down) net_wait(engine->net);

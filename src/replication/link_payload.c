@@ -22,7 +22,7 @@ struct payload_file {
     sds path;
     struct reply bytes; /* to be written */
     bool is_busy;
-    bool is_last;   /* nothing comes behind these bytes */
+    bool is_last;   /* nothing comes after these bytes */
     bool is_closed; /* it is whole, and on the disk */
     bool is_kept;
     int error;

@@ -77,7 +77,7 @@ const char *link_payload_path(const struct link_payload *payload);
 void link_payload_keep_file(struct link_payload *payload);
 
 /* The `read` of a struct rdb_source, whose `arg` is the payload: waits for bytes, and lets the loop
- * run meanwhile. 0 at the end; -1 when the link was closed. Outside of all callbacks. */
+ * run until they come. 0 at the end; -1 when the link was closed. Outside of all callbacks. */
 ssize_t link_payload_read(void *payload, void *bytes, size_t room);
 
 #endif

@@ -83,7 +83,7 @@ static bool set_filter(struct call *call, struct slice words) {
     return true;
 }
 
-/* Handles the option at `index`, which has a value behind it. Returns false when the error is
+/* Handles the option at `index`, which has a value after it. Returns false when the error is
  * replied. */
 static bool set_option(struct call *call, size_t index) {
     struct slice name = call->argv[index], value = call->argv[index + 1];

@@ -285,7 +285,7 @@ static void cut_off(struct replica *replica, const char *when) {
     session_close(replica->session);
 }
 
-/* Whether a replica that is sent a payload takes it. */
+/* Returns whether a replica that is sent a payload has stopped taking it. */
 static bool is_stalled(const struct engine *engine, const struct replica *replica) {
     return conn_output_referred(conn_of_session(replica->session)) > 0 &&
            engine->steady_ms - replica->progress_ms > engine->config.repl_timeout * 1000;

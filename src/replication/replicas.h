@@ -88,7 +88,7 @@ void replica_go_online(struct replica *replica, bool after_ack);
 /* The replica has confirmed offsets (REPLCONF ACK and FACK; the latter may be NULL). */
 void replica_note_ack(struct replica *replica, uint64_t offset, const uint64_t *aof_offset);
 
-/* Returns whether the replica has told this address, and the port as its own. */
+/* Returns whether the replica announced this address and port. */
 bool replica_is_at(const struct replica *replica, struct slice host, int64_t port);
 
 /* Writes "address:port" as the log and INFO name it, and returns the buffer. */

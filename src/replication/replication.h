@@ -121,12 +121,12 @@ void replication_close_stream(struct engine *engine);
 /* Appends the units of the command log that have ended to the backlog. O(bytes). */
 void replication_feed(struct engine *engine);
 
-/* Appends a command that only replicas get, behind the changes so far; inside a unit behind that
+/* Appends a command that only replicas get, after the changes so far; inside a unit, after that
  * unit. Does nothing while there is no backlog, and on a replica. O(bytes). */
 void replication_send(struct engine *engine, const struct slice *argv, size_t argc);
 
-/* Appends a PING behind the units that have ended, at once: a script may run for minutes. O(bytes
- * of these units). */
+/* Appends a PING after the units that have ended, at once: a script may run for minutes. O(bytes of
+ * these units). */
 void replication_send_ping(struct engine *engine);
 
 /* --- Ids --- */

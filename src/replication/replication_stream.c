@@ -15,7 +15,7 @@ uint64_t replication_offset(const struct engine *engine) {
     return replication->backlog->end + unread;
 }
 
-/* Returns how many bytes were inserted behind an offset of the log, as far as it is known. */
+/* Returns how many bytes were inserted after an offset of the log, as far as it is known. */
 static uint64_t inserted_behind(const struct replication *replication, uint64_t log_offset) {
     uint64_t len = 0, count = replication->insertion_count;
     for (uint64_t i = 0; i < count && i < REPLICATION_INSERTIONS; i++) {
@@ -73,7 +73,7 @@ static void feed_units(struct engine *engine) {
     }
 }
 
-/* Appends messages behind the units that have ended, and empties them. */
+/* Appends messages after the units that have ended, and empties them. */
 static void feed_messages(struct replication *replication, struct reply *messages) {
     if (messages->len == 0) return;
     replication->insertions[replication->insertion_count++ % REPLICATION_INSERTIONS] =

@@ -6,7 +6,7 @@
  * directory. The old directory stays locked until a snapshot that was begun there is written, and
  * while the append-only file is there.
  *
- * Two cases are no error: a directory that cannot be written to needs no lock, and when the file
+ * Two cases are not errors: a directory that cannot be written to needs no lock, and when the file
  * system has no locks the server logs a warning. */
 #ifndef PACKLIST_SNAPSHOT_DATA_LOCK_H
 #define PACKLIST_SNAPSHOT_DATA_LOCK_H

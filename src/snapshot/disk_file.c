@@ -82,7 +82,7 @@ bool disk_file_close(struct disk_file *file, bool ok) {
     return ok;
 }
 
-/* With `may_be_unsupported`, EINVAL is no error: not every file system can fsync a folder. */
+/* With `may_be_unsupported`, EINVAL is not an error: not every file system can fsync a folder. */
 static bool sync_path(const char *path, int flags, bool may_be_unsupported) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
     if (fd < 0) return false;

@@ -80,8 +80,8 @@ enum load_status load_rdb_source(struct engine *engine, struct rdb_source source
 /* --- For loaders --- */
 
 /* Call load_begin before loading the file `name` of `total_bytes` bytes, and load_end after it.
- * load_begin copies the name, because a client may change the configuration meanwhile. `flags`:
- * LOAD_SERVE and LOAD_BESIDE. */
+ * load_begin copies the name, because a client may change the configuration during the load.
+ * `flags`: LOAD_SERVE and LOAD_BESIDE. */
 void load_begin(struct engine *engine, const char *name, uint64_t total_bytes, unsigned flags);
 void load_end(struct engine *engine);
 

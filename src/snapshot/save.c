@@ -43,7 +43,7 @@ static void update_refusal(struct engine *engine) {
         engine->restrictions &= ~(uint32_t)RESTRICTED_UNSAVED;
 }
 
-/* Parses the number at *at and moves *at behind the space that follows it. */
+/* Parses the number at *at and moves *at past the space that follows it. */
 static int64_t take_number(const char **at) {
     size_t len = strcspn(*at, " ");
     int64_t number = 0;

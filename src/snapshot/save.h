@@ -35,7 +35,7 @@ struct save {
     int64_t changes_since_s; /* the same by the monotonic clock; save points count from here */
     int64_t begun_s;         /* begin of the last background snapshot, monotonic */
     int64_t last_seconds;    /* how long it took; -1: there was none */
-    /* Memory that the last snapshot needed: of a child, what it did not share at its end. */
+    /* Extra memory of the last snapshot; for a child, its unshared pages at its end. */
     size_t last_cow_size;
     uint64_t saves; /* begun by SAVE, BGSAVE and save points */
 };
