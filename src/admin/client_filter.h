@@ -14,7 +14,7 @@
  * CLIENT_TYPE_ANY for other names. */
 enum client_type client_type_named(struct slice name);
 
-/* All conditions must hold; zero or NULL is no condition. */
+/* All conditions must hold; zero or NULL sets no condition. */
 struct client_filter {
     int64_t id;
     struct slice address; /* the client's side of the connection, as CLIENT LIST shows it */

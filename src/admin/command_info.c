@@ -199,14 +199,14 @@ static void reply_sort_keys(struct reply *reply, const struct key_positions *key
         reply_unknown_keys(reply, keys->other_use, "The key behind STORE, wherever that stands.");
 }
 
-/* MIGRATE: the key, or those behind KEYS. */
+/* MIGRATE: the key, or those after KEYS. */
 static void reply_migrated_keys(struct reply *reply, const struct key_positions *keys) {
     reply_set(reply, 2);
     reply_range(reply, keys->use, keys->first, 0, 1);
     reply_listed_keys(reply, keys->use | KEY_INCOMPLETE, "KEYS", -2, 0);
 }
 
-/* The keys behind a count. */
+/* The keys after a count. */
 static void reply_counted_keys(struct reply *reply, uint32_t flags,
                                const struct key_positions *keys) {
     begin_key_specification(reply, flags, keys->notes);

@@ -10,7 +10,7 @@
  * commands. O(subcommands). */
 size_t command_subcommand_count(const struct command *command);
 
-/* Returns whether COMMAND lists it: it is no subcommand, and clients can call it. O(1). */
+/* Returns whether COMMAND lists it: it is not a subcommand, and clients can call it. O(1). */
 bool command_is_listed(const struct command *command);
 
 #endif

@@ -32,7 +32,7 @@
  *                  [SETNAME clientname]):arguments]
  *      CONFIG SET  (parameter value):data ...
  *
- * Lines behind the arguments are notes about the whole command, oldest change first:
+ * Lines after the arguments are notes about the whole command, oldest change first:
  *
  *      @6.2.0 Takes a count.  how that version of Redis changed the command
  *      ~6.2.0 `LMOVE`         the command is deprecated since that version; use this instead
@@ -96,7 +96,7 @@ struct syntax_note {
 };
 
 /* Reads the first note of a notation, or the next one when `at` is where the last call left it.
- * Returns false after the last one, and when a line is no note. The slices point into the text.
+ * Returns false after the last one, and when a line is not a note. The slices point into the text.
  * O(text). */
 bool command_syntax_next_note(const char **at, struct syntax_note *note);
 

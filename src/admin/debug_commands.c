@@ -282,7 +282,7 @@ static void debug_htstats(struct call *call) {
 
 /* --- Settings and the rest --- */
 
-/* A text that is no number is 0, as in Redis. */
+/* A text that is not a number is 0, as in Redis. */
 static void set_switch(struct call *call, bool *place) {
     int64_t on = 0;
     *place = number_parse_int64(call->argv[2], &on) && on != 0;

@@ -68,7 +68,7 @@ static sds append_drawing(struct engine *engine, sds out, unsigned columns, unsi
 }
 
 /* Reads the number at argv[index], if there is one, and limits it to [min, max]. Returns false when
- * it is no number. */
+ * it is not a number. */
 static bool read_size(struct call *call, size_t index, unsigned min, unsigned max, unsigned *size) {
     int64_t number;
     if (index >= call->argc) return true;

@@ -172,8 +172,8 @@ static bool find_sources(struct call *call, struct slice *sources, char (*buffer
 }
 
 /* Returns where the result can be written while the sources are read, or NULL: over the present
- * value of the destination, if that has the right length and is no source or only one, which is, or
- * may become, the first. */
+ * value of the destination, if that has the right length and is not a source, or only one, which
+ * is, or may become, the first. */
 static uint8_t *overwritable(struct call *call, struct keyref *ref, enum bits_operation operation,
                              struct slice *sources, size_t len) {
     if (ref->entry == NULL || entry_type(ref->entry) != VALUE_STRING) return NULL;

@@ -14,7 +14,7 @@ struct field_list {
 };
 
 /* Parses it: the word FIELDS stands at argv[index], the last field at the end. Otherwise replies
- * the error (`count_error` for a count that is no number above 0) and returns false. */
+ * the error (`count_error` for a count that is not a number above 0) and returns false. */
 bool field_list_parse(struct call *call, size_t index, const char *count_error,
                       struct field_list *fields);
 
@@ -27,7 +27,7 @@ bool field_expiry_parse(struct call *call, size_t index, int64_t unit_ms, int64_
 /* Returns whether the word is EX, PX, EXAT or PXAT. */
 bool field_expiry_is_option(struct slice word);
 
-/* Parses such a word at argv[index] with its time behind it; else replies the error and returns
+/* Parses such a word at argv[index] with its time after it; else replies the error and returns
  * false. */
 bool field_expiry_option(struct call *call, size_t index, int64_t *expiry_ms);
 

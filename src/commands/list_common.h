@@ -34,8 +34,9 @@ void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum 
  * RIGHT. */
 bool list_mpop_parse(struct call *call, size_t index, struct pop_options *options);
 
-/* Replies [key, [elements]] from the first of the keys that exists and returns true. If that is no
- * list, replies WRONGTYPE and returns true. If no key exists, replies nothing and returns false. */
+/* Replies [key, [elements]] from the first of the keys that exists and returns true. If that is not
+ * a list, replies WRONGTYPE and returns true. If no key exists, replies nothing and returns
+ * false. */
 bool list_mpop_serve(struct call *call, const struct pop_options *options);
 
 /* LMOVE: moves the element at the `from` end of the list `source`, which was found under argv[1]

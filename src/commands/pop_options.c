@@ -23,7 +23,7 @@ bool pop_options_parse(struct call *call, size_t index, const char *first, const
     if (!call_integer_in(call, index, 1, INT64_MAX, &key_count,
                          "ERR numkeys should be greater than 0"))
         return false;
-    size_t behind = call->argc - index - 1; /* arguments behind numkeys */
+    size_t behind = call->argc - index - 1; /* arguments after numkeys */
     if ((uint64_t)key_count >= behind) return refuse(call);
     options->keys = call->argv + index + 1;
     options->key_count = (size_t)key_count;

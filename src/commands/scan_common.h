@@ -13,7 +13,7 @@ struct scan {
     uint64_t wanted;    /* COUNT */
     uint64_t visited;   /* items looked at, returned or not */
     uint64_t replied;   /* bulks in `items` */
-    struct reply items; /* they stand behind the cursor, which is known only after visiting them */
+    struct reply items; /* they stand after the cursor, which is known only after visiting them */
 };
 
 /* Starts a scan with the cursor at argv[index]; else replies the error and returns false. Nothing
@@ -23,7 +23,7 @@ bool scan_begin(struct scan *scan, struct call *call, size_t index);
 /* Reads MATCH or COUNT with its value at argv[index]; else replies the error and returns false. */
 bool scan_parse_option(struct scan *scan, size_t index);
 
-/* Does the text match MATCH's pattern? */
+/* Returns whether the text matches MATCH's pattern. */
 bool scan_matches(const struct scan *scan, struct slice text);
 
 /* Adds a bulk to the reply. */

@@ -113,13 +113,13 @@ static void add_all(struct entry **set, const struct entry *other,
     while (set_iter_next(&iter, &member)) set_load_add(set, member, limits);
 }
 
-/* Would a set of this length be a table whatever its members? */
+/* Returns whether a set of this length would be a table whatever its members. */
 static bool is_surely_table(uint64_t length, const struct set_limits *limits) {
     return length > limits->intset_entries && length > limits->listpack_entries;
 }
 
 /* The largest of the sets, if it is a table, and their union is one, too; otherwise NULL. A large
- * set is no table if the limits were higher when it was made. */
+ * set is not a table if the limits were higher when it was made. */
 static const struct entry *largest_table(const struct entry *const *sets, size_t count,
                                          const struct set_limits *limits) {
     const struct entry *largest = NULL;
@@ -143,7 +143,8 @@ static struct entry *unite(const struct entry *const *sets, size_t count, struct
 
 /* --- Difference --- */
 
-/* Are both views of the same member of a set? An empty member may begin where the next one does. */
+/* Returns whether both are views of the same member of a set. An empty member may begin where the
+ * next one does. */
 static bool is_same_view(struct slice a, struct slice b) {
     return a.ptr == b.ptr && a.len == b.len;
 }

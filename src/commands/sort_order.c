@@ -1,5 +1,5 @@
 /* A merge sort, because it is stable. When only the first items are wanted, the best so far are
- * kept at the front. Items that could be among them are collected behind these and merged in, a
+ * kept at the front. Items that could be among them are collected after these and merged in, a
  * block at a time:
  *
  *      | best, in order, at most `wanted` | collected, at most a block | free | to compare |

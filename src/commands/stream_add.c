@@ -52,7 +52,7 @@ static bool parse(struct addition *addition) {
     return true;
 }
 
-/* Chooses the id; false when there is none behind the last one. */
+/* Chooses the id; false when there is none after the last one. */
 static bool choose_id(struct addition *addition, struct stream_id last) {
     struct stream_new_id given = addition->given;
     addition->id = given.id;

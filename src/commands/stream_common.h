@@ -12,7 +12,7 @@ struct stream_new_id {
     bool has_seq;
 };
 
-/* Each of these parses argv[index]. When that is no valid id, they reply the error and return
+/* Each of these parses argv[index]. When that is not a valid id, they reply the error and return
  * false. */
 
 /* ms-seq or ms, where seq is then `missing_seq`. */
@@ -46,7 +46,7 @@ struct stream_trim_options {
     bool has_limit;
 };
 
-/* Takes the option at argv[*index] and moves *index behind it. Sets *taken to whether there was
+/* Takes the option at argv[*index] and moves *index past it. Sets *taken to whether there was
  * one. */
 bool stream_parse_trim(struct call *call, size_t *index, struct stream_trim_options *options,
                        bool *taken);

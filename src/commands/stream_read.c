@@ -13,7 +13,7 @@ struct reading {
     size_t first_key; /* argv index */
     size_t keys;
     struct stream_id *after; /* for each key: the greatest id that is not replied; while the client
-                                waits they stand behind this struct */
+                                waits they stand after this struct */
 };
 
 static bool fail(struct call *call, const char *error) {
@@ -91,7 +91,7 @@ static bool parse_after(struct reading *reading, size_t index) {
     return stream_parse_id(call, at, 0, after);
 }
 
-/* The stream of a key, if it has an entry behind that id. */
+/* The stream of a key, if it has an entry after that id. */
 static const struct entry *find_ready(const struct reading *reading, size_t index) {
     struct call *call = reading->call;
     const struct entry *entry = call_find_quiet(call, call->argv[reading->first_key + index], NULL);

@@ -122,7 +122,7 @@ static double weighted(const struct combination *combination, const struct zset_
     return isnan(weighted_score) ? 0 : weighted_score;
 }
 
-/* `a` when both are equal, and when `b` is no number in MIN or MAX. */
+/* `a` when both are equal, and when `b` is not a number in MIN or MAX. */
 static double aggregated(enum aggregate aggregate, double a, double b) {
     if (aggregate == MIN) return b < a ? b : a;
     if (aggregate == MAX) return b > a ? b : a;
@@ -165,14 +165,14 @@ static void unite(const struct combination *combination, struct zset_result *res
     }
 }
 
-/* Is the member in all sources but the first? Then its score is aggregated. */
+/* Returns whether the member is in all sources but the first; if so, aggregates its score. */
 static bool is_in_others(const struct combination *combination, struct slice member,
                          double *score) {
     for (size_t i = 1; i < combination->count; i++) {
         const struct zset_source *source = &combination->sources[i];
         double other;
         if (!zset_source_get(source, member, &other)) return false;
-        /* Not weighted(): as in Redis, only here a product that is no number makes the sum 0. */
+        /* Not weighted(): as in Redis, only here a product that is not a number makes the sum 0. */
         *score = aggregated(combination->aggregate, *score, product(combination, source, other));
     }
     return true;

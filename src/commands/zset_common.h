@@ -13,7 +13,7 @@ struct zset_bound {
     int64_t rank;        /* by rank: as clients give it, negative ones count from the end */
     double score;        /* by score */
     struct slice member; /* by member, where `unbounded` is 0 */
-    int unbounded;       /* by member: -1 before all members, 1 behind all members */
+    int unbounded;       /* by member: -1 before all members, 1 after all members */
     bool inclusive;      /* but by rank */
 };
 
@@ -54,7 +54,7 @@ enum zset_reply_form zset_reply_form(const struct call *call, bool with_scores);
 /* The header of an array of `count` members. */
 void zset_reply_header(struct reply *reply, uint64_t count, enum zset_reply_form form);
 
-/* One member, behind that header. */
+/* One member, after that header. */
 void zset_reply_member(struct reply *reply, const struct zset_member *member,
                        enum zset_reply_form form);
 

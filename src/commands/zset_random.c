@@ -52,8 +52,8 @@ static size_t sort_distinct(uint64_t *ranks, size_t count) {
     return kept;
 }
 
-/* Draws ranks until `count` of them are different: few draws are in vain where `count` is much less
- * than the length. */
+/* Draws ranks until `count` of them are different: few draws repeat if `count` is much smaller than
+ * the length. */
 static void reply_drawn(struct call *call, const struct entry *entry, size_t count,
                         enum zset_reply_form form) {
     uint64_t length = zset_length(entry);

@@ -20,11 +20,11 @@ bool zset_source_find(struct call *call, struct slice key, struct zset_source *s
 /* Its members; 0 without a key. O(1). */
 uint64_t zset_source_length(const struct zset_source *source);
 
-/* Has it this member? Then *score gets its score, which is not weighted; it is 1 in a set. Expected
- * O(1); O(n) in a listpack. */
+/* Returns whether it has this member; if so, *score gets its score, which is not weighted; it is 1
+ * in a set. Expected O(1); O(n) in a listpack. */
 bool zset_source_get(const struct zset_source *source, struct slice member, double *score);
 
-/* Lives on the caller's stack, needs no end. The value must not change meanwhile. */
+/* Lives on the caller's stack, needs no end. The value must not change during the iteration. */
 struct zset_source_iter {
     enum value_type type;
     union {

@@ -143,7 +143,7 @@ static bool set_directive(struct loader *loader, const struct config_directive *
     return ignored;
 }
 
-/* Returns whether an empty value of the directive is no words at all in config_set. */
+/* Returns whether an empty value of the directive gives config_set no words at all. */
 static bool needs_words(const struct config_directive *directive) {
     return directive->kind == CONFIG_FIXED || directive->kind == CONFIG_USER ||
            directive->kind == CONFIG_RENAMES;

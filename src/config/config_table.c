@@ -1,6 +1,6 @@
 /* config_table: every directive, one row each: first those that can be changed, then those of Redis
- * and Valkey that have one value here. A row of these has the default of Redis, unless another
- * value is true here, and the reason why it is the only one. */
+ * and Valkey that have one value here. Such a row holds the value that is true here, the default of
+ * Redis where it can be, and why no other is possible. */
 #include "config/config_table.h"
 
 #include "base/log_syslog.h"

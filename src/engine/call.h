@@ -109,8 +109,8 @@ struct entry *call_find_quiet(struct call *call, struct slice key, struct keyref
 /* Returns whether the entry is of type `type`; if not, replies WRONGTYPE. */
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type);
 
-/* As call_find_read and call_find_write. True when the value is of type `type`, or when the key
- * does not exist: then ref->entry is NULL. Otherwise replies WRONGTYPE and returns false. */
+/* As call_find_read and call_find_write. Return whether the value is of type `type`, or the key
+ * does not exist: then ref->entry is NULL. Otherwise reply WRONGTYPE. */
 static inline bool call_find_typed_read(struct call *call, struct slice key, enum value_type type,
                                         struct keyref *ref) {
     const struct entry *entry = call_find_read(call, key, ref);
@@ -298,8 +298,8 @@ static inline bool call_is_past(const struct call *call, int64_t expiry_ms) {
 /* A 64-bit integer: "ERR value is not an integer or out of range". */
 bool call_integer(struct call *call, size_t index, int64_t *value);
 
-/* An integer within [min, max]. The error is `error`; when that is NULL, it is call_integer's for
- * what is no integer and "ERR value is out of range, …" for what is out of range. */
+/* An integer within [min, max]. The error is `error`; if that is NULL, call_integer's error for
+ * text that is not an integer, and "ERR value is out of range, …" for an integer out of range. */
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
 

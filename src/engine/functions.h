@@ -56,7 +56,7 @@ struct function_language {
     const char *name; /* "LUA"; a library's code names it in any case */
     void *arg;        /* for the functions below */
 
-    /* Runs the code of a new library (`body` is the code behind its first line), which adds its
+    /* Runs the code of a new library (`body` is the code after its first line), which adds its
      * functions to it with function_library_add. `flags`: enum function_load. Returns false when
      * the code is bad; *error then gets a text without "ERR ", which the caller frees. */
     bool (*compile)(void *arg, struct function_library *library, struct slice body, unsigned flags,

@@ -5,10 +5,10 @@
  * remembers the names of its own ones: a name with the databases in which it is such a key.
  *
  * A name that is remembered may be out of date: the key may be gone, or never expire any more. The
- * search for expired keys (memory/expire.c) then forgets it. The other way round nothing is
- * remembered that the primary has given an expiry since.
+ * search for expired keys (memory/expire.c) then forgets it. A key to which the primary gave an
+ * expiry since is not remembered.
  *
- * A server that is no replica, or whose clients may not write, remembers nothing. */
+ * A server that is not a replica, or whose clients may not write, remembers nothing. */
 #ifndef PACKLIST_ENGINE_OWN_EXPIRY_H
 #define PACKLIST_ENGINE_OWN_EXPIRY_H
 
@@ -26,7 +26,7 @@ void own_expiry_note(struct engine *engine, int database, struct slice key, bool
 /* The keys of two databases are exchanged. O(1). */
 void own_expiry_swap(struct engine *engine, int a, int b);
 
-/* Forgets all keys: the data is replaced, or the server is no replica any more. O(1): a thread
+/* Forgets all keys: the data is replaced, or the server is not a replica any more. O(1): a thread
  * frees many names. */
 void own_expiry_forget_all(struct engine *engine);
 

@@ -23,7 +23,7 @@ void slow_configure(struct engine *engine);
  * than engine->slow_ticks. */
 void slow_note_command(const struct call *call, uint64_t ticks);
 
-/* Measure work that is no command: slow_end takes what slow_begin returned. They cost two tests
+/* Measure work that is not a command: slow_end takes what slow_begin returned. They cost two tests
  * while latency-monitor-threshold is 0. */
 uint64_t slow_begin(struct engine *engine);
 void slow_end(struct engine *engine, enum latency_kind kind, uint64_t begin);

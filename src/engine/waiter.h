@@ -25,7 +25,7 @@ struct waiter {
     const struct command *command;
     struct args *args;
     const struct waiter_kind *kind;
-    void *state;              /* behind the waits, in the same allocation */
+    void *state;              /* after the waits, in the same allocation */
     struct timer_node timer;  /* in the wheel while there is a deadline */
     struct waiter *sync_prev; /* in the chain from blocking->sync_first, if the kind has is_done */
     struct waiter *sync_next;

@@ -9,7 +9,7 @@
  * watches stay in the lists of their keys but have no effect.
  *
  * A key that had expired when it was watched, but was not deleted yet, counts as missing: deleting
- * it later is no change. This module knows no session, so that it can be tested alone. */
+ * it later is not a change. This module knows no session, so that it can be tested alone. */
 #ifndef PACKLIST_ENGINE_WATCH_H
 #define PACKLIST_ENGINE_WATCH_H
 

@@ -119,7 +119,7 @@ static void reject_unknown(enum call_origin origin, struct requester *requester,
     requester->error = CALL_ERROR_UNKNOWN;
 }
 
-/* Refuses what names no command, or is no complete one, of a client that must authenticate first
+/* Refuses what names no command, or not a complete one, of a client that must authenticate first
  * (`command`: as in admission_find_other). Such a client cannot learn which commands the server
  * has. */
 static bool is_unauthenticated(enum call_origin origin, struct requester *requester,

@@ -166,7 +166,7 @@ void blocking_serve(struct engine *engine, struct blocking *blocking) {
         blocking->ready_first = key->ready_next;
         if (!blocking->ready_first) blocking->ready_last = NULL;
         serve_key(engine, blocking,
-                  key); /* is_ready stays set, so that the key is not freed meanwhile */
+                  key); /* is_ready is still set, so that serve_key does not free it */
         key->is_ready = false;
         blocking_free_key_if_idle(blocking, key);
     }

@@ -12,8 +12,8 @@ struct engine;
 struct session;
 struct waiter_kind;
 
-/* Serves the waiters of all ready keys, and of the keys that become ready meanwhile. O(clients
- * served), and the cost of their commands. Not inside a command. */
+/* Serves the waiters of all ready keys, and of the keys that become ready while it does so.
+ * O(clients served), and the cost of their commands. Not inside a command. */
 void blocking_serve(struct engine *engine, struct blocking *blocking);
 
 /* Ends the session's wait without a key: its work is done, its deadline has come, or the file is

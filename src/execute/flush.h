@@ -4,7 +4,7 @@
  *      thread      frees them
  *      loop        flush_freed(number), once for each keyspace; after the last one: +OK
  *
- * When a client closes its connection meanwhile, its flush ends without a reply. */
+ * When a client closes its connection before that, its flush ends without a reply. */
 #ifndef PACKLIST_EXECUTE_FLUSH_H
 #define PACKLIST_EXECUTE_FLUSH_H
 

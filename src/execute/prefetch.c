@@ -35,7 +35,7 @@ static inline size_t peek_key(const char *bytes, size_t len, size_t index, struc
                                            : resp_peek_at(bytes, len, index, key);
 }
 
-/* Those behind the first request are assumed to resemble it. */
+/* The requests after the first one are assumed to resemble it. */
 static void gather(struct requests *requests, struct slice first, size_t index, const char *bytes,
                    size_t len) {
     size_t count = 1, size;
@@ -75,7 +75,7 @@ static void find_same_entry(const struct entry *entry, struct requests *requests
         requests->entries[i] = slice_equal(requests->keys[i], key) ? entry : NULL;
 }
 
-/* What request `i` probably does, and what it names behind its key. */
+/* What request `i` probably does, and what it names after its key. */
 static void read_arguments(const struct requests *requests, size_t i,
                            const struct slice *first_argv, size_t first_argc,
                            struct value_lookup *lookup) {

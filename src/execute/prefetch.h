@@ -5,11 +5,11 @@
 
 #include "store/keyspace.h"
 
-/* Starts loading what a request, which has arguments, and those after it need: the entries of their
- * keys and the beginning of the values, or the members that they name (types/value.h). The next
- * requests are in the `len` bytes after its own. Returns the number of those requests to run before
- * the next call, which gets the one after them. Only a hint: it changes nothing but the time. Loads
- * nothing where keyspace and values are small enough to be in the caches. */
+/* Prefetches what this request, which has arguments, and the next ones, which are in the `len`
+ * bytes after its own, name: the entries of their keys and the beginning of the values, or the
+ * members (types/value.h). Returns how many of the next requests to run before calling again, for
+ * the one after them. Only a hint: it changes nothing but the time. Loads nothing where keyspace
+ * and values are small enough to be in the caches. */
 size_t prefetch_requests(const struct keyspace *keyspace, const struct slice *argv, size_t argc,
                          const char *bytes, size_t len);
 

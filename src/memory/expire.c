@@ -103,7 +103,7 @@ static int64_t time_percent(struct engine *engine) {
     return 25 + 2 * (engine->config.active_expire_effort - 1);
 }
 
-/* Of `tally`: are there more expired ones than are acceptable? */
+/* Returns whether `tally` has more expired ones than are acceptable. */
 static bool too_many(struct engine *engine, const struct expire_tally *tally) {
     return tally->expired * 100 > tally->visited * acceptable_percent(engine);
 }

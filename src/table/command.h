@@ -46,7 +46,7 @@ enum command_flag {
     COMMAND_TOUCHES = 1u << 28,         /* marks keys as used despite CLIENT NO-TOUCH */
     COMMAND_FOR_FILES = 1u << 29,       /* allowed in an append-only file although it only reads */
     COMMAND_REACHES_OUT = 1u << 30,     /* talks to other servers: not allowed in such a file */
-    COMMAND_GIVES_SCORE = 1u << 31      /* ZADD: behind the key stand a score and its member */
+    COMMAND_GIVES_SCORE = 1u << 31      /* ZADD: after the key stand a score and its member */
 };
 
 /* Hints for proxies and cluster clients, which COMMAND INFO shows as tips. The server does not use
@@ -116,7 +116,7 @@ enum key_shape {
     KEYS_OF_SET,      /* the first argument, of which GET reads the old value */
     KEYS_OF_BITFIELD, /* the first argument, which operations other than GET change */
     KEYS_OF_SORT,     /* the first argument, and the last STORE's; others, which elements name */
-    KEYS_OF_MIGRATE,  /* the third argument or, if that is empty, all behind KEYS */
+    KEYS_OF_MIGRATE,  /* the third argument or, if that is empty, all after KEYS */
     KEYS_OF_XREAD     /* the first half of what follows STREAMS */
 };
 
@@ -128,7 +128,7 @@ struct key_positions {
     int8_t numkeys;     /* KEYS_COUNTED: argv index of the number of keys that follow it */
     uint16_t use;       /* enum key_use */
     uint16_t other_use; /* of the second key and later ones, if it differs (LMOVE), those that are
-                           counted behind a destination, and SORT's STORE; else 0 */
+                           counted after a destination, and SORT's STORE; else 0 */
     const char *notes;  /* notes on the keys in COMMAND INFO; NULL: none */
 };
 

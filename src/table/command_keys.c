@@ -23,7 +23,7 @@ static void find_in_range(const struct key_positions *row, size_t argc, struct k
     keys->ranges[1] = range(first + step, end, step, row->other_use);
 }
 
-/* The number must be positive and not more than the arguments behind it. */
+/* The number must be positive and not more than the arguments after it. */
 static bool find_counted(const struct command *command, const struct slice *argv, size_t argc,
                          struct key_ranges *keys) {
     const struct key_positions *row = &command->keys;
