@@ -407,7 +407,7 @@ static void answer_keys(struct call *call, bool with_use) {
     }
     struct key_replies replies = {call, with_use};
     reply_array(call->reply, key_ranges_count(&keys));
-    command_each_key(command, argv, argc, reply_key, &replies);
+    key_ranges_each(&keys, reply_key, &replies);
 }
 
 void command_getkeys_command(struct call *call) {

@@ -175,6 +175,14 @@ void blocking_signal_database(struct engine *engine, struct blocking *blocking, 
         if (key->deletion_count > 0 || holds_value(engine, key)) signal_key(blocking, key);
 }
 
+void blocking_answer_unserved(struct call *call, const struct waiter_kind *kind,
+                              const void *state) {
+    if (kind->unserved)
+        kind->unserved(call, state);
+    else
+        reply_null_array(call->reply);
+}
+
 bool blocking_is(const struct session *session, const struct waiter_kind *kind) {
     return session->waiter && session->waiter->kind == kind;
 }

@@ -59,6 +59,10 @@ bool blocking_has_ready(const struct blocking *blocking);
  * does not wait. O(keys that it waits for). */
 void blocking_remove(struct blocking *blocking, struct session *session);
 
+/* Writes the reply of a client whose wait ends without a key, or that may not wait: what the kind
+ * says, or a null array. */
+void blocking_answer_unserved(struct call *call, const struct waiter_kind *kind, const void *state);
+
 /* Returns whether the session waits, and in this way. O(1). */
 bool blocking_is(const struct session *session, const struct waiter_kind *kind);
 

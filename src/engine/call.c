@@ -539,8 +539,6 @@ void call_answer_text(struct call *call, sds text) {
 void call_block(struct call *call, const struct block_request *request) {
     if (call_may_block(call))
         blocking_add(call->engine->blocking, call, request);
-    else if (request->kind->unserved)
-        request->kind->unserved(call, request->state);
     else
-        reply_null_array(call->reply);
+        blocking_answer_unserved(call, request->kind, request->state);
 }

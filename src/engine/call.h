@@ -70,10 +70,15 @@ static inline bool call_is_loading(const struct call *call) {
     return call->origin == ORIGIN_FILE;
 }
 
+/* Returns whether commands of this origin repeat changes that were made before. */
+static inline bool origin_is_repeated(enum call_origin origin) {
+    return origin == ORIGIN_FILE || origin == ORIGIN_PRIMARY;
+}
+
 /* Returns whether the command repeats a change that was made before, and comes from a file or from
  * the primary. No key expires for it: its source says which keys have expired. */
 static inline bool call_is_repeated(const struct call *call) {
-    return call->origin == ORIGIN_FILE || call->origin == ORIGIN_PRIMARY;
+    return origin_is_repeated(call->origin);
 }
 
 /* Returns a call without client, reply and arguments, for changes that the server makes by

@@ -1,9 +1,11 @@
 /* changes: the one way in which the rest of the server learns that data has changed.
  *
- *                      watched keys   blocked clients   own expiries   snapshot   functions
- *      a key                x               x             call_add     store/
- *      a database           x               x                x            x
- *      all databases        x               x                x            x           x
+ *                             watched   clients    own
+ *                             keys      that wait  expiries  snapshot  functions
+ *      a key                  x         x          call_add  store/
+ *      a database is emptied  x         x                    x
+ *      two are exchanged      x         x          x
+ *      all are replaced       x         x          x         x         x
  *
  * Commands change keys with the functions of call.h, which call those for keys. Events of the
  * keyspace are about commands, not data: call.h publishes them. Whoever has to know of each change

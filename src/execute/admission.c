@@ -60,15 +60,11 @@ static void answer_no_such_command(struct session *session, struct reply *reply,
         answer_unknown(session, reply, argv, argc);
 }
 
-static bool is_written(enum call_origin origin) {
-    return origin == ORIGIN_FILE || origin == ORIGIN_PRIMARY;
-}
-
 /* Refuses a command that exists, with a whole error line, which files and the primary do not
  * read. */
 static void reject(enum call_origin origin, struct requester *requester, struct reply *reply,
                    const struct command *command, const char *error) {
-    if (is_written(origin)) {
+    if (origin_is_repeated(origin)) {
         requester->error = CALL_ERROR_NOT_FOR_FILE;
         return;
     }

@@ -54,10 +54,9 @@ const struct command *admission_find_other(enum call_origin origin, struct reque
 static inline const struct command *admission_find(enum call_origin origin,
                                                    struct requester *requester, struct reply *reply,
                                                    const struct slice *argv, size_t argc) {
-    bool is_written = origin == ORIGIN_FILE || origin == ORIGIN_PRIMARY;
     const struct command *last = requester->last_command;
-    const struct command *command =
-        is_written ? command_find_written(last, argv[0]) : command_find_cached(last, argv[0]);
+    const struct command *command = origin_is_repeated(origin) ? command_find_written(last, argv[0])
+                                                               : command_find_cached(last, argv[0]);
     if (command && !(command->flags & COMMAND_CONTAINER) && command_accepts(command, argc))
         return requester->last_command = command;
     return admission_find_other(origin, requester, reply, command, argv, argc);

@@ -40,11 +40,7 @@ static void end_wait(struct blocking *blocking, struct session *session) {
 }
 
 static void answer_unserved(struct call *call, const void *state) {
-    const struct waiter_kind *kind = call_session(call)->waiter->kind;
-    if (kind->unserved)
-        kind->unserved(call, state);
-    else
-        reply_null_array(call->reply);
+    blocking_answer_unserved(call, call_session(call)->waiter->kind, state);
 }
 
 /* Ends the wait without a key: `answer` writes the reply. `ticks` have passed since the wait

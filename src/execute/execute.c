@@ -110,7 +110,7 @@ begin_run(enum call_origin origin, struct requester *requester, struct reply *re
     const struct engine *engine = requester->engine;
     /* Other commands follow one another. Between these, others may have run. */
     bool is_alone = origin == ORIGIN_SCRIPT || origin == ORIGIN_BLOCKED;
-    if (origin == ORIGIN_FILE || origin == ORIGIN_PRIMARY) requester->error = CALL_ERROR_NONE;
+    if (origin_is_repeated(origin)) requester->error = CALL_ERROR_NONE;
     return (struct run){.origin = origin,
                         .requester = requester,
                         .reply = reply,

@@ -116,7 +116,10 @@ static enum load_status load_in_place(struct link *link) {
     log_notice("MASTER <-> REPLICA sync: Loading DB in memory");
     enum load_status status =
         path ? load_rdb_file(engine, path, LOAD_FLAGS) : load_stream(link, (struct load_order){0});
-    if (status != LOAD_DONE) clear(engine);
+    if (status == LOAD_DONE)
+        changes_note_loaded(engine);
+    else
+        clear(engine);
     return status;
 }
 
@@ -171,8 +174,7 @@ static void adopt_file(struct link *link) {
                     engine->config.dbfilename, strerror(errno));
 }
 
-static void wake_clients(struct engine *engine) {
-    changes_note_loaded(engine);
+static void serve_waiting_clients(struct engine *engine) {
     if (blocking_has_ready(engine->blocking)) blocking_serve(engine, engine->blocking);
 }
 
@@ -189,7 +191,7 @@ static void finish(struct link *link) {
     link->database = has_database ? (int)database : 0;
     link_forget_synced(link);
     link_load_resume_aof(engine);
-    wake_clients(engine);
+    serve_waiting_clients(engine);
     log_notice("MASTER <-> REPLICA sync: Finished with success");
     if (!has_database) {
         link_give_up(link, "MASTER writes to database %lld, which is not there: see 'databases'.",

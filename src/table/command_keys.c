@@ -131,12 +131,17 @@ bool command_keys(const struct command *command, const struct slice *argv, size_
     return false;
 }
 
+void key_ranges_each(const struct key_ranges *keys,
+                     void (*visit)(void *arg, size_t index, uint32_t use), void *arg) {
+    for (const struct key_range *at = keys->ranges; at < keys->ranges + 2; at++)
+        for (size_t i = at->begin; i < at->end; i += at->step) visit(arg, i, at->use);
+}
+
 bool command_each_key(const struct command *command, const struct slice *argv, size_t argc,
                       void (*visit)(void *arg, size_t index, uint32_t use), void *arg) {
     struct key_ranges keys;
     if (!command_keys(command, argv, argc, &keys)) return false;
-    for (const struct key_range *at = keys.ranges; at < keys.ranges + 2; at++)
-        for (size_t i = at->begin; i < at->end; i += at->step) visit(arg, i, at->use);
+    key_ranges_each(&keys, visit, arg);
     return true;
 }
 

@@ -25,8 +25,12 @@ struct key_ranges {
 bool command_keys(const struct command *command, const struct slice *argv, size_t argc,
                   struct key_ranges *keys);
 
-/* Calls `visit` with the argv index and the use of each key, in the order of the ranges. O(keys),
- * and command_keys. Returns what command_keys returns. */
+/* Calls `visit` with the argv index and the use of each key, in the order of the ranges. O(keys).
+ * */
+void key_ranges_each(const struct key_ranges *keys,
+                     void (*visit)(void *arg, size_t index, uint32_t use), void *arg);
+
+/* The same for a call, whose keys it finds. Returns what command_keys returns. */
 bool command_each_key(const struct command *command, const struct slice *argv, size_t argc,
                       void (*visit)(void *arg, size_t index, uint32_t use), void *arg);
 
