@@ -9,11 +9,11 @@
 #include "execute/blocking_serve.h"
 #include "execute/execute.h"
 #include "resp/reply.h"
-#include "session/clients.h"
+#include "session/outbox.h"
 #include "session/session.h"
 
 /* CLIENT REPLY: drops the command's reply when the client does not want it. A command that waits
- * replies later; session_send_reply drops that reply. `before`: the session's flags before the
+ * replies later; outbox_end drops that reply. `before`: the session's flags before the
  * command. EXEC itself drops replies for a CLIENT REPLY in its queue. */
 static void suppress_reply(struct session *session, struct reply *reply, size_t begin,
                            uint32_t before) {
@@ -35,22 +35,14 @@ static void forbid_reply(struct session *session, struct reply *reply, size_t be
     session_close(session);
 }
 
-/* Messages sent while the command ran follow its reply. */
-static void append_pushes(struct engine *engine, struct reply *reply) {
-    enum { KEEP_MAX = 64 * 1024 };
-    struct reply *pushes = &engine->clients->pushes;
-    if (pushes->len == 0) return;
-    reply_raw(reply, slice_make(pushes->data, pushes->len));
-    pushes->len = 0;
-    if (pushes->capacity > KEEP_MAX) reply_free(pushes);
-}
-
 /* Keys that a script makes ready are served when it has ended, and by no server that ends. */
 static bool may_serve(const struct engine *engine) {
     return !(engine->restrictions & RESTRICTED_BUSY) && !engine->shutting_down;
 }
 
-bool dispatch(struct session *session, struct reply *reply, const struct slice *argv, size_t argc) {
+bool dispatch(struct outbox *outbox, const struct slice *argv, size_t argc) {
+    struct session *session = outbox->owner;
+    struct reply *reply = &outbox->reply;
     CHECKED_ASSERT(argc > 0 && !(session->flags & (SESSION_BLOCKED | SESSION_CLOSING)));
     struct engine *engine = session->requester.engine;
     execute_renew_clock(engine);
@@ -60,11 +52,11 @@ bool dispatch(struct session *session, struct reply *reply, const struct slice *
     if (before | session->flags) {
         if (before & SESSION_REPLICA) forbid_reply(session, reply, begin, argv[0]);
         suppress_reply(session, reply, begin, before);
-        append_pushes(engine, reply);
+        outbox_add_messages(outbox);
     }
     if (blocking_has_ready(engine->blocking) && may_serve(engine)) {
         blocking_serve(engine, engine->blocking);
-        append_pushes(engine, reply);
+        outbox_add_messages(outbox);
     }
     return true;
 }

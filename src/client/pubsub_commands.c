@@ -5,6 +5,7 @@
 #include "replication/replication.h"
 #include "resp/reply.h"
 #include "session/clients.h"
+#include "session/outbox.h"
 #include "session/publish.h"
 #include "session/session.h"
 #include "table/command.h"
@@ -14,11 +15,9 @@
 /* Returns where to write confirmations. These are messages, not replies, so they are sent even if
  * the client does not want replies. */
 static struct reply *confirmations(struct call *call) {
-    struct engine *engine = call->engine;
     struct session *session = call_session(call);
     if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP))) return call->reply;
-    engine->clients->pushes.protocol = session->protocol;
-    return &engine->clients->pushes;
+    return outbox_messages(session);
 }
 
 /* Returns the number of subscriptions that a confirmation shows; shard channels are counted

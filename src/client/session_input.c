@@ -17,10 +17,10 @@
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/monitor.h"
+#include "session/outbox.h"
 #include "session/pause.h"
 #include "session/publish.h"
 #include "session/session.h"
-#include "session/session_output.h"
 
 enum {
     /* The requests of a read take long if they take at least this part of a millisecond. */
@@ -118,7 +118,7 @@ static void protocol_error(struct session *session, const char *text) {
     log_verbose("Protocol error (%s) from client: id=%llu addr=%s", text,
                 (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer));
     if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)))
-        reply_error_format(&engine->clients->reply, "ERR Protocol error: %s", text);
+        reply_error_format(&engine->clients->outbox->reply, "ERR Protocol error: %s", text);
     session->flags |= SESSION_CLOSING;
 }
 
@@ -148,8 +148,9 @@ static __attribute__((noinline)) void cut_off_tls(struct session *session) {
 static size_t run_requests(struct session *session, char *bytes, size_t len, size_t *parsed) {
     struct engine *const engine = session->requester.engine;
     struct clients *const clients = engine->clients;
+    struct outbox *const outbox = clients->outbox;
     const uint32_t stopped = SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING;
-    const size_t stretch = session_has_hard_limit(session) ? COUNTED_TOGETHER : SIZE_MAX / 2;
+    const size_t stretch = client_limits_has_hard(session) ? COUNTED_TOGETHER : SIZE_MAX / 2;
     size_t done = 0, looked_ahead = 0, stretch_end = stretch;
     *parsed = 0;
     while (done < len && !(session->flags & stopped)) {
@@ -178,14 +179,14 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
             break;
         prefetch_next(&looked_ahead, engine->keyspaces[session->requester.database], parser->argv,
                       parser->argc, bytes + done, len - done);
-        if (parser->argc > 0 && !dispatch(session, &clients->reply, parser->argv, parser->argc))
+        if (parser->argc > 0 && !dispatch(outbox, parser->argv, parser->argc))
             session->postponed = args_copy(parser->argv, parser->argc);
         if (__builtin_expect(is_own, 0)) end_own(session);
-        if (reply_size(&clients->reply) < SESSION_FLUSH_AT && done < stretch_end) continue;
-        session_flush(session, &clients->reply);
+        if (reply_size(&outbox->reply) < OUTBOX_FLUSH_AT && done < stretch_end) continue;
+        outbox_flush(outbox);
         if (done < stretch_end) continue;
         stretch_end = done + stretch;
-        clients->counted_output = 0;
+        outbox->counted = 0;
     }
     return done;
 }
@@ -196,7 +197,7 @@ static void run_postponed(struct session *session) {
     struct args *args = session->postponed;
     session->postponed = NULL;
     pause_release(session);
-    if (dispatch(session, &session->requester.engine->clients->reply, args->argv, args->argc))
+    if (dispatch(session->requester.engine->clients->outbox, args->argv, args->argc))
         args_free(args);
     else
         session->postponed = args;
@@ -207,10 +208,7 @@ static void serve_begin(struct clients *clients, struct session *session) {
     execute_begin_batch(clients->engine);
     clients->begin_ticks = clients->engine->ticks;
     clients->has_run_script = false;
-    clients->current = session;
-    clients->counted_output = 0;
-    clients->dropped_output = 0;
-    clients->reply.protocol = session->protocol;
+    outbox_open(clients->outbox, session);
 }
 
 /* Returns whether the requests of the session being served took so long that holding their replies
@@ -222,21 +220,12 @@ static bool has_taken_long(const struct clients *clients) {
 
 /* Only replies to scripts may be held: other requests mostly do not take long enough for a client
  * to fall asleep. */
-static inline __attribute__((always_inline)) void serve_end(struct clients *clients,
-                                                            struct session *session) {
-    struct engine *engine = clients->engine;
-    bool waits = clients->has_run_script && has_taken_long(clients);
-    if (waits)
-        session_flush_later(session, &clients->reply);
+static inline __attribute__((always_inline)) void serve_end(struct clients *clients) {
+    if (clients->has_run_script && has_taken_long(clients))
+        outbox_close_late(clients->outbox);
     else
-        session_flush(session, &clients->reply);
-    clients->current = NULL;
-    session_note_memory(session);
-    if (session->flags & SESSION_DROPPED)
-        session_close(session);
-    else if (session->flags & SESSION_CLOSING)
-        session_close_after_reply(session);
-    if (clients->replies_wait) session_release_late(engine, engine->ticks);
+        outbox_close(clients->outbox);
+    if (clients->replies_wait) outbox_release_late(clients->engine, clients->engine->ticks);
 }
 
 static size_t session_data(struct conn *conn, char *bytes, size_t len) {
@@ -256,7 +245,7 @@ static size_t session_data(struct conn *conn, char *bytes, size_t len) {
         done = run_requests(session, bytes, len, &parsed);
     if (done < len || session->transaction)
         client_limits_check_input(session, len - done, len - done - parsed);
-    serve_end(engine->clients, session);
+    serve_end(engine->clients);
     return done;
 }
 
@@ -268,12 +257,12 @@ static void session_collecting(struct conn *conn) {
     session->active_ms = engine->steady_ms;
     engine->stats.reads++;
     client_limits_check_input(session, conn_pending_input(conn), conn_collected_input(conn));
-    serve_end(engine->clients, session);
+    serve_end(engine->clients);
 }
 
 /* The amount of input that the connection keeps has changed. */
 static void session_input_kept(struct conn *conn) {
-    session_note_memory(conn_session(conn));
+    client_memory_note(conn_session(conn));
 }
 
 /* --- Resuming --- */
@@ -285,7 +274,7 @@ void session_resume_all(struct engine *engine) {
         if (session->postponed) {
             serve_begin(engine->clients, session);
             run_postponed(session);
-            serve_end(engine->clients, session);
+            serve_end(engine->clients);
         }
         /* The link to the primary holds its own input back: it sees whether it may go on. */
         if (session->flags & SESSION_PRIMARY) pause_release(session);

@@ -6,8 +6,8 @@
 #include "execute/execute.h"
 #include "resp/reply.h"
 #include "session/clients.h"
+#include "session/outbox.h"
 #include "session/session.h"
-#include "session/session_output.h"
 #include "types/value.h"
 
 #include <assert.h>
@@ -47,10 +47,10 @@ static void answer_unserved(struct call *call, const void *state) {
  * began. */
 static void end_unserved(struct blocking *blocking, struct session *session,
                          void (*answer)(struct call *call, const void *state), uint64_t ticks) {
-    struct reply *reply = session_other_begin(session);
+    struct reply *reply = outbox_begin(session);
     struct resumption resumption = resume(session->waiter, reply, ticks);
     execute_finish(&resumption, answer);
-    session_other_end(session);
+    outbox_end(session);
     end_wait(blocking, session);
 }
 
@@ -128,10 +128,10 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter, struct b
         is_deleted ? waiter->kind->on_deleted : waiter->kind->serve;
     if (!serve) return;
     struct session *session = waiter->session;
-    struct reply *reply = session_other_begin(session);
+    struct reply *reply = outbox_begin(session);
     struct resumption resumption = resume(waiter, reply, 0);
     bool is_served = execute_serve(&resumption, serve, key->key.space, key->key.name);
-    session_other_end(session);
+    outbox_end(session);
     if (is_served && session->waiter) end_wait(blocking, session);
 }
 

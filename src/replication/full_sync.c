@@ -8,8 +8,8 @@
 #include "engine/engine.h"
 #include "replication/payload.h"
 #include "replication/replication.h"
+#include "session/outbox.h"
 #include "session/session.h"
-#include "session/session_output.h"
 #include "snapshot/background.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
@@ -81,7 +81,7 @@ static void join_group(struct engine *engine, struct sync_group *group, struct r
     if (replica->is_silent) return;
     sds line = sds_append_format(sds_new(SLICE("")), "+FULLRESYNC %s %llu\r\n",
                                  engine->replication->id, (unsigned long long)group->offset);
-    session_send_reply(replica->session, sds_slice(line));
+    outbox_send(replica->session, sds_slice(line));
     sds_free(line);
 }
 

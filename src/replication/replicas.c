@@ -8,8 +8,8 @@
 #include "net/wake.h"
 #include "replication/replication.h"
 #include "session/client_limits.h"
+#include "session/outbox.h"
 #include "session/session.h"
-#include "session/session_output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -321,7 +321,7 @@ void replicas_keep_alive(struct engine *engine) {
     for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
         next = replica->next; /* sending may close the session */
         if (replica->state == REPLICA_WAITS || replica->state == REPLICA_WAITS_FILE)
-            session_send_reply(replica->session, SLICE("\n"));
+            outbox_send(replica->session, SLICE("\n"));
     }
 }
 

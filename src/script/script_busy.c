@@ -9,8 +9,8 @@
 #include "script/script.h"
 #include "script/script_run.h"
 #include "session/clients.h"
+#include "session/outbox.h"
 #include "session/session.h"
-#include "session/session_output.h"
 
 /* TIME stands still for so long in scripts that never become busy. */
 enum { TIME_STANDS_MS_MAX = 5000 };
@@ -18,13 +18,9 @@ enum { TIME_STANDS_MS_MAX = 5000 };
 /* While other clients are served, this holds what belongs to the script's own client; otherwise
  * what belongs to them. exchange() changes from one to the other. */
 struct script_busy {
-    bool is_polling; /* the sockets could be polled: net/nested_poll.h */
-    struct session *current;
+    bool is_polling;      /* the sockets could be polled: net/nested_poll.h */
+    struct outbox outbox; /* of the others */
     struct resp_parser parser;
-    struct reply reply;
-    struct reply pushes;
-    size_t counted_output;
-    size_t dropped_output;
     sds argument;
     int64_t now_ms;
     int64_t now_us;
@@ -55,13 +51,7 @@ static const char *refusal_of(const struct script_run *run) {
     } while (0)
 
 static void exchange(struct script_busy *busy, struct engine *engine) {
-    struct clients *clients = engine->clients;
-    EXCHANGE(clients->current, busy->current);
-    EXCHANGE(clients->parser, busy->parser);
-    EXCHANGE(clients->reply, busy->reply);
-    EXCHANGE(clients->pushes, busy->pushes);
-    EXCHANGE(clients->counted_output, busy->counted_output);
-    EXCHANGE(clients->dropped_output, busy->dropped_output);
+    EXCHANGE(engine->clients->parser, busy->parser);
     EXCHANGE(engine->argument, busy->argument);
     EXCHANGE(engine->now_ms, busy->now_ms);
     EXCHANGE(engine->now_us, busy->now_us);
@@ -77,12 +67,12 @@ static void serve_others(struct script_run *run) {
     busy->released = REPLY_GATE_OPEN;
     busy->denies = false;
     exchange(busy, engine);
-    engine->clients->interrupted = busy->current;
+    engine->clients->outbox = &busy->outbox;
     engine->busy_refusal = refusal_of(run);
     engine->restrictions |= RESTRICTED_BUSY;
     nested_poll_step(engine->net);
     engine->restrictions &= ~(uint32_t)RESTRICTED_BUSY;
-    engine->clients->interrupted = NULL;
+    engine->clients->outbox = &engine->clients->reading;
     exchange(busy, engine);
 }
 
@@ -91,10 +81,7 @@ static void serve_others(struct script_run *run) {
 static struct script_busy *busy_new(const struct engine *engine) {
     struct script_busy *busy = mem_alloc_zeroed(sizeof(*busy));
     resp_parser_init(&busy->parser);
-    reply_init(&busy->reply, 2 * SESSION_FLUSH_AT);
-    busy->reply.before_growth = engine->clients->reply.before_growth;
-    busy->reply.may_refer = engine->clients->reply.may_refer;
-    reply_init(&busy->pushes, 0);
+    outbox_init(&busy->outbox, 2 * OUTBOX_FLUSH_AT, true);
     busy->now_ms = engine->now_ms;
     busy->now_us = engine->now_us;
     busy->steady_ms = engine->steady_ms;
@@ -104,8 +91,7 @@ static struct script_busy *busy_new(const struct engine *engine) {
 
 static void busy_free(struct script_busy *busy) {
     resp_parser_free(&busy->parser);
-    reply_free(&busy->reply);
-    reply_free(&busy->pushes);
+    outbox_free(&busy->outbox);
     mem_free(busy);
 }
 

@@ -203,7 +203,8 @@ static void write_stack(int fd, const ucontext_t *context) {
 /* --- State of the server, which may be damaged --- */
 
 static void write_client(struct engine *engine, int fd) {
-    struct session *session = engine->clients->current;
+    const struct outbox *outbox = engine->clients->outbox;
+    struct session *session = outbox ? outbox->owner : NULL;
     write_text(fd, "\n------ CURRENT CLIENT ------\n");
     if (!session) {
         write_text(fd, "No client was being served.\n");

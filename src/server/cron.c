@@ -14,10 +14,10 @@
 #include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
+#include "session/client_limits.h"
 #include "session/clients.h"
 #include "session/pause.h"
 #include "session/session.h"
-#include "session/session_output.h"
 #include "snapshot/child.h"
 #include "snapshot/save.h"
 
@@ -52,7 +52,7 @@ static void check_output_limits(struct engine *engine) {
     for (struct session *session = engine->clients->sessions.first; session; session = next) {
         next = session->next;
         if (session->soft_limit_ms || session->flags & SESSION_NEEDS_AUTH)
-            session_check_output(session);
+            client_limits_check_output(session);
     }
 }
 

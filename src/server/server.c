@@ -35,8 +35,8 @@
 #include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
+#include "session/outbox.h"
 #include "session/publish.h"
-#include "session/session_output.h"
 #include "snapshot/child.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/incremental.h"
@@ -46,7 +46,7 @@
 #include <assert.h>
 #include <signal.h>
 
-enum { REPLY_CAPACITY = 128 * 1024, OTHER_REPLY_CAPACITY = 4 * 1024 };
+enum { READING_CAPACITY = 128 * 1024, BRIEF_CAPACITY = 4 * 1024 };
 
 void server_release_replies(struct engine *engine) {
     aof_flush(engine);
@@ -117,12 +117,9 @@ bool server_start(struct engine *engine, const char **error) {
     engine->stats.by_command = mem_alloc_zeroed(commands * sizeof(*engine->stats.by_command));
     engine->clients->engine = engine;
     resp_parser_init(&engine->clients->parser);
-    reply_init(&engine->clients->reply, REPLY_CAPACITY);
-    engine->clients->reply.before_growth = session_drop_over_limit;
-    engine->clients->reply.may_refer = true;
-    reply_init(&engine->clients->pushes, 0);
-    reply_init(&engine->clients->other_reply, OTHER_REPLY_CAPACITY);
-    reply_init(&engine->clients->other_pushes, 0);
+    outbox_init(&engine->clients->reading, READING_CAPACITY, true);
+    outbox_init(&engine->clients->brief, BRIEF_CAPACITY, false);
+    engine->clients->outbox = &engine->clients->reading;
     command_log_init(&engine->command_log);
     engine->reply_gate =
         (struct reply_gate){.log = &engine->command_log, .released = REPLY_GATE_OPEN};
@@ -206,10 +203,8 @@ void server_free(struct engine *engine) {
     slowlog_reset(&engine->slowlog);
     latency_forget_all(&engine->latency);
     resp_parser_free(&engine->clients->parser);
-    reply_free(&engine->clients->reply);
-    reply_free(&engine->clients->pushes);
-    reply_free(&engine->clients->other_reply);
-    reply_free(&engine->clients->other_pushes);
+    outbox_free(&engine->clients->reading);
+    outbox_free(&engine->clients->brief);
     command_log_free(&engine->command_log);
     sds_free(engine->config_source.path);
     config_free(&engine->config);

@@ -38,6 +38,12 @@ static uint64_t hard_limit(const struct session *session) {
     return limit;
 }
 
+bool client_limits_has_hard(const struct session *session) {
+    struct engine *engine = session->requester.engine;
+    return session->flags & (SESSION_NEEDS_AUTH | SESSION_SUBSCRIBED) ||
+           engine->config.output_limits[CLIENT_CLASS_NORMAL].hard_bytes != 0;
+}
+
 bool client_limits_reaches_hard(const struct session *session, size_t bytes) {
     uint64_t limit = hard_limit(session);
     return limit != 0 && bytes >= UNCOUNTED_OUTPUT && bytes - UNCOUNTED_OUTPUT >= limit;
@@ -56,9 +62,10 @@ static void note_output(const struct session *session, size_t bytes) {
     engine->stats.output_buffer_limit_disconnections++;
 }
 
-bool client_limits_admit_output(const struct session *session, size_t bytes) {
+bool client_limits_admit_output(struct session *session, size_t bytes) {
     if (!client_limits_reaches_hard(session, bytes)) return true;
     note_output(session, bytes);
+    session_close(session);
     return false;
 }
 
@@ -83,19 +90,19 @@ static bool is_unread(const struct session *session, const struct conn *conn, si
            !conn_is_holding(conn);
 }
 
-bool client_limits_check_output(struct session *session) {
+void client_limits_check_output(struct session *session) {
     const struct conn *conn = conn_of_session(session);
-    if (session->flags & SESSION_REPLICA) return true; /* client_limits_check_replica */
+    if (session->flags & SESSION_REPLICA) return; /* client_limits_check_replica */
     size_t pending = conn_pending_output(conn);
     if (pending == 0) {
         session->soft_limit_ms = 0;
-        return true;
+        return;
     }
     bool is_over =
         client_limits_reaches_hard(session, pending) || is_unread(session, conn, pending);
-    if (!exceeds_soft_limit(session, pending) && !is_over) return true;
+    if (!exceeds_soft_limit(session, pending) && !is_over) return;
     note_output(session, pending);
-    return false;
+    session_close(session);
 }
 
 bool client_limits_check_replica(struct session *session, uint64_t bytes) {

@@ -15,20 +15,23 @@ struct session;
 /* --- Output --- */
 
 /* Returns whether the session may get output when `bytes` in all, queued or about to be, would not
- * have been sent. When they reach the hard limit of its class, it returns false, logs and counts
- * that, and the caller closes the session without sending them. O(1). */
-bool client_limits_admit_output(const struct session *session, size_t bytes);
+ * have been sent. When they reach the hard limit of its class, logs and counts that, closes the
+ * session and returns false. O(1). */
+bool client_limits_admit_output(struct session *session, size_t bytes);
 
 /* Returns whether `bytes` reach the hard limit, without logging and counting. O(1). */
 bool client_limits_reaches_hard(const struct session *session, size_t bytes);
 
-/* Checks the queued output against all limits. Call it after output was queued, and regularly,
- * because a soft limit can be exceeded by time alone. When the output is over a limit, it returns
- * false, logs and counts that, and the caller closes the session. O(1). */
-bool client_limits_check_output(struct session *session);
+/* Returns whether the session may have a hard limit for output. O(1). */
+bool client_limits_has_hard(const struct session *session);
 
-/* As client_limits_check_output, for a replica of which `bytes` of the stream were not sent. The
- * hard limit is repl-backlog-size at least: so much can be sent to a replica that continues. Other
+/* Checks the queued output against all limits. Call it after output was queued, and regularly,
+ * because a soft limit can be exceeded by time alone. When the output is over a limit, logs and
+ * counts that and closes the session. O(1). */
+void client_limits_check_output(struct session *session);
+
+/* Returns whether a replica of which `bytes` of the stream were not sent is within its limits; if
+ * not, logs and counts that, and the caller closes the session. The hard limit is repl-backlog-size at least: so much can be sent to a replica that continues. Other
  * output of replicas is not limited. O(1). */
 bool client_limits_check_replica(struct session *session, uint64_t bytes);
 

@@ -30,7 +30,7 @@ void client_memory_forget(struct session *session) {
     session->accounted = 0;
 }
 
-void client_memory_note(struct session *session) {
+static __attribute__((noinline)) void note(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session->id == 0) return; /* closed already; only its connection is left */
     client_memory_forget(session);
@@ -42,6 +42,13 @@ void client_memory_note(struct session *session) {
     session->accounted = client_memory_of(session);
     if (session->marks & SESSION_LIMITED) engine->clients_memory += session->accounted;
     if (session->marks & SESSION_DISCOUNTED) engine->unauthenticated_memory += session->accounted;
+}
+
+void client_memory_note(struct session *session) {
+    const struct engine *engine = session->requester.engine;
+    if (engine->config.maxmemory_clients || session->accounted ||
+        session->flags & SESSION_NEEDS_AUTH)
+        note(session);
 }
 
 void client_memory_note_all(struct engine *engine) {

@@ -5,8 +5,8 @@
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "session/clients.h"
+#include "session/outbox.h"
 #include "session/session.h"
-#include "session/session_output.h"
 #include "table/command.h"
 #include "table/secret.h"
 
@@ -57,7 +57,7 @@ void monitor_feed(const struct call *call) {
     build_line(call);
     /* Backwards: a monitor that is too slow is closed, and the last one takes its index. */
     for (size_t i = monitors->count; i-- > 0;)
-        session_send_reply(monitors->sessions[i], sds_slice(monitors->line));
+        outbox_send(monitors->sessions[i], sds_slice(monitors->line));
     if (sds_len(monitors->line) < KEEP_MAX) return;
     sds_free(monitors->line);
     monitors->line = NULL;

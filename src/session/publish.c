@@ -5,8 +5,8 @@
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "session/clients.h"
+#include "session/outbox.h"
 #include "session/session.h"
-#include "session/session_output.h"
 
 /* --- Subscriptions --- */
 
@@ -84,7 +84,7 @@ static void deliver(struct subscriber *subscriber, const struct topic *topic, vo
     }
     struct reply *frame = &delivery->frames[session->protocol == 3];
     if (frame->len == 0) write_frame(frame, delivery);
-    session_push(session, slice_make(frame->data, frame->len));
+    outbox_push(session, slice_make(frame->data, frame->len));
 }
 
 size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channel,

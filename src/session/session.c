@@ -6,6 +6,7 @@
 #include "resp/reply.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
+#include "session/outbox.h"
 
 enum client_type session_type(const struct session *session) {
     if (session->flags & SESSION_REPLICA) return CLIENT_TYPE_REPLICA;
@@ -35,15 +36,8 @@ static void teardown(struct session *session) {
     session->id = 0;
 }
 
-/* Returns whether a command of the session is still running, or its replies are not sent yet:
- * serve_end will close the session. */
-static bool is_being_served(const struct session *session) {
-    const struct clients *clients = session->requester.engine->clients;
-    return session == clients->current || session == clients->interrupted;
-}
-
 void session_close(struct session *session) {
-    if (is_being_served(session)) {
+    if (outbox_of(session)) { /* outbox_close will close it */
         session->flags |= SESSION_CLOSING | SESSION_DROPPED;
         return;
     }
@@ -53,7 +47,7 @@ void session_close(struct session *session) {
 
 void session_close_after_reply(struct session *session) {
     struct engine *engine = session->requester.engine;
-    if (is_being_served(session)) {
+    if (outbox_of(session)) {
         session->flags |= SESSION_CLOSING;
         return;
     }
