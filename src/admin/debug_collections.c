@@ -82,7 +82,7 @@ static sds describe_skiplist(const struct skiplist *list) {
 }
 
 void debug_htstats_key(struct call *call) {
-    const struct entry *entry = call_find_quiet(call, call->argv[2], NULL);
+    const struct entry *entry = call_find(call, call->argv[2], 0, NULL);
     const struct recordtable *table = NULL;
     const struct skiplist *list = NULL;
     if (!entry) {

@@ -29,7 +29,7 @@ sds debug_append_quicklist_fields(sds out, const struct entry *entry) {
 
 /* Returns the value under argv[2]; replies the error and returns NULL when there is none. */
 static const struct entry *find_value(struct call *call) {
-    const struct entry *entry = call_find_quiet(call, call->argv[2], NULL);
+    const struct entry *entry = call_find(call, call->argv[2], 0, NULL);
     if (!entry) reply_error(call->reply, "ERR no such key");
     return entry;
 }

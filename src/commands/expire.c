@@ -123,7 +123,7 @@ void persist_command(struct call *call) {
 /* Replies the key's expiry minus `base_ms` in units of `unit_ms` milliseconds, rounded to the
  * nearest; -1 when it never expires, -2 when the key does not exist. */
 static void reply_expiry(struct call *call, int64_t unit_ms, int64_t base_ms) {
-    const struct entry *entry = call_find_unmarked(call, call->argv[1], NULL);
+    const struct entry *entry = call_find(call, call->argv[1], FIND_COUNT | FIND_NOTIFY, NULL);
     int64_t expiry_ms = entry ? entry_expiry(entry) : -2;
     if (expiry_ms >= 0) {
         expiry_ms -= base_ms;

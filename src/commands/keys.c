@@ -12,7 +12,7 @@ static void delete_keys(struct call *call, bool unlink) {
     int64_t deleted = 0;
     for (size_t i = 1; i < call->argc; i++) {
         struct keyref ref;
-        call_find_quiet(call, call->argv[i], &ref);
+        call_find(call, call->argv[i], 0, &ref);
         if (ref.entry == NULL) continue;
         if (unlink)
             call_unlink(call, &ref, call->argv[i]);
@@ -34,12 +34,12 @@ void unlink_command(struct call *call) {
 void exists_command(struct call *call) {
     int64_t found = 0;
     for (size_t i = 1; i < call->argc; i++)
-        found += call_find_unmarked(call, call->argv[i], NULL) != NULL;
+        found += call_find(call, call->argv[i], FIND_COUNT | FIND_NOTIFY, NULL) != NULL;
     reply_integer(call->reply, found);
 }
 
 void type_command(struct call *call) {
-    const struct entry *entry = call_find_unmarked(call, call->argv[1], NULL);
+    const struct entry *entry = call_find(call, call->argv[1], FIND_COUNT | FIND_NOTIFY, NULL);
     const char *name = entry ? value_type_name(entry_type(entry)) : "none";
     reply_status(call->reply, slice_of_cstr(name));
 }
@@ -67,7 +67,7 @@ static const struct entry *draw_living(struct call *call) {
         size_t count = keyspace_count(call->keyspace);
         entry = keyspace_random(call->keyspace, call_random(call));
         if (!entry || !call_is_expired(call, entry)) return entry;
-        call_find_quiet(call, entry_key(entry), NULL);
+        call_find(call, entry_key(entry), 0, NULL);
         in_vain += keyspace_count(call->keyspace) == count;
     }
     return first_living(call);
@@ -119,7 +119,7 @@ static void note_expired(struct key_scan *keys, const struct entry *entry) {
 /* Looking for such a key deletes it. */
 static void delete_expired(struct key_scan *keys) {
     for (size_t i = 0; i < keys->expired_count; i++)
-        call_find_quiet(keys->scan.call, entry_key(keys->expired[i]), NULL);
+        call_find(keys->scan.call, entry_key(keys->expired[i]), 0, NULL);
     mem_free(keys->expired);
 }
 

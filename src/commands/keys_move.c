@@ -14,10 +14,10 @@ static void rename_to_other(struct call *call) {
     struct slice old_key = call->argv[1], key = call->argv[2];
     call_notify(call, EVENT_NEW, "new", key);
     struct keyref source;
-    call_find_quiet(call, old_key, &source);
+    call_find(call, old_key, 0, &source);
     struct entry *entry = value_rename(call_take(call, &source, old_key, "rename_from"), key);
     struct keyref destination;
-    call_find_quiet(call, key, &destination);
+    call_find(call, key, 0, &destination);
     if (destination.entry) call_replace(call, &destination);
     call_add(call, &destination, entry);
     call_touched(call, &destination, key, EVENT_GENERIC, "rename_to", 1);
@@ -125,7 +125,7 @@ void move_command(struct call *call) {
         return;
     }
     struct keyref destination;
-    call_find_quiet(&other, key, &destination);
+    call_find(&other, key, 0, &destination);
     call_notify(&other, EVENT_NEW, "new", key);
     struct entry *entry = call_take(call, &source, key, "move_from");
     call_add(&other, &destination, entry);

@@ -6,7 +6,7 @@
 
 /* Finds the key argv[2]; replies null when it does not exist. */
 static const struct entry *find_or_null(struct call *call) {
-    const struct entry *entry = call_find_unnoticed(call, call->argv[2], NULL);
+    const struct entry *entry = call_find(call, call->argv[2], FIND_COUNT, NULL);
     if (entry == NULL) reply_null(call->reply);
     return entry;
 }

@@ -94,7 +94,7 @@ static bool parse_after(struct reading *reading, size_t index) {
 /* The stream of a key, if it has an entry after that id. */
 static const struct entry *find_ready(const struct reading *reading, size_t index) {
     struct call *call = reading->call;
-    const struct entry *entry = call_find_quiet(call, call->argv[reading->first_key + index], NULL);
+    const struct entry *entry = call_find(call, call->argv[reading->first_key + index], 0, NULL);
     struct stream_entry last;
     if (!entry || entry_type(entry) != VALUE_STREAM) return NULL;
     if (!stream_edge(entry, true, &last)) return NULL;
@@ -129,7 +129,7 @@ static bool reply_streams(const struct reading *reading) {
  * that holds another type now. */
 static bool serve(struct call *call, struct slice key, const void *state) {
     struct reading reading = *(const struct reading *)state;
-    const struct entry *entry = call_find_quiet(call, key, NULL);
+    const struct entry *entry = call_find(call, key, 0, NULL);
     if (!entry || entry_type(entry) != VALUE_STREAM) return false;
     reading.call = call;
     reading.after = (struct stream_id *)(uintptr_t)((const struct reading *)state + 1);

@@ -118,38 +118,25 @@ static inline __attribute__((always_inline)) struct entry *find(struct call *cal
 }
 
 static inline __attribute__((always_inline)) struct entry *
-find_and_count(struct call *call, struct slice key, struct keyref *ref) {
+find_and_mark(struct call *call, struct slice key, unsigned marks, struct keyref *ref) {
     struct entry *entry = find(call, key, ref);
-    if (entry)
-        call->engine->stats.keyspace_hits++;
-    else
-        call->engine->stats.keyspace_misses++;
+    if (marks & FIND_COUNT) {
+        if (entry)
+            call->engine->stats.keyspace_hits++;
+        else
+            call->engine->stats.keyspace_misses++;
+    }
+    if (!entry && marks & FIND_NOTIFY) call_notify(call, EVENT_KEY_MISS, "keymiss", key);
+    if (entry && marks & FIND_USE) mark_used(call, entry);
     return entry;
 }
 
-static inline __attribute__((always_inline)) struct entry *
-find_or_notify(struct call *call, struct slice key, struct keyref *ref) {
-    struct entry *entry = find_and_count(call, key, ref);
-    if (!entry) call_notify(call, EVENT_KEY_MISS, "keymiss", key);
-    return entry;
-}
-
-struct entry *call_find_quiet(struct call *call, struct slice key, struct keyref *ref) {
-    return find(call, key, ref);
-}
-
-struct entry *call_find_unnoticed(struct call *call, struct slice key, struct keyref *ref) {
-    return find_and_count(call, key, ref);
-}
-
-struct entry *call_find_unmarked(struct call *call, struct slice key, struct keyref *ref) {
-    return find_or_notify(call, key, ref);
+struct entry *call_find(struct call *call, struct slice key, unsigned marks, struct keyref *ref) {
+    return find_and_mark(call, key, marks, ref);
 }
 
 struct entry *call_find_read(struct call *call, struct slice key, struct keyref *ref) {
-    struct entry *entry = find_or_notify(call, key, ref);
-    if (entry) mark_used(call, entry);
-    return entry;
+    return find_and_mark(call, key, FIND_READ, ref);
 }
 
 struct entry *call_find_write(struct call *call, struct slice key, struct keyref *ref) {

@@ -93,23 +93,24 @@ struct call call_of_server(struct engine *engine, int database);
 /* Returns whether the call may delete what has expired: see above. */
 bool call_may_expire(const struct call *call);
 
-/* Finds a key to read it: counts a hit or a miss and marks the entry as used. Returns the entry, or
- * NULL when the key does not exist, and tells *ref, unless `ref` is NULL, where it is or would be.
- * O(1), as all of these. */
+/* What looking a key up leaves behind; 0 is nothing: to delete the key, and for DEBUG. */
+enum find_mark {
+    FIND_COUNT = 1 << 0,  /* a hit or a miss, for INFO */
+    FIND_NOTIFY = 1 << 1, /* the event "keymiss", unless the key exists */
+    FIND_USE = 1 << 2,    /* the entry is marked as used, which eviction looks at */
+    FIND_READ = FIND_COUNT | FIND_NOTIFY | FIND_USE
+};
+
+/* Finds a key and leaves the marks (enum find_mark). Returns the entry, or NULL when the key does
+ * not exist, and tells *ref, unless `ref` is NULL, where it is or would be. O(1), as the next
+ * two. */
+struct entry *call_find(struct call *call, struct slice key, unsigned marks, struct keyref *ref);
+
+/* call_find with FIND_READ. */
 struct entry *call_find_read(struct call *call, struct slice key, struct keyref *ref);
-
-/* Finds a key to report on it (EXISTS, TYPE, OBJECT): counts a hit or a miss, but does not mark the
- * entry as used. */
-struct entry *call_find_unmarked(struct call *call, struct slice key, struct keyref *ref);
-
-/* As call_find_unmarked, but a miss publishes no event (OBJECT). */
-struct entry *call_find_unnoticed(struct call *call, struct slice key, struct keyref *ref);
 
 /* Finds a key to change it: marks the entry as used, but counts neither a hit nor a miss. */
 struct entry *call_find_write(struct call *call, struct slice key, struct keyref *ref);
-
-/* Finds a key without counting or marking anything: for deleting it, and for DEBUG. */
-struct entry *call_find_quiet(struct call *call, struct slice key, struct keyref *ref);
 
 /* Returns whether the entry is of type `type`; if not, replies WRONGTYPE. */
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type);

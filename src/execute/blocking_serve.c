@@ -116,7 +116,7 @@ bool blocking_wake_synced(struct blocking *blocking) {
  * `serve` checks its type. */
 static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
     struct call call = call_of_server(engine, key->key.space);
-    const struct entry *entry = call_find_quiet(&call, key->key.name, NULL);
+    const struct entry *entry = call_find(&call, key->key.name, 0, NULL);
     return entry && value_wakes_clients(entry);
 }
 

@@ -79,7 +79,7 @@ static void evict_key(struct call *call, struct keyref *ref) {
     struct engine *engine = call->engine;
     struct slice key = entry_key(ref->entry);
     if (call_is_expired(call, ref->entry) && call_may_expire(call)) {
-        call_find_quiet(call, key, NULL); /* deletes it */
+        call_find(call, key, 0, NULL); /* deletes it */
         return;
     }
     uint64_t begin = slow_begin(engine);

@@ -37,14 +37,14 @@ static void visit(struct entry *entry, void *arg) {
 
 static void delete_keys(struct step *step) {
     for (size_t i = 0; i < step->expired_count; i++)
-        call_find_quiet(&step->call, entry_key(step->expired[i]), NULL); /* deletes it */
+        call_find(&step->call, entry_key(step->expired[i]), 0, NULL); /* deletes it */
 }
 
 /* Deletes fields of the hash that have expired, and returns how many. */
 static size_t delete_fields_of(struct call *call, const struct entry *entry) {
     sds key = sds_new(entry_key(entry));
     struct keyref ref;
-    call_find_quiet(call, sds_slice(key), &ref);
+    call_find(call, sds_slice(key), 0, &ref);
     size_t deleted = ref.entry ? call_expire_fields(call, &ref, sds_slice(key)) : 0;
     sds_free(key);
     return deleted;

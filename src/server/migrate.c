@@ -127,7 +127,7 @@ static int64_t time_to_live(const struct call *call, const struct entry *entry) 
 
 static void write_restore(struct migration *migration, struct slice key) {
     struct reply *out = &migration->out;
-    const struct entry *entry = call_find_quiet(migration->call, key, NULL);
+    const struct entry *entry = call_find(migration->call, key, 0, NULL);
     sds payload = dump_new(entry, call_compresses_values(migration->call));
     reply_array(out, migration->replace ? 5 : 4);
     reply_bulk_cstr(out, "RESTORE");
@@ -194,7 +194,7 @@ static bool read_reply(struct migration *migration, bool *accepted) {
 /* The target has the key now, so it is deleted here. A key that was named twice is gone already. */
 static void take_away(struct migration *migration, struct slice key) {
     struct keyref ref;
-    call_find_quiet(migration->call, key, &ref);
+    call_find(migration->call, key, 0, &ref);
     if (!ref.entry) return;
     call_delete(migration->call, &ref, key, "del");
     migration->found[migration->moved++] = key;
