@@ -30,9 +30,10 @@ bool client_limits_has_hard(const struct session *session);
  * counts that and closes the session. O(1). */
 void client_limits_check_output(struct session *session);
 
-/* Returns whether a replica of which `bytes` of the stream were not sent is within its limits; if
- * not, logs and counts that, and the caller closes the session. The hard limit is repl-backlog-size at least: so much can be sent to a replica that continues. Other
- * output of replicas is not limited. O(1). */
+/* Returns whether a replica of which `bytes` of the stream were not sent is within its limits. If
+ * not, logs and counts that, and the caller closes the session. The hard limit is repl-backlog-size
+ * at least: so much can be sent to a replica that continues. Other output of replicas is not
+ * limited. O(1). */
 bool client_limits_check_replica(struct session *session, uint64_t bytes);
 
 /* --- Input --- */
