@@ -24,23 +24,18 @@ static void table_set_level(struct hashtable *table, unsigned level) {
 struct hashtable *hashtable_new(const struct hashtable_type *type) {
     struct hashtable *table = mem_alloc_zeroed(sizeof(*table));
     table->type = type;
-    table->directory = &table->only_segment;
-    table->directory_capacity = 1;
+    segmented_init(&table->buckets, sizeof(struct hashtable_bucket),
+                   sizeof(struct hashtable_bucket *));
     table_set_level(table, 0);
     return table;
 }
 
-static size_t segments_in_use(const struct hashtable *table) {
-    return (hashtable__buckets(table) + HASHTABLE_SEGMENT - 1) >> HASHTABLE_SEGMENT_BITS;
-}
-
 void hashtable_free(struct hashtable *table) {
-    for (size_t b = 0; table->overflow_bytes > 0 && b < hashtable__buckets(table); b++) {
+    for (size_t b = 0; table->overflow_bytes > 0 && b < table->buckets.count; b++) {
         struct hashtable_bucket *bucket = hashtable__bucket(table, b);
         if (hashtable__has_overflow(bucket)) mem_free(hashtable__overflow(bucket));
     }
-    for (size_t s = 0; s < segments_in_use(table); s++) mem_free(table->directory[s]);
-    if (table->directory != &table->only_segment) mem_free(table->directory);
+    segmented_free(&table->buckets);
     mem_free(table);
 }
 
@@ -49,17 +44,12 @@ size_t hashtable_count(const struct hashtable *table) {
 }
 
 size_t hashtable_bucket_count(const struct hashtable *table) {
-    return hashtable__buckets(table);
+    return table->buckets.count;
 }
 
 size_t hashtable_allocated(const struct hashtable *table) {
-    size_t segments = segments_in_use(table);
-    size_t later = segments > 1 ? segments - 1 : 0;
-    size_t directory = table->directory_capacity > 1
-                           ? mem_good_size(table->directory_capacity * sizeof(void *))
-                           : 0;
-    return mem_good_size(sizeof(*table)) + directory + table->overflow_bytes +
-           (table->first_capacity + later * HASHTABLE_SEGMENT) * sizeof(struct hashtable_bucket);
+    return mem_good_size(sizeof(*table)) + table->overflow_bytes +
+           segmented_allocated(&table->buckets);
 }
 
 uint64_t hashtable_hash(struct slice key) {
@@ -299,65 +289,9 @@ static __attribute__((noinline)) void gather_retag(const struct hashtable *table
     }
 }
 
-static void first_segment_resize(struct hashtable *table, size_t capacity, size_t used) {
-    size_t size = sizeof(struct hashtable_bucket);
-    struct hashtable_bucket *moved = mem_alloc_aligned(size, capacity * size);
-    memcpy(moved, table->directory[0], used * size);
-    mem_free(table->directory[0]);
-    table->directory[0] = moved;
-    table->first_capacity = capacity;
-}
-
-static void directory_resize(struct hashtable *table, size_t capacity, size_t used) {
-    struct hashtable_bucket **directory = &table->only_segment;
-    if (capacity > 1) directory = mem_alloc(capacity * sizeof(*directory));
-    memcpy(directory, table->directory, used * sizeof(*directory));
-    if (table->directory != &table->only_segment) mem_free(table->directory);
-    table->directory = directory;
-    table->directory_capacity = capacity;
-}
-
-/* The capacity of the smallest size class that holds one bucket more. */
-static size_t first_capacity_after(size_t capacity) {
-    size_t size = sizeof(struct hashtable_bucket);
-    size_t next = mem_good_size((capacity + 1) * size) / size;
-    return next < HASHTABLE_SEGMENT ? next : HASHTABLE_SEGMENT;
-}
-
-/* Memory for bucket `index`, the one after the last. */
-static void storage_add(struct hashtable *table, size_t index) {
-    size_t segment = index >> HASHTABLE_SEGMENT_BITS;
-    if (segment == 0) {
-        if (index < table->first_capacity) return;
-        first_segment_resize(table, first_capacity_after(table->first_capacity), index);
-        return;
-    }
-    if ((index & (HASHTABLE_SEGMENT - 1)) != 0) return;
-    if (segment == table->directory_capacity) directory_resize(table, segment * 2, segment);
-    table->directory[segment] = mem_alloc_aligned(
-        sizeof(struct hashtable_bucket), HASHTABLE_SEGMENT * sizeof(struct hashtable_bucket));
-}
-
-/* Gives back what only bucket `index`, now unused and the one after the last, needed. */
-static void storage_drop(struct hashtable *table, size_t index) {
-    size_t segment = index >> HASHTABLE_SEGMENT_BITS;
-    if (segment == 0) {
-        if (index * 3 > table->first_capacity * 2) return;
-        first_segment_resize(table, first_capacity_after(index - 1), index);
-        return;
-    }
-    if ((index & (HASHTABLE_SEGMENT - 1)) != 0) return;
-    mem_free(table->directory[segment]);
-    if (segment * 4 <= table->directory_capacity || segment == 1) {
-        directory_resize(table, segment > 1 ? segment * 2 : 1, segment);
-    }
-}
-
 static void table_split(struct hashtable *table) {
-    size_t high_index = hashtable__buckets(table);
-    storage_add(table, high_index);
+    struct hashtable_bucket *high = segmented_push(&table->buckets);
     struct hashtable_bucket *low = hashtable__bucket(table, table->split);
-    struct hashtable_bucket *high = hashtable__bucket(table, high_index);
 
     struct gathered all;
     gather_start(&all, hashtable__bucket_count(low));
@@ -380,9 +314,8 @@ static void table_merge(struct hashtable *table) {
         table->split = table->level_mask + 1;
     }
     table->split--;
-    size_t high_index = hashtable__buckets(table);
     struct hashtable_bucket *low = hashtable__bucket(table, table->split);
-    struct hashtable_bucket *high = hashtable__bucket(table, high_index);
+    struct hashtable_bucket *high = hashtable__bucket(table, table->buckets.count - 1);
 
     struct gathered all;
     gather_start(&all, hashtable__bucket_count(low) + hashtable__bucket_count(high));
@@ -391,18 +324,18 @@ static void table_merge(struct hashtable *table) {
     if (table->window != table->split_window) gather_retag(table, &all, table->window);
     bucket_fill(table, low, all.items, all.count);
     gather_end(&all);
-    storage_drop(table, high_index);
+    segmented_pop(&table->buckets);
 }
 
 /* --- Load control --- */
 
 static bool should_split(const struct hashtable *table) {
-    size_t after = (hashtable__buckets(table) + 1) * sizeof(struct hashtable_bucket);
+    size_t after = (table->buckets.count + 1) * sizeof(struct hashtable_bucket);
     return 2 * (after + table->overflow_bytes) <= table->count * HASHTABLE_HALF_BYTES_GROW;
 }
 
 static bool should_merge(const struct hashtable *table) {
-    size_t after = (hashtable__buckets(table) - 1) * sizeof(struct hashtable_bucket);
+    size_t after = (table->buckets.count - 1) * sizeof(struct hashtable_bucket);
     return after > 0 &&
            2 * (after + table->overflow_bytes) > table->count * HASHTABLE_HALF_BYTES_SHRINK;
 }
@@ -410,11 +343,9 @@ static bool should_merge(const struct hashtable *table) {
 hashtable_slot *hashtable_insert(struct hashtable *table, void *item, uint64_t hash) {
     assert(((uintptr_t)item & ~(uintptr_t)(HASHTABLE_POINTER_MASK & ~7ull)) == 0);
     CHECKED_ASSERT(!hashtable_find_item(table, item, hash));
-    if (unlikely(table->first_capacity == 0)) {
-        size_t size = sizeof(struct hashtable_bucket);
-        table->only_segment = mem_alloc_aligned(size, size);
-        *table->only_segment = (struct hashtable_bucket){{0}};
-        table->first_capacity = 1;
+    if (unlikely(table->buckets.count == 0)) {
+        struct hashtable_bucket *first = segmented_push(&table->buckets);
+        *first = (struct hashtable_bucket){{0}};
     }
     table->count++;
     if (should_split(table)) table_split(table); /* before the item has a slot that would move */

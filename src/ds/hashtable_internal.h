@@ -27,31 +27,29 @@
  * BYTES_SHRINK. So the cost of an item stays the same through the whole cycle from one power of two
  * to the next, though buckets that are not split yet hold twice as many items as the others.
  *
- * Directory: bucket b is directory[b / SEGMENT][b % SEGMENT]. The first segment grows by one size
- * class at a time, so that small tables are small; with one segment the directory is a field of the
- * table. Buckets beyond the last are uninitialised memory: a split overwrites its whole new bucket,
- * so nothing is ever cleared. */
+ * Buckets are the items of an array by ds/segmented.h. A new one is uninitialised: a split
+ * overwrites the whole bucket, so nothing is ever cleared. */
 #ifndef PACKLIST_DS_HASHTABLE_INTERNAL_H
 #define PACKLIST_DS_HASHTABLE_INTERNAL_H
 
 #include "base/processor.h"
 #include "ds/hashtable.h"
 #include "ds/linear_hashing.h"
+#include "ds/segmented.h"
 
 #ifdef PROCESSOR_X86_64
 #include <emmintrin.h>
 #endif
 
 #ifdef TINY_LIMITS
-enum { HASHTABLE_SEGMENT_BITS = 1, HASHTABLE_WINDOW_BITS = 2 };
+enum { HASHTABLE_WINDOW_BITS = 2 };
 #else
-enum { HASHTABLE_SEGMENT_BITS = 9, HASHTABLE_WINDOW_BITS = 8 };
+enum { HASHTABLE_WINDOW_BITS = 8 };
 #endif
 
 enum {
     HASHTABLE_BUCKET_SLOTS = 8,
     HASHTABLE_LAST_SLOT = HASHTABLE_BUCKET_SLOTS - 1,
-    HASHTABLE_SEGMENT = 1 << HASHTABLE_SEGMENT_BITS,
     HASHTABLE_RANDOM_DRAWS = 16,
     HASHTABLE_OVERFLOW_MAX = 0xFFFF, /* the count has 16 bits; keyed hashes never come near */
     /* Bytes per item, in halves. Measured: see utils/bench/keyspace_bench.c. */
@@ -71,7 +69,7 @@ _Static_assert(sizeof(struct hashtable_bucket) == 64, "a bucket is a cache line"
 
 struct hashtable {
     /* What a lookup reads. */
-    struct hashtable_bucket **directory;
+    struct segmented buckets;
     uint64_t level_mask; /* 2^level - 1 */
     uint64_t split;      /* < 2^level: the next bucket to split */
     size_t count;
@@ -81,19 +79,14 @@ struct hashtable {
     uint8_t split_window; /* of those with level + 1 */
 
     /* What growing and shrinking read. */
-    size_t overflow_bytes;     /* of all overflow arrays, by size class */
-    size_t directory_capacity; /* pointers; 1: the directory is `only_segment` */
-    size_t first_capacity;     /* buckets of the first segment; 0: there is no bucket yet */
-    struct hashtable_bucket *only_segment;
+    size_t overflow_bytes; /* of all overflow arrays, by size class */
 };
-
-static inline size_t hashtable__buckets(const struct hashtable *table) {
-    return table->first_capacity == 0 ? 0 : (size_t)(table->level_mask + 1 + table->split);
-}
 
 static inline struct hashtable_bucket *hashtable__bucket(const struct hashtable *table,
                                                          size_t index) {
-    return &table->directory[index >> HASHTABLE_SEGMENT_BITS][index & (HASHTABLE_SEGMENT - 1)];
+    struct hashtable_bucket *const *directory = table->buckets.directory;
+    CHECKED_ASSERT(index < table->buckets.count);
+    return &directory[index >> SEGMENTED_BITS][index & (SEGMENTED_ITEMS - 1)];
 }
 
 /* The bucket of a hash, and its tag, already shifted to its place in a slot. */

@@ -72,7 +72,7 @@ static bool iter_advance(struct hashtable_iter *iter) {
         iter->overflow_count = 0;
         return true;
     }
-    size_t buckets = hashtable__buckets(iter->table);
+    size_t buckets = iter->table->buckets.count;
     if (iter->next_bucket == buckets) return false;
     const struct hashtable_bucket *bucket = hashtable__bucket(iter->table, iter->next_bucket++);
     iter->words = bucket->slot;
@@ -102,7 +102,7 @@ void *hashtable_iter_next(struct hashtable_iter *iter) {
 void *hashtable_random(const struct hashtable *table, struct random *random) {
     if (table->count == 0) return NULL;
     for (;;) {
-        size_t index = random_below(random, hashtable__buckets(table));
+        size_t index = random_below(random, table->buckets.count);
         struct hashtable_bucket *bucket = hashtable__bucket(table, index);
         size_t count = hashtable__bucket_count(bucket);
         bool large = count > HASHTABLE_RANDOM_DRAWS;
@@ -117,7 +117,7 @@ enum { HISTOGRAM_MAX = 32 };
 
 static sds describe_histogram(const struct hashtable *table, sds out) {
     size_t buckets_with[HISTOGRAM_MAX + 1] = {0};
-    size_t buckets = hashtable__buckets(table);
+    size_t buckets = table->buckets.count;
     for (size_t b = 0; b < buckets; b++) {
         size_t count = hashtable__bucket_count(hashtable__bucket(table, b));
         buckets_with[count < HISTOGRAM_MAX ? count : HISTOGRAM_MAX]++;
@@ -132,7 +132,7 @@ static sds describe_histogram(const struct hashtable *table, sds out) {
 }
 
 sds hashtable_describe(const struct hashtable *table, sds out, bool full) {
-    size_t buckets = hashtable__buckets(table);
+    size_t buckets = table->buckets.count;
     out = sds_append_format(
         out, " items: %zu\n buckets: %zu\n bits in use: %u, split %zu\n overflow bytes: %zu\n",
         table->count, buckets, (unsigned)table->level, (size_t)table->split, table->overflow_bytes);
@@ -181,25 +181,19 @@ static bool check_bucket(const struct hashtable *table, size_t index, size_t *ov
 }
 
 static bool check_shape(const struct hashtable *table) {
-    size_t buckets = hashtable__buckets(table);
-    size_t segments = (buckets + HASHTABLE_SEGMENT - 1) >> HASHTABLE_SEGMENT_BITS;
+    size_t buckets = table->buckets.count;
     if (table->level_mask != ((uint64_t)1 << table->level) - 1) return false;
     if (table->split > table->level_mask) return false;
+    if (buckets != 0 && buckets != table->level_mask + 1 + table->split) return false;
     if (table->level < table->window || table->level - table->window >= HASHTABLE_WINDOW_BITS) {
         return false;
     }
-    if ((table->directory == &table->only_segment) != (table->directory_capacity == 1))
-        return false;
-    if (segments > table->directory_capacity) return false;
-    if (segments > 2 && segments * 8 < table->directory_capacity) return false;
-    if (table->first_capacity > HASHTABLE_SEGMENT) return false;
-    return segments > 1 ? table->first_capacity == HASHTABLE_SEGMENT
-                        : buckets <= table->first_capacity;
+    return segmented_check(&table->buckets);
 }
 
 bool hashtable_check(const struct hashtable *table) {
     if (!check_shape(table)) return false;
-    size_t buckets = hashtable__buckets(table);
+    size_t buckets = table->buckets.count;
     size_t count = 0, overflow_bytes = 0;
     for (size_t b = 0; b < buckets; b++) {
         if (!check_bucket(table, b, &overflow_bytes)) return false;

@@ -16,6 +16,7 @@ struct recordtable *recordtable_new(bool values) {
     table->columns = values ? 3 : 2;
     table->first_expiry = RECORD_NO_EXPIRY;
     table->epoch = 1;
+    segmented_init(&table->buckets, sizeof(uintptr_t), sizeof(struct recordtable_segment));
     return table;
 }
 
@@ -35,16 +36,13 @@ void recordtable_free(struct recordtable *table) {
         capture->table = NULL;
         return;
     }
-    size_t buckets = recordtable__buckets(table);
-    for (size_t b = 0; b < buckets; b++) {
-        struct recordtable_block *block = recordtable__block(table->directory, b);
+    for (size_t b = 0; b < table->buckets.count; b++) {
+        struct recordtable_block *block = recordtable__block(table->buckets.directory, b);
         if (block) recordtable__block_free(block, table->columns);
     }
-    for (size_t s = 0; s < recordtable__segments(buckets); s++) {
-        mem_free(table->directory[s].blocks);
-        mem_free(table->directory[s].expiries);
-    }
-    mem_free(table->directory);
+    for (size_t s = 0; s < segmented_segments(&table->buckets); s++)
+        mem_free(recordtable__segments(table)[s].expiries);
+    segmented_free(&table->buckets);
     mem_free_sized(table, sizeof(*table));
 }
 
@@ -56,52 +54,37 @@ size_t recordtable_expiring(const struct recordtable *table) {
     return table->expiring;
 }
 
-static size_t segment_bytes(size_t capacity) {
-    return mem_good_size(capacity * sizeof(uintptr_t));
-}
-
-static uintptr_t *copy_blocks(const struct recordtable *table, const uintptr_t *blocks,
-                              size_t capacity) {
-    uintptr_t *copy = mem_alloc(segment_bytes(capacity));
-    memset(copy, 0, segment_bytes(capacity));
-    for (size_t i = 0; i < capacity; i++)
-        if (blocks[i])
-            copy[i] =
-                (uintptr_t)recordtable__block_copy(recordtable__pointer(blocks[i]), table->columns);
-    return copy;
-}
-
 struct recordtable *recordtable_copy(const struct recordtable *table) {
     struct recordtable *copy = mem_alloc(sizeof(*copy));
     *copy = *table;
     copy->capture = NULL;
-    if (table->first_capacity == 0) return copy;
-    copy->directory = mem_alloc(table->directory_capacity * sizeof(*copy->directory));
-    size_t segments = recordtable__segments(recordtable__buckets(table));
-    for (size_t s = 0; s < segments; s++) {
-        size_t capacity = recordtable__segment_capacity(table, s);
-        const int64_t *expiries = table->directory[s].expiries;
-        copy->directory[s] = table->directory[s];
-        copy->directory[s].blocks = copy_blocks(table, table->directory[s].blocks, capacity);
-        if (!expiries) continue;
-        copy->directory[s].expiries = mem_alloc(mem_good_size(capacity * sizeof(*expiries)));
-        memcpy(copy->directory[s].expiries, expiries, capacity * sizeof(*expiries));
+    copy->expiry_bytes = 0;
+    segmented_init(&copy->buckets, sizeof(uintptr_t), sizeof(struct recordtable_segment));
+    for (size_t b = 0; b < table->buckets.count; b++) {
+        const struct recordtable_block *block = recordtable__block(table->buckets.directory, b);
+        uintptr_t *word = segmented_push(&copy->buckets);
+        *word = block ? (uintptr_t)recordtable__block_copy(block, table->columns) : 0;
+    }
+    for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
+        const struct recordtable_segment *from = &recordtable__segments(table)[s];
+        struct recordtable_segment *to = &recordtable__segments(copy)[s];
+        to->first_expiry = from->first_expiry;
+        to->epoch = table->epoch;
+        if (!from->expiries) continue;
+        recordtable__resize_expiries(copy, to, 0, segmented_room(&copy->buckets, s));
+        memcpy(to->expiries, from->expiries,
+               segmented_used(&table->buckets, s) * sizeof(*to->expiries));
     }
     return copy;
 }
 
 size_t recordtable_allocated(const struct recordtable *table) {
-    size_t segments = recordtable__segments(recordtable__buckets(table));
-    size_t bytes = mem_good_size(sizeof(*table)) + table->block_bytes + table->text_bytes +
-                   table->expiry_bytes;
-    if (segments == 0) return bytes;
-    return bytes + segment_bytes(table->first_capacity) +
-           (segments - 1) * segment_bytes(RECORDTABLE_SEGMENT) +
-           mem_good_size(table->directory_capacity * sizeof(*table->directory));
+    return mem_good_size(sizeof(*table)) + table->block_bytes + table->text_bytes +
+           table->expiry_bytes + segmented_allocated(&table->buckets);
 }
 
 size_t recordtable_allocations(const struct recordtable *table) {
-    return recordtable__buckets(table) + table->texts + 1;
+    return table->buckets.count + table->texts + 1;
 }
 
 uint64_t recordtable_hash(struct slice field) {
@@ -117,11 +100,10 @@ bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, bool a
     if (table->count == 0) return false;
     size_t bucket = bucket_of(table, hash);
     if (step == 0) {
-        prefetch(&table->directory[bucket >> RECORDTABLE_SEGMENT_BITS]
-                      .blocks[bucket & (RECORDTABLE_SEGMENT - 1)]);
+        prefetch(&recordtable__segment(table, bucket)->blocks[bucket & (SEGMENTED_ITEMS - 1)]);
         return true;
     }
-    const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+    const struct recordtable_block *block = recordtable__block(table->buckets.directory, bucket);
     if (step == 1) prefetch(block);
     if (step == 2 && block) recordtable__prefetch_record(block, table->columns, hash, adds);
     return step + 1 < RECORDTABLE_PREFETCH_STEPS;
@@ -132,7 +114,7 @@ static bool find(const struct recordtable *table, struct slice field, uint64_t h
     CHECKED_ASSERT(hash == recordtable_hash(field));
     if (table->count == 0) return false;
     place->bucket = bucket_of(table, hash);
-    return recordtable__find_in_block(recordtable__block(table->directory, place->bucket),
+    return recordtable__find_in_block(recordtable__block(table->buckets.directory, place->bucket),
                                       table->columns, field, hash, place);
 }
 
@@ -141,86 +123,64 @@ bool recordtable_find(const struct recordtable *table, struct slice field, uint6
     struct record_place place;
     if (!find(table, field, hash, &place)) return false;
     if (record)
-        recordtable__read(recordtable__block(table->directory, place.bucket), table->columns,
-                          place.index, place.offset, record);
+        recordtable__read(recordtable__block(table->buckets.directory, place.bucket),
+                          table->columns, place.index, place.offset, record);
     return true;
 }
 
-/* --- The directory --- */
+/* --- Buckets --- */
 
-/* A segment that a capture still reads is replaced by a copy for up to `capacity` blocks. */
-static void replace_segment(struct recordtable *table, size_t index, size_t capacity) {
-    struct recordtable_segment *segment = &table->directory[index];
-    size_t old_capacity = recordtable__segment_capacity(table, index);
-    bool captured = table->capture && segment->epoch != table->epoch;
-    size_t kept = old_capacity < capacity ? old_capacity : capacity;
-    uintptr_t *blocks = mem_alloc(segment_bytes(capacity));
-    for (size_t i = 0; i < kept; i++) {
-        uintptr_t word = segment->blocks[i];
-        blocks[i] = captured && word ? word | RECORDTABLE_SHARED : word;
-    }
-    memset(blocks + kept, 0, segment_bytes(capacity) - kept * sizeof(*blocks));
-    recordtable__drop(table, segment->blocks, segment_bytes(old_capacity), captured);
+/* Replaces the memory of a segment, which the capture reads, by a copy. */
+static void own_segment(struct recordtable *table, size_t index) {
+    struct recordtable_segment *segment = &recordtable__segments(table)[index];
+    size_t used = segmented_used(&table->buckets, index);
+    size_t size = segmented_room(&table->buckets, index) * sizeof(uintptr_t);
+    uintptr_t *blocks = mem_alloc(size);
+    for (size_t i = 0; i < used; i++)
+        blocks[i] = segment->blocks[i] ? segment->blocks[i] | RECORDTABLE_SHARED : 0;
+    recordtable__drop(table, segment->blocks, size, true);
     segment->blocks = blocks;
     segment->epoch = table->epoch;
 }
 
 uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket) {
-    size_t index = bucket >> RECORDTABLE_SEGMENT_BITS;
-    struct recordtable_segment *segment = &table->directory[index];
+    struct recordtable_segment *segment = recordtable__segment(table, bucket);
     if (__builtin_expect(table->capture && segment->epoch != table->epoch, 0))
-        replace_segment(table, index, recordtable__segment_capacity(table, index));
-    return &segment->blocks[bucket & (RECORDTABLE_SEGMENT - 1)];
+        own_segment(table, bucket >> SEGMENTED_BITS);
+    return &segment->blocks[bucket & (SEGMENTED_ITEMS - 1)];
 }
 
-static void resize_directory(struct recordtable *table, size_t capacity) {
-    table->directory = mem_realloc(table->directory, capacity * sizeof(*table->directory));
-    table->directory_capacity = capacity;
+/* The first segment had room for `old` blocks: its column of expiries becomes as long as it is. */
+static void fit_first_expiries(struct recordtable *table, size_t old) {
+    struct recordtable_segment *first = recordtable__segments(table);
+    size_t room = table->buckets.first_capacity;
+    if (first->expiries && room != old) recordtable__resize_expiries(table, first, old, room);
 }
 
-/* Adds an empty segment for up to `capacity` blocks. */
-static void add_segment(struct recordtable *table, size_t index, size_t capacity) {
-    if (index == table->directory_capacity) resize_directory(table, index ? 2 * index : 1);
-    table->directory[index] =
-        (struct recordtable_segment){.blocks = mem_alloc_zeroed(segment_bytes(capacity)),
-                                     .first_expiry = RECORD_NO_EXPIRY,
-                                     .epoch = table->epoch};
-}
-
-static void resize_first_segment(struct recordtable *table, size_t capacity) {
-    size_t old_capacity = table->first_capacity;
-    replace_segment(table, 0, capacity);
-    table->first_capacity = capacity;
-    if (table->directory[0].expiries)
-        recordtable__resize_expiries(table, &table->directory[0], old_capacity, capacity);
-}
-
-/* Room for bucket `index`, the one after the last. */
-static void add_bucket(struct recordtable *table, size_t index) {
-    size_t segment = index >> RECORDTABLE_SEGMENT_BITS;
-    if (index == 0) {
-        add_segment(table, 0, table->first_capacity = 2);
-    } else if (segment == 0 && index == table->first_capacity) {
-        size_t capacity = segment_bytes(index + 1) / sizeof(uintptr_t);
-        resize_first_segment(table,
-                             capacity < RECORDTABLE_SEGMENT ? capacity : RECORDTABLE_SEGMENT);
-    } else if (segment > 0 && (index & (RECORDTABLE_SEGMENT - 1)) == 0) {
-        add_segment(table, segment, RECORDTABLE_SEGMENT);
+/* Adds an empty bucket after the last. */
+static void add_bucket(struct recordtable *table) {
+    size_t index = table->buckets.count, first_room = table->buckets.first_capacity;
+    if (index > 0 && index < SEGMENTED_ITEMS)
+        recordtable__open_word(table, 0); /* this segment may move, so no capture may read it */
+    uintptr_t *word = segmented_push(&table->buckets);
+    *word = 0;
+    if ((index & (SEGMENTED_ITEMS - 1)) == 0) {
+        struct recordtable_segment *segment = recordtable__segment(table, index);
+        segment->first_expiry = RECORD_NO_EXPIRY;
+        segment->epoch = table->epoch;
     }
+    fit_first_expiries(table, first_room);
 }
 
-/* Gives back what only bucket `index`, now empty and the one after the last, needed. */
-static void remove_bucket(struct recordtable *table, size_t index) {
-    size_t number = index >> RECORDTABLE_SEGMENT_BITS;
-    struct recordtable_segment *segment = &table->directory[number];
-    if (number == 0) {
-        if (index * 2 <= table->first_capacity && index >= 4) resize_first_segment(table, index);
-    } else if ((index & (RECORDTABLE_SEGMENT - 1)) == 0) {
-        recordtable__drop(table, segment->blocks, segment_bytes(RECORDTABLE_SEGMENT),
-                          segment->epoch != table->epoch);
-        if (segment->expiries) recordtable__resize_expiries(table, segment, RECORDTABLE_SEGMENT, 0);
-        if (number * 4 <= table->directory_capacity) resize_directory(table, number * 2);
-    }
+/* Removes the last bucket, which is empty and not the only one. No capture reads its segment. */
+static void remove_bucket(struct recordtable *table) {
+    size_t index = table->buckets.count - 1, first_room = table->buckets.first_capacity;
+    struct recordtable_segment *segment = recordtable__segment(table, index);
+    CHECKED_ASSERT(index > 0 && *recordtable__open_word(table, index) == 0);
+    if ((index & (SEGMENTED_ITEMS - 1)) == 0 && segment->expiries)
+        recordtable__resize_expiries(table, segment, SEGMENTED_ITEMS, 0);
+    segmented_pop(&table->buckets);
+    fit_first_expiries(table, first_room);
 }
 
 /* --- Growing and shrinking --- */
@@ -231,8 +191,8 @@ static void set_level(struct recordtable *table, unsigned level) {
 }
 
 static void split(struct recordtable *table) {
-    size_t high = recordtable__buckets(table), low = table->split;
-    add_bucket(table, high);
+    size_t high = table->buckets.count, low = table->split;
+    add_bucket(table);
     recordtable__block_split(table, low, high, table->level_mask + 1);
     if (++table->split > table->level_mask) {
         set_level(table, table->level + 1);
@@ -241,7 +201,7 @@ static void split(struct recordtable *table) {
     recordtable__update_expiry(table, low);
     recordtable__update_expiry(table, high);
     /* The next split is some records away. */
-    recordtable__prefetch_block(recordtable__block(table->directory, (size_t)table->split));
+    recordtable__prefetch_block(recordtable__block(table->buckets.directory, (size_t)table->split));
 }
 
 static void merge(struct recordtable *table) {
@@ -250,15 +210,15 @@ static void merge(struct recordtable *table) {
         table->split = table->level_mask + 1;
     }
     table->split--;
-    size_t high = recordtable__buckets(table);
+    size_t high = table->buckets.count - 1;
     recordtable__block_merge(table, (size_t)table->split, high);
     recordtable__update_expiry(table, (size_t)table->split);
     recordtable__update_expiry(table, high);
-    remove_bucket(table, high);
+    remove_bucket(table);
 }
 
 void recordtable__balance(struct recordtable *table) {
-    size_t buckets = recordtable__buckets(table);
+    size_t buckets = table->buckets.count;
     if (table->block_bytes > buckets * RECORDTABLE_BLOCK_TARGET)
         split(table);
     else if (buckets > 1 && table->block_bytes < (buckets - 1) * (RECORDTABLE_BLOCK_TARGET / 8 * 5))
@@ -272,7 +232,7 @@ void recordtable__balance(struct recordtable *table) {
 static bool overwrite(struct recordtable *table, const struct record_place *place,
                       const struct record *record) {
     struct record old;
-    recordtable__read(recordtable__block(table->directory, place->bucket), table->columns,
+    recordtable__read(recordtable__block(table->buckets.directory, place->bucket), table->columns,
                       place->index, place->offset, &old);
     size_t len = record->value.len;
     CHECKED_ASSERT(old.field.len == 0 || old.field.ptr != record->field.ptr);
@@ -295,7 +255,7 @@ bool recordtable_set(struct recordtable *table, const struct record *record, uin
     CHECKED_ASSERT(record->expiry_ms >= RECORD_NEVER);
     bool found = find(table, record->field, hash, &place);
     if (found && overwrite(table, &place, record)) return false;
-    if (table->first_capacity == 0) add_bucket(table, 0);
+    if (table->buckets.count == 0) add_bucket(table);
     if (found)
         recordtable__block_remove(table, &place);
     else
@@ -303,7 +263,7 @@ bool recordtable_set(struct recordtable *table, const struct record *record, uin
     size_t bucket = bucket_of(table, hash);
     recordtable__block_add(table, bucket, record, hash);
     CHECKED_ASSERT(find(table, record->field, hash, &place) &&
-                   place.index + 1 == recordtable__block(table->directory, bucket)->count);
+                   place.index + 1 == recordtable__block(table->buckets.directory, bucket)->count);
     recordtable__update_expiry(table, bucket);
     recordtable__balance(table);
     return !found;
@@ -323,13 +283,14 @@ bool recordtable_set_expiry(struct recordtable *table, struct slice field, uint6
                             int64_t expiry_ms) {
     struct record_place place;
     if (!find(table, field, hash, &place)) return false;
-    const struct recordtable_block *old = recordtable__block(table->directory, place.bucket);
+    const struct recordtable_block *old =
+        recordtable__block(table->buckets.directory, place.bucket);
     size_t size = recordtable__record_size(old, table->columns, place.index);
     size_t had = old->bytes[place.index] & RECORD_TAG_EXPIRES ? RECORD_EXPIRY_SIZE : 0;
     size_t has = expiry_ms != RECORD_NEVER ? RECORD_EXPIRY_SIZE : 0;
     uint8_t *at =
         recordtable__block_splice(table, place.bucket, place.offset + size - had, had, has);
-    struct recordtable_block *block = recordtable__block(table->directory, place.bucket);
+    struct recordtable_block *block = recordtable__block(table->buckets.directory, place.bucket);
     if (has) {
         memcpy(at, &expiry_ms, RECORD_EXPIRY_SIZE);
         block->bytes[place.index] |= RECORD_TAG_EXPIRES;

@@ -268,7 +268,7 @@ uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, siz
     block->used = (uint16_t)(block->used + add - remove);
     if (add >= remove) return gap;
     fit_block(table, bucket, old_size);
-    block = recordtable__block(table->directory, bucket);
+    block = recordtable__block(table->buckets.directory, bucket);
     return recordtable__records(block, table->columns) + at;
 }
 

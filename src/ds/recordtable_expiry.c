@@ -39,14 +39,15 @@ static int64_t least(const int64_t *values, size_t count) {
 void recordtable__update_expiry(struct recordtable *table, size_t bucket) {
     struct recordtable_segment *segment = recordtable__segment(table, bucket);
     if (__builtin_expect(table->expiring == 0 && !segment->expiries, 1)) return;
-    size_t number = bucket >> RECORDTABLE_SEGMENT_BITS;
-    size_t capacity = recordtable__segment_capacity(table, number);
-    int64_t first = first_of_block(recordtable__block(table->directory, bucket), table->columns);
+    size_t number = bucket >> SEGMENTED_BITS;
+    size_t capacity = segmented_room(&table->buckets, number);
+    int64_t first =
+        first_of_block(recordtable__block(table->buckets.directory, bucket), table->columns);
     if (!segment->expiries) {
         if (first == RECORD_NO_EXPIRY) return;
         recordtable__resize_expiries(table, segment, capacity, capacity);
     }
-    int64_t *expiry = &segment->expiries[bucket & (RECORDTABLE_SEGMENT - 1)], old = *expiry;
+    int64_t *expiry = &segment->expiries[bucket & (SEGMENTED_ITEMS - 1)], old = *expiry;
     *expiry = first;
     if (first < segment->first_expiry) {
         segment->first_expiry = first;
@@ -59,10 +60,10 @@ void recordtable__update_expiry(struct recordtable *table, size_t bucket) {
 
 int64_t recordtable_first_expiry(struct recordtable *table) {
     if (table->first_expiry_is_stale) {
-        size_t segments = recordtable__segments(recordtable__buckets(table));
+        size_t segments = segmented_segments(&table->buckets);
         table->first_expiry = RECORD_NO_EXPIRY;
         for (size_t s = 0; s < segments; s++) {
-            int64_t first = table->directory[s].first_expiry;
+            int64_t first = recordtable__segments(table)[s].first_expiry;
             if (first < table->first_expiry) table->first_expiry = first;
         }
         table->first_expiry_is_stale = false;
@@ -73,9 +74,9 @@ int64_t recordtable_first_expiry(struct recordtable *table) {
 /* A bucket with a record that expires at the least expiry of all. */
 static size_t first_bucket(const struct recordtable *table) {
     size_t s = 0, i = 0;
-    while (table->directory[s].first_expiry != table->first_expiry) s++;
-    while (table->directory[s].expiries[i] != table->first_expiry) i++;
-    return (s << RECORDTABLE_SEGMENT_BITS) + i;
+    while (recordtable__segments(table)[s].first_expiry != table->first_expiry) s++;
+    while (recordtable__segments(table)[s].expiries[i] != table->first_expiry) i++;
+    return (s << SEGMENTED_BITS) + i;
 }
 
 static size_t expired_in_block(const struct recordtable_block *block, unsigned columns,
@@ -91,14 +92,14 @@ static size_t expired_in_block(const struct recordtable_block *block, unsigned c
 
 size_t recordtable_expired(struct recordtable *table, int64_t now_ms) {
     if (table->expiring == 0 || recordtable_first_expiry(table) >= now_ms) return 0;
-    size_t buckets = recordtable__buckets(table), expired = 0;
-    for (size_t s = 0; s < recordtable__segments(buckets); s++) {
-        const struct recordtable_segment *segment = &table->directory[s];
-        size_t capacity = recordtable__segment_capacity(table, s);
+    size_t expired = 0;
+    for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
+        const struct recordtable_segment *segment = &recordtable__segments(table)[s];
+        size_t used = segmented_used(&table->buckets, s);
         if (segment->first_expiry >= now_ms) continue;
-        for (size_t i = 0; i < capacity; i++) {
+        for (size_t i = 0; i < used; i++) {
             if (segment->expiries[i] >= now_ms) continue;
-            if (i + 1 < capacity)
+            if (i + 1 < used)
                 recordtable__prefetch_block(recordtable__pointer(segment->blocks[i + 1]));
             expired +=
                 expired_in_block(recordtable__pointer(segment->blocks[i]), table->columns, now_ms);
@@ -111,8 +112,9 @@ size_t recordtable_expired(struct recordtable *table, int64_t now_ms) {
 static size_t expire_bucket(struct recordtable *table, size_t bucket, int64_t now_ms, size_t max,
                             void (*visit)(const struct record *record, void *arg), void *arg) {
     size_t deleted = 0;
-    for (unsigned i = recordtable__block(table->directory, bucket)->count; i-- > 0;) {
-        const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+    for (unsigned i = recordtable__block(table->buckets.directory, bucket)->count; i-- > 0;) {
+        const struct recordtable_block *block =
+            recordtable__block(table->buckets.directory, bucket);
         struct record_place place = {bucket, i, recordtable__offset(block, table->columns, i)};
         struct record record;
         recordtable__read(block, table->columns, i, place.offset, &record);

@@ -1,6 +1,6 @@
 /* recordtable, inside: the layout, for recordtable*.c and their test.
  *
- *      directory    │ segment 0 │ segment 1 │ …           a segment points to 512 blocks
+ *      bucket       [pointer to a block, or 0]             in an array by ds/segmented.h
  *      block        [count, mixed 2][used 2] │ tags │ lengths of fields │ of values │ records
  *
  *      tag          [1 bit: expires][bits 56 … 62 of the hash]
@@ -33,15 +33,15 @@
 #include "base/alloc.h"
 #include "ds/quicklist_left.h"
 #include "ds/recordtable.h"
+#include "ds/segmented.h"
 
 #ifdef TINY_LIMITS
-enum { RECORDTABLE_SEGMENT_BITS = 2, RECORDTABLE_BLOCK_TARGET = 64, RECORD_INLINE_MAX = 16 };
+enum { RECORDTABLE_BLOCK_TARGET = 64, RECORD_INLINE_MAX = 16 };
 #else
-enum { RECORDTABLE_SEGMENT_BITS = 9, RECORDTABLE_BLOCK_TARGET = 512, RECORD_INLINE_MAX = 254 };
+enum { RECORDTABLE_BLOCK_TARGET = 512, RECORD_INLINE_MAX = 254 };
 #endif
 
 enum {
-    RECORDTABLE_SEGMENT = 1 << RECORDTABLE_SEGMENT_BITS,
     RECORD_OUT_OF_LINE = 255, /* as a length */
     RECORD_POINTER_SIZE = 8,
     RECORD_EXPIRY_SIZE = 8,
@@ -67,17 +67,18 @@ struct record_text {
     char bytes[];
 };
 
+/* An entry of the directory. */
 struct recordtable_segment {
-    uintptr_t *blocks;
+    uintptr_t *blocks; /* of the buckets */
     int64_t *expiries; /* NULL: no record expires */
     int64_t first_expiry;
     uint64_t epoch; /* in which `blocks` was allocated */
 };
 
 struct recordtable {
-    struct recordtable_segment *directory;
-    uint64_t level_mask; /* 2^level - 1 */
-    uint64_t split;      /* < 2^level: the next bucket to split */
+    struct segmented buckets; /* in segments as above */
+    uint64_t level_mask;      /* 2^level - 1 */
+    uint64_t split;           /* < 2^level: the next bucket to split */
     size_t count;
     unsigned columns; /* bytes of a record that stand at the block's start: 2, with values 3 */
     unsigned level;
@@ -97,8 +98,6 @@ struct recordtable {
     size_t survey_most;
     size_t surveyed;
 
-    size_t directory_capacity;
-    size_t first_capacity; /* blocks that the first segment has room for */
     uint64_t epoch;
     struct recordtable_capture *capture; /* NULL: none */
 };
@@ -227,28 +226,19 @@ void recordtable__text_free(struct recordtable *table, struct record_text *text)
 
 /* --- Buckets --- */
 
-static inline size_t recordtable__buckets(const struct recordtable *table) {
-    return table->first_capacity == 0 ? 0 : (size_t)(table->level_mask + 1 + table->split);
-}
-
-static inline size_t recordtable__segments(size_t buckets) {
-    return (buckets + RECORDTABLE_SEGMENT - 1) >> RECORDTABLE_SEGMENT_BITS;
-}
-
-/* The number of blocks that segment `index` can hold. */
-static inline size_t recordtable__segment_capacity(const struct recordtable *table, size_t index) {
-    return index == 0 ? table->first_capacity : RECORDTABLE_SEGMENT;
+static inline struct recordtable_segment *recordtable__segments(const struct recordtable *table) {
+    return table->buckets.directory;
 }
 
 static inline struct recordtable_segment *recordtable__segment(const struct recordtable *table,
                                                                size_t bucket) {
-    return &table->directory[bucket >> RECORDTABLE_SEGMENT_BITS];
+    return &recordtable__segments(table)[bucket >> SEGMENTED_BITS];
 }
 
 static inline struct recordtable_block *
 recordtable__block(const struct recordtable_segment *directory, size_t bucket) {
     return recordtable__pointer(
-        directory[bucket >> RECORDTABLE_SEGMENT_BITS].blocks[bucket & (RECORDTABLE_SEGMENT - 1)]);
+        directory[bucket >> SEGMENTED_BITS].blocks[bucket & (SEGMENTED_ITEMS - 1)]);
 }
 
 /* Counts the records of a block that is written, for `most`. */

@@ -9,8 +9,8 @@
 /* --- Iterating --- */
 
 void recordtable_iter_start(struct recordtable_iter *iter, const struct recordtable *table) {
-    *iter = (struct recordtable_iter){.directory = table->directory,
-                                      .buckets = recordtable__buckets(table),
+    *iter = (struct recordtable_iter){.directory = table->buckets.directory,
+                                      .buckets = table->buckets.count,
                                       .columns = table->columns};
 }
 
@@ -44,8 +44,9 @@ static void read_index(const struct recordtable *table, const struct recordtable
 
 void recordtable_read_at(const struct recordtable *table, uint64_t position,
                          struct record *record) {
-    CHECKED_ASSERT(position >> INDEX_BITS < recordtable__buckets(table));
-    read_index(table, recordtable__block(table->directory, (size_t)(position >> INDEX_BITS)),
+    CHECKED_ASSERT(position >> INDEX_BITS < table->buckets.count);
+    read_index(table,
+               recordtable__block(table->buckets.directory, (size_t)(position >> INDEX_BITS)),
                position & ((1u << INDEX_BITS) - 1), record);
 }
 
@@ -56,14 +57,14 @@ uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
     if (table->count == 0) return 0;
     size_t bucket = linear_bucket(cursor, table->level_mask, table->split);
     unsigned bits = linear_level_of(bucket, table->level, table->level_mask, table->split);
-    const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+    const struct recordtable_block *block = recordtable__block(table->buckets.directory, bucket);
     size_t offset = 0;
     for (unsigned i = 0; block && i < block->count; i++) {
         struct record record;
         offset += recordtable__read(block, table->columns, i, offset, &record);
         visit(&record, arg);
     }
-    CHECKED_ASSERT(recordtable__block(table->directory, bucket) ==
+    CHECKED_ASSERT(recordtable__block(table->buckets.directory, bucket) ==
                    block); /* no change by visit() */
     return linear_scan_next(bucket, bits);
 }
@@ -72,9 +73,9 @@ uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
 
 /* The survey's next bucket. At the end, what it has counted is the most that there is. */
 static void survey_bucket(struct recordtable *table) {
-    if (table->surveyed < recordtable__buckets(table)) {
+    if (table->surveyed < table->buckets.count) {
         const struct recordtable_block *block =
-            recordtable__block(table->directory, table->surveyed++);
+            recordtable__block(table->buckets.directory, table->surveyed++);
         if (block && block->count > table->survey_most) table->survey_most = block->count;
         return;
     }
@@ -90,9 +91,10 @@ void recordtable_random(struct recordtable *table, struct random *random, struct
     enum { PLACES = 8 }; /* few draws need more while blocks are about equally full */
     assert(table->count > 0);
     for (unsigned empty = 0;; empty++) {
-        size_t bucket = random_below(random, recordtable__buckets(table));
+        size_t bucket = random_below(random, table->buckets.count);
         unsigned index = (unsigned)random_below(random, table->most);
-        const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+        const struct recordtable_block *block =
+            recordtable__block(table->buckets.directory, bucket);
         if (!block || index >= block->count) {
             if (empty >= PLACES) survey_bucket(table);
             continue;
@@ -105,7 +107,7 @@ void recordtable_random(struct recordtable *table, struct random *random, struct
 /* --- Describing --- */
 
 sds recordtable_describe(const struct recordtable *table, sds out) {
-    size_t buckets = recordtable__buckets(table);
+    size_t buckets = table->buckets.count;
     out = sds_append_format(out,
                             " records: %zu\n blocks: %zu\n bits in use: %u, split %zu\n"
                             " block bytes: %zu\n out-of-line: %zu, bytes: %zu\n",
@@ -123,18 +125,18 @@ sds recordtable_describe(const struct recordtable *table, sds out) {
 struct recordtable_capture *recordtable_capture_begin(struct recordtable *table, size_t *left) {
     assert(!table->capture);
     struct recordtable_capture *capture = mem_alloc(sizeof(*capture));
-    size_t buckets = recordtable__buckets(table), segments = recordtable__segments(buckets);
-    size_t size = segments * sizeof(*table->directory);
+    size_t segments = segmented_segments(&table->buckets);
+    size_t size = segments * sizeof(struct recordtable_segment);
     int64_t first_expiry = recordtable_first_expiry(table);
     *capture = (struct recordtable_capture){.table = table,
                                             .directory = mem_alloc(size),
                                             .segments = segments,
-                                            .buckets = buckets,
+                                            .buckets = table->buckets.count,
                                             .count = table->count,
                                             .first_expiry = first_expiry,
                                             .columns = table->columns,
                                             .left = {.bytes_of_all = left}};
-    if (size > 0) memcpy(capture->directory, table->directory, size);
+    if (size > 0) memcpy(capture->directory, table->buckets.directory, size);
     table->capture = capture;
     table->epoch++;
     return capture;
@@ -217,7 +219,7 @@ static bool check_record(const struct recordtable *table, size_t bucket,
 
 static bool check_block(const struct recordtable *table, size_t bucket, struct totals *totals) {
     const struct recordtable_segment *segment = recordtable__segment(table, bucket);
-    const struct recordtable_block *block = recordtable__block(table->directory, bucket);
+    const struct recordtable_block *block = recordtable__block(table->buckets.directory, bucket);
     int64_t first = RECORD_NO_EXPIRY;
     size_t offset = 0;
     for (unsigned i = 0; block && i < block->count; i++) {
@@ -234,17 +236,17 @@ static bool check_block(const struct recordtable *table, size_t bucket, struct t
         if (block->count == 0 || offset != block->used) return false;
         if (bucket < table->surveyed && block->count > table->survey_most) return false;
     }
-    int64_t noted = segment->expiries ? segment->expiries[bucket & (RECORDTABLE_SEGMENT - 1)]
-                                      : RECORD_NO_EXPIRY;
+    int64_t noted =
+        segment->expiries ? segment->expiries[bucket & (SEGMENTED_ITEMS - 1)] : RECORD_NO_EXPIRY;
     return noted == first;
 }
 
-static bool check_expiries(const struct recordtable *table, size_t segments) {
+static bool check_expiries(const struct recordtable *table) {
     int64_t first = RECORD_NO_EXPIRY;
     size_t bytes = 0;
-    for (size_t s = 0; s < segments; s++) {
-        const struct recordtable_segment *segment = &table->directory[s];
-        size_t capacity = recordtable__segment_capacity(table, s);
+    for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
+        const struct recordtable_segment *segment = &recordtable__segments(table)[s];
+        size_t capacity = segmented_room(&table->buckets, s);
         int64_t least = RECORD_NO_EXPIRY;
         for (size_t i = 0; segment->expiries && i < capacity; i++)
             if (segment->expiries[i] < least) least = segment->expiries[i];
@@ -258,13 +260,14 @@ static bool check_expiries(const struct recordtable *table, size_t segments) {
 }
 
 bool recordtable_check(const struct recordtable *table) {
-    size_t buckets = recordtable__buckets(table);
+    size_t buckets = table->buckets.count;
     struct totals totals = {0};
     for (size_t b = 0; b < buckets; b++)
         if (!check_block(table, b, &totals)) return false;
     return totals.count == table->count && totals.expiring == table->expiring &&
            totals.block_bytes == table->block_bytes && totals.texts == table->texts &&
            totals.text_bytes == table->text_bytes && totals.most <= table->most &&
-           table->split <= table->level_mask &&
-           check_expiries(table, recordtable__segments(buckets));
+           table->split <= table->level_mask && segmented_check(&table->buckets) &&
+           (buckets == 0 || buckets == table->level_mask + 1 + table->split) &&
+           check_expiries(table);
 }

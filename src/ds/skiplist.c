@@ -14,7 +14,7 @@ size_t skiplist__struct_size(void) {
 struct skiplist *skiplist_new(void) {
     struct skiplist *list = mem_alloc_zeroed(sizeof(*list));
     list->free_number = SKIPLIST_NO_NUMBER;
-    word_table_init(&list->nodes);
+    segmented_init(&list->nodes, sizeof(uint64_t), sizeof(uint64_t *));
     skiplist_index_init(&list->index);
     return list;
 }
@@ -37,7 +37,7 @@ void skiplist_free(struct skiplist *list) {
         skiplist__drop_node(list, node);
     }
     if (list->capture) skiplist__capture_list_gone(list->capture);
-    word_table_free(&list->nodes);
+    segmented_free(&list->nodes);
     skiplist_index_free(&list->index);
     mem_free_sized(list, sizeof(*list));
 }
@@ -51,7 +51,7 @@ size_t skiplist_allocations(const struct skiplist *list) {
 }
 
 size_t skiplist_allocated(const struct skiplist *list) {
-    return skiplist__struct_size() + list->nodes_bytes + word_table_allocated(&list->nodes) +
+    return skiplist__struct_size() + list->nodes_bytes + segmented_allocated(&list->nodes) +
            skiplist_index_allocated(&list->index);
 }
 
@@ -174,16 +174,16 @@ static uint32_t free_previous(uint64_t word) {
 }
 
 static void unlink_number(struct skiplist *list, uint32_t number) {
-    uint64_t word = *word_table_at(&list->nodes, number);
+    uint64_t word = *segmented_word(&list->nodes, number);
     uint32_t next = free_next(word), previous = free_previous(word);
     if (previous == SKIPLIST_NO_NUMBER)
         list->free_number = next;
     else
-        *word_table_at(&list->nodes, previous) =
-            free_word(next, free_previous(*word_table_at(&list->nodes, previous)));
+        *segmented_word(&list->nodes, previous) =
+            free_word(next, free_previous(*segmented_word(&list->nodes, previous)));
     if (next != SKIPLIST_NO_NUMBER)
-        *word_table_at(&list->nodes, next) =
-            free_word(free_next(*word_table_at(&list->nodes, next)), previous);
+        *segmented_word(&list->nodes, next) =
+            free_word(free_next(*segmented_word(&list->nodes, next)), previous);
 }
 
 static void number_take(struct skiplist *list, struct skiplist_node *node) {
@@ -193,9 +193,9 @@ static void number_take(struct skiplist *list, struct skiplist_node *node) {
     } else {
         number = (uint32_t)list->nodes.count;
         assert(number < (uint32_t)1 << SKIPLIST_NUMBER_BITS);
-        word_table_push(&list->nodes, 0);
+        *(uint64_t *)segmented_push(&list->nodes) = 0;
     }
-    *word_table_at(&list->nodes, number) = (uint64_t)(uintptr_t)node;
+    *segmented_word(&list->nodes, number) = (uint64_t)(uintptr_t)node;
     node->number = number;
 }
 
@@ -228,7 +228,7 @@ static void move_members(struct skiplist *list, const struct skiplist_node *node
 /* Takes the last number away: its node gets one that is free. */
 static void renumber_last(struct skiplist *list) {
     uint32_t last = (uint32_t)list->nodes.count - 1;
-    uint64_t word = *word_table_at(&list->nodes, last);
+    uint64_t word = *segmented_word(&list->nodes, last);
     if (skiplist__is_free_number(word)) {
         unlink_number(list, last);
     } else {
@@ -236,15 +236,15 @@ static void renumber_last(struct skiplist *list) {
         number_take(list, node);
         move_members(list, node, 0, skiplist_node_count(node), last, node->number);
     }
-    word_table_pop(&list->nodes);
+    segmented_pop(&list->nodes);
 }
 
 static void number_give(struct skiplist *list, uint32_t number) {
     uint32_t next = list->free_number;
-    *word_table_at(&list->nodes, number) = free_word(next, SKIPLIST_NO_NUMBER);
+    *segmented_word(&list->nodes, number) = free_word(next, SKIPLIST_NO_NUMBER);
     if (next != SKIPLIST_NO_NUMBER)
-        *word_table_at(&list->nodes, next) =
-            free_word(free_next(*word_table_at(&list->nodes, next)), number);
+        *segmented_word(&list->nodes, next) =
+            free_word(free_next(*segmented_word(&list->nodes, next)), number);
     list->free_number = number;
 }
 
@@ -281,7 +281,7 @@ static void node_replace(struct skiplist *list, struct skiplist_path *path,
     made->prev = old->prev;
     made->number = old->number;
     made->epoch = list->epoch;
-    *word_table_at(&list->nodes, made->number) = (uint64_t)(uintptr_t)made;
+    *segmented_word(&list->nodes, made->number) = (uint64_t)(uintptr_t)made;
     if (made->links[0].next)
         made->links[0].next->prev = made;
     else

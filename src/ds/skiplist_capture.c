@@ -30,7 +30,7 @@ struct skiplist_capture *skiplist_capture_begin(struct skiplist *list, size_t *l
                                          .words_size = list->nodes.count * sizeof(uint64_t),
                                          .left = left};
     capture->words = mem_alloc(capture->words_size);
-    word_table_read(&list->nodes, capture->words);
+    segmented_read(&list->nodes, capture->words);
     list->capture = capture;
     list->epoch++;
     return capture;

@@ -31,7 +31,7 @@ static void set_level(struct skiplist_index *index, unsigned level) {
 
 void skiplist_index_init(struct skiplist_index *index) {
     *index = (struct skiplist_index){0};
-    word_table_init(&index->buckets);
+    segmented_init(&index->buckets, sizeof(uint64_t), sizeof(uint64_t *));
     set_level(index, 0);
 }
 
@@ -109,18 +109,18 @@ static void bucket_fill(struct skiplist_index *index, uint64_t *word, const uint
 
 void skiplist_index_free(struct skiplist_index *index) {
     for (size_t i = 0; i < index->buckets.count; i++)
-        bucket_free(index, word_table_at(&index->buckets, i));
-    word_table_free(&index->buckets);
+        bucket_free(index, segmented_word(&index->buckets, i));
+    segmented_free(&index->buckets);
 }
 
 void skiplist_index_copy(struct skiplist_index *copy, const struct skiplist_index *index) {
     *copy = *index;
     copy->slots_bytes = 0;
-    word_table_init(&copy->buckets);
+    segmented_init(&copy->buckets, sizeof(uint64_t), sizeof(uint64_t *));
     for (size_t i = 0; i < index->buckets.count; i++) {
-        uint64_t word = *word_table_at(&index->buckets, i), own;
+        uint64_t word = *segmented_word(&index->buckets, i), own;
         bucket_fill(copy, &own, slots_of(word), skiplist_index__slot_count(word));
-        word_table_push(&copy->buckets, own);
+        *(uint64_t *)segmented_push(&copy->buckets) = own;
     }
 }
 
@@ -200,9 +200,9 @@ static void retag_halves(struct gathered *all, unsigned front, size_t low, size_
 
 static void split(struct skiplist_index *index, const struct skiplist_rehash *rehash) {
     size_t low_index = index->split, high_index = index->buckets.count;
-    word_table_push(&index->buckets, 0);
-    uint64_t *low = word_table_at(&index->buckets, low_index);
-    uint64_t *high = word_table_at(&index->buckets, high_index);
+    *(uint64_t *)segmented_push(&index->buckets) = 0;
+    uint64_t *low = segmented_word(&index->buckets, low_index);
+    uint64_t *high = segmented_word(&index->buckets, high_index);
     struct gathered all;
     gather_start(&all, skiplist_index__slot_count(*low));
     gather(&all, *low);
@@ -226,8 +226,8 @@ static void merge(struct skiplist_index *index, const struct skiplist_rehash *re
     }
     index->split--;
     size_t low_index = index->split, high_index = index->buckets.count - 1;
-    uint64_t *low = word_table_at(&index->buckets, low_index);
-    uint64_t *high = word_table_at(&index->buckets, high_index);
+    uint64_t *low = segmented_word(&index->buckets, low_index);
+    uint64_t *high = segmented_word(&index->buckets, high_index);
     struct gathered all;
     unsigned front = skiplist_index__slot_count(*low);
     gather_start(&all, front + skiplist_index__slot_count(*high));
@@ -239,7 +239,7 @@ static void merge(struct skiplist_index *index, const struct skiplist_rehash *re
     bucket_free(index, high);
     bucket_fill(index, low, all.slots, all.count);
     gather_end(&all);
-    word_table_pop(&index->buckets);
+    segmented_pop(&index->buckets);
 }
 
 /* --- Changing --- */
@@ -249,12 +249,12 @@ static uint64_t *locate(const struct skiplist_index *index, uint64_t hash, uint3
                         uint32_t *slot) {
     bool was_split = (hash & index->level_mask) < index->split;
     *slot = skiplist_index__tag(hash, was_split ? index->split_window : index->window) | number;
-    return word_table_at(&index->buckets, skiplist_index__bucket(index, hash));
+    return segmented_word(&index->buckets, skiplist_index__bucket(index, hash));
 }
 
 void skiplist_index_grow(struct skiplist_index *index, const struct skiplist_rehash *rehash) {
     if (index->buckets.count == 0)
-        word_table_push(&index->buckets, 0);
+        *(uint64_t *)segmented_push(&index->buckets) = 0;
     else if (index->count >= index->buckets.count * SKIPLIST_LOAD)
         split(index, rehash);
 }
@@ -292,17 +292,17 @@ void skiplist_index_move(struct skiplist_index *index, uint64_t hash, uint32_t f
 
 void skiplist_index_prefetch(const struct skiplist_index *index, uint64_t hash) {
     if (index->count == 0) return;
-    prefetch(word_table_at(&index->buckets, skiplist_index__bucket(index, hash)));
+    prefetch(segmented_word(&index->buckets, skiplist_index__bucket(index, hash)));
 }
 
 void skiplist_index_prefetch_slots(const struct skiplist_index *index, uint64_t hash) {
     if (index->count == 0) return;
-    uint64_t word = *word_table_at(&index->buckets, skiplist_index__bucket(index, hash));
+    uint64_t word = *segmented_word(&index->buckets, skiplist_index__bucket(index, hash));
     prefetch(skiplist_index__slots(word));
 }
 
 size_t skiplist_index_allocated(const struct skiplist_index *index) {
-    return index->slots_bytes + word_table_allocated(&index->buckets);
+    return index->slots_bytes + segmented_allocated(&index->buckets);
 }
 
 /* --- Scanning and checking --- */
@@ -314,7 +314,7 @@ uint64_t skiplist_index_scan(const struct skiplist_index *index, uint64_t cursor
     if (index->count == 0) return 0;
     size_t bucket = skiplist_index__bucket(index, cursor);
     unsigned bits = bits_of_bucket(index, bucket);
-    uint64_t word = *word_table_at(&index->buckets, bucket);
+    uint64_t word = *segmented_word(&index->buckets, bucket);
     const uint32_t *slots = slots_of(word);
     struct skiplist_hash_pattern pattern = {bucket, mask_of(bits)};
     for (unsigned i = 0; i < skiplist_index__slot_count(word); i++) {
@@ -329,7 +329,7 @@ bool skiplist_index_check(const struct skiplist_index *index) {
     size_t count = 0, bytes = 0, buckets = index->buckets.count;
     if (buckets && buckets != index->level_mask + 1 + index->split) return false;
     for (size_t i = 0; i < buckets; i++) {
-        unsigned slots = skiplist_index__slot_count(*word_table_at(&index->buckets, i));
+        unsigned slots = skiplist_index__slot_count(*segmented_word(&index->buckets, i));
         count += slots;
         if (slots) bytes += slots_size(slots);
     }

@@ -19,7 +19,7 @@
 
 #include "base/processor.h"
 #include "ds/linear_hashing.h"
-#include "ds/word_table.h"
+#include "ds/segmented.h"
 
 #include <stdbool.h>
 
@@ -54,7 +54,7 @@ struct skiplist_rehash {
 
 /* A field of its skiplist. Must not be copied. */
 struct skiplist_index {
-    struct word_table buckets;
+    struct segmented buckets;
     size_t count;       /* members */
     size_t slots_bytes; /* of all arrays of slots, as allocated */
     uint64_t level_mask;
@@ -132,7 +132,7 @@ static inline struct skiplist_probe skiplist_index_probe(const struct skiplist_i
                                                          uint64_t hash) {
     if (index->count == 0) return (struct skiplist_probe){0};
     bool was_split = (hash & index->level_mask) < index->split;
-    uint64_t word = *word_table_at(&index->buckets, skiplist_index__bucket(index, hash));
+    uint64_t word = *segmented_word(&index->buckets, skiplist_index__bucket(index, hash));
     return (struct skiplist_probe){
         skiplist_index__slots(word), skiplist_index__slot_count(word),
         skiplist_index__tag(hash, was_split ? index->split_window : index->window)};

@@ -46,7 +46,7 @@ struct skiplist {
     struct skiplist_node *tail;
     uint64_t count;
     struct skiplist_link head[SKIPLIST_LEVELS]; /* the header's tower */
-    struct word_table nodes;
+    struct segmented nodes;
     struct skiplist_index index;
     size_t nodes_bytes; /* of nodes and long members, as allocated */
     size_t long_members;
@@ -67,7 +67,7 @@ struct skiplist_path {
 
 /* The node with this number. */
 static inline struct skiplist_node *skiplist__node(const struct skiplist *list, uint32_t number) {
-    return (struct skiplist_node *)(uintptr_t)*word_table_at(&list->nodes, number);
+    return (struct skiplist_node *)(uintptr_t)*segmented_word(&list->nodes, number);
 }
 
 static inline bool skiplist__is_free_number(uint64_t word) {

@@ -56,7 +56,7 @@ struct skiplist *skiplist_copy(const struct skiplist *list) {
     copy->height = list->height;
     copy->free_number = list->free_number;
     for (size_t i = 0; i < list->nodes.count; i++)
-        word_table_push(&copy->nodes, *word_table_at(&list->nodes, i));
+        *(uint64_t *)segmented_push(&copy->nodes) = *segmented_word(&list->nodes, i);
     skiplist_index_copy(&copy->index, &list->index);
     for (unsigned level = 0; level < SKIPLIST_LEVELS; level++) {
         copy->head[level] = list->head[level];
@@ -64,7 +64,7 @@ struct skiplist *skiplist_copy(const struct skiplist *list) {
     }
     for (const struct skiplist_node *node = list->head[0].next; node; node = node->links[0].next) {
         struct skiplist_node *made = copy_node(copy, node);
-        *word_table_at(&copy->nodes, made->number) = (uint64_t)(uintptr_t)made;
+        *segmented_word(&copy->nodes, made->number) = (uint64_t)(uintptr_t)made;
         for (unsigned level = 0; level <= skiplist_node_height(node); level++) {
             made->links[level] = node->links[level];
             last[level]->next = made;
@@ -123,11 +123,11 @@ static bool check_level(const struct skiplist *list, unsigned level, const uint6
 static bool check_numbers(const struct skiplist *list) {
     size_t free = 0, nodes = list->nodes.count;
     for (size_t i = 0; i < nodes; i++)
-        free += skiplist__is_free_number(*word_table_at(&list->nodes, i));
+        free += skiplist__is_free_number(*segmented_word(&list->nodes, i));
     size_t linked = 0;
     for (uint32_t i = list->free_number; i != SKIPLIST_NO_NUMBER; linked++) {
         if (i >= nodes || linked > free) return false;
-        i = (uint32_t)(*word_table_at(&list->nodes, i) >> 33);
+        i = (uint32_t)(*segmented_word(&list->nodes, i) >> 33);
     }
     return linked == free && nodes - free == list->node_count;
 }

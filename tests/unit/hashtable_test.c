@@ -319,7 +319,7 @@ static void an_iterator_visits_each_item_once(void **state) {
  * large bucket. */
 static double expected_draws(const struct model *model, size_t i, double draws) {
     double share = 0, shares = 0;
-    for (size_t b = 0; b < hashtable__buckets(model->table); b++) {
+    for (size_t b = 0; b < model->table->buckets.count; b++) {
         struct hashtable_bucket *bucket = hashtable__bucket(model->table, b);
         size_t count = hashtable__bucket_count(bucket);
         bool large = count > HASHTABLE_RANDOM_DRAWS;
