@@ -1,5 +1,13 @@
-/* Finding and changing. The layout and the invariants are drawn in ds/hashtable_internal.h;
- * hashtable_check() in ds/hashtable_iter.c executes them. */
+/* Finding and changing. The layout and the invariants are drawn in ds/hashtable_internal.h, growing
+ * and shrinking in ds/linear_hashing.h; hashtable_check() in ds/hashtable_iter.c executes the
+ * invariants.
+ *
+ * An insertion may need one split, a deletion one merge. Both gather the items of the buckets
+ * concerned, in memory on the stack, and fill the buckets anew:
+ *
+ *      split    bucket `split` ──► gathered ──► partitioned by a bit of the tags ──► two buckets
+ *      merge    two buckets ─────► gathered ───────────────────────────────────────► bucket `split`
+ */
 #include "ds/hashtable_internal.h"
 
 #include "base/alloc.h"
@@ -14,19 +22,12 @@
 
 /* --- The table --- */
 
-static void table_set_level(struct hashtable *table, unsigned level) {
-    table->level = (uint8_t)level;
-    table->level_mask = ((uint64_t)1 << level) - 1;
-    table->window = (uint8_t)(level / HASHTABLE_WINDOW_BITS * HASHTABLE_WINDOW_BITS);
-    table->split_window = (uint8_t)((level + 1) / HASHTABLE_WINDOW_BITS * HASHTABLE_WINDOW_BITS);
-}
-
 struct hashtable *hashtable_new(const struct hashtable_type *type) {
     struct hashtable *table = mem_alloc_zeroed(sizeof(*table));
     table->type = type;
     segmented_init(&table->buckets, sizeof(struct hashtable_bucket),
                    sizeof(struct hashtable_bucket *));
-    table_set_level(table, 0);
+    linear_start(&table->linear, HASHTABLE_WINDOW_BITS);
     return table;
 }
 
@@ -289,39 +290,35 @@ static __attribute__((noinline)) void gather_retag(const struct hashtable *table
     }
 }
 
+/* Adds a bucket: the items of bucket `split` are distributed over it and the new one. */
 static void table_split(struct hashtable *table) {
     struct hashtable_bucket *high = segmented_push(&table->buckets);
-    struct hashtable_bucket *low = hashtable__bucket(table, table->split);
+    struct linear *linear = &table->linear;
+    struct hashtable_bucket *low = hashtable__bucket(table, linear->split);
 
     struct gathered all;
     gather_start(&all, hashtable__bucket_count(low));
     gather_bucket(table, &all, low);
-    size_t front = gather_partition(&all, table->level - table->window);
-    if (table->window != table->split_window) gather_retag(table, &all, table->split_window);
+    size_t front = gather_partition(&all, linear->level - linear->window);
+    if (linear->window != linear->split_window) gather_retag(table, &all, linear->split_window);
     bucket_fill(table, low, all.items, front);
     bucket_fill(table, high, all.items + front, all.count - front);
     gather_end(&all);
-
-    if (++table->split > table->level_mask) {
-        table_set_level(table, table->level + 1);
-        table->split = 0;
-    }
+    linear_grow(linear, HASHTABLE_WINDOW_BITS);
 }
 
+/* Undoes the last split: the items of the last bucket go back to where they came from. */
 static void table_merge(struct hashtable *table) {
-    if (table->split == 0) {
-        table_set_level(table, table->level - 1u);
-        table->split = table->level_mask + 1;
-    }
-    table->split--;
-    struct hashtable_bucket *low = hashtable__bucket(table, table->split);
+    struct linear *linear = &table->linear;
+    linear_shrink(linear, HASHTABLE_WINDOW_BITS);
+    struct hashtable_bucket *low = hashtable__bucket(table, linear->split);
     struct hashtable_bucket *high = hashtable__bucket(table, table->buckets.count - 1);
 
     struct gathered all;
     gather_start(&all, hashtable__bucket_count(low) + hashtable__bucket_count(high));
     gather_bucket(table, &all, low);
     gather_bucket(table, &all, high);
-    if (table->window != table->split_window) gather_retag(table, &all, table->window);
+    if (linear->window != linear->split_window) gather_retag(table, &all, linear->window);
     bucket_fill(table, low, all.items, all.count);
     gather_end(&all);
     segmented_pop(&table->buckets);

@@ -12,15 +12,9 @@
  * array with its own: arrays are as long as they need (two slots, 16 bytes, at a time), not whole
  * cache lines, which is worth 1.5 bytes an item.
  *
- * Linear hashing (Litwin, "Linear hashing: a new tool for file and table addressing", 1980): there
- * are 2^level + split buckets. Bucket b holds the items whose hash ends in the bits of b: the last
- * level + 1 bits when b < split or b >= 2^level, else the last `level` bits. Splitting bucket
- * `split` reads one more bit and moves the items where it is set to bucket 2^level + split;
- * merging undoes it.
- *
- * That bit is in the tag: a bucket with l bits in use has its window start at l rounded down to a
- * multiple of WINDOW_BITS, so bit l is always inside. Only when l + 1 starts a new window are the
- * hashes computed again from the keys, once in 256 times the size.
+ * The table grows and shrinks by linear hashing (ds/linear_hashing.h): one bucket is split or
+ * merged at a time. The bit by which a bucket is split is in the tags of its items, whose windows
+ * are WINDOW_BITS wide; so hashes are computed again from the keys once in 256 times the size.
  *
  * Memory decides when to split, not the count of items: a bucket is added as soon as all buckets
  * and overflow arrays together fit BYTES_GROW bytes an item, and one is removed when they exceed
@@ -70,13 +64,9 @@ _Static_assert(sizeof(struct hashtable_bucket) == 64, "a bucket is a cache line"
 struct hashtable {
     /* What a lookup reads. */
     struct segmented buckets;
-    uint64_t level_mask; /* 2^level - 1 */
-    uint64_t split;      /* < 2^level: the next bucket to split */
+    struct linear linear;
     size_t count;
     const struct hashtable_type *type;
-    uint8_t level;
-    uint8_t window;       /* of the buckets with `level` bits in use */
-    uint8_t split_window; /* of those with level + 1 */
 
     /* What growing and shrinking read. */
     size_t overflow_bytes; /* of all overflow arrays, by size class */
@@ -101,17 +91,8 @@ static inline uint64_t hashtable__tag(uint64_t hash, unsigned window) {
 
 static inline struct hashtable__place hashtable__locate(const struct hashtable *table,
                                                         uint64_t hash) {
-    size_t low = hash & table->level_mask;
-    bool was_split = low < table->split; /* as good as random: must not become a branch */
-    size_t next_bit = hash & (table->level_mask + 1);
-    size_t index = low | (next_bit & -(size_t)was_split);
-    unsigned window = was_split ? table->split_window : table->window;
-    return (struct hashtable__place){index, hashtable__tag(hash, window)};
-}
-
-/* Index bits in use for a bucket. */
-static inline unsigned hashtable__level_of(const struct hashtable *table, size_t index) {
-    return linear_level_of(index, table->level, table->level_mask, table->split);
+    return (struct hashtable__place){linear_bucket(&table->linear, hash),
+                                     hashtable__tag(hash, linear_window(&table->linear, hash))};
 }
 
 static inline bool hashtable__has_overflow(const struct hashtable_bucket *bucket) {

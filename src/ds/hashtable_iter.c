@@ -23,17 +23,16 @@ static void bucket_prefetch_items(struct hashtable_bucket *bucket) {
 static void scan_prefetch(const struct hashtable *table, uint64_t cursor) {
     size_t index = hashtable__locate(table, cursor).index;
     bucket_prefetch_items(hashtable__bucket(table, index));
-    hashtable_prefetch(table, linear_scan_next(index, hashtable__level_of(table, index)));
+    hashtable_prefetch(table, linear_scan_next(&table->linear, index));
 }
 
 uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
                         void (*visit)(void *item, void *arg), void *arg) {
     if (table->count == 0) return 0;
     size_t index = hashtable__locate(table, cursor).index;
-    unsigned level = hashtable__level_of(table, index);
     struct hashtable_bucket *bucket = hashtable__bucket(table, index);
     bucket_prefetch_items(bucket);
-    uint64_t next = linear_scan_next(index, level);
+    uint64_t next = linear_scan_next(&table->linear, index);
     if (next) scan_prefetch(table, next);
     size_t count = hashtable__bucket_count(bucket);
     for (size_t i = 0; i < count; i++) {
@@ -135,7 +134,8 @@ sds hashtable_describe(const struct hashtable *table, sds out, bool full) {
     size_t buckets = table->buckets.count;
     out = sds_append_format(
         out, " items: %zu\n buckets: %zu\n bits in use: %u, split %zu\n overflow bytes: %zu\n",
-        table->count, buckets, (unsigned)table->level, (size_t)table->split, table->overflow_bytes);
+        table->count, buckets, (unsigned)table->linear.level, (size_t)table->linear.split,
+        table->overflow_bytes);
     out = sds_append_format(out, " allocated bytes: %zu\n", hashtable_allocated(table));
     if (table->count == 0) return out;
     out = sds_append_format(out, " items per bucket, mean: %.2f\n bytes per item: %.2f\n",
@@ -180,20 +180,11 @@ static bool check_bucket(const struct hashtable *table, size_t index, size_t *ov
     return check_items(table, index, bucket);
 }
 
-static bool check_shape(const struct hashtable *table) {
-    size_t buckets = table->buckets.count;
-    if (table->level_mask != ((uint64_t)1 << table->level) - 1) return false;
-    if (table->split > table->level_mask) return false;
-    if (buckets != 0 && buckets != table->level_mask + 1 + table->split) return false;
-    if (table->level < table->window || table->level - table->window >= HASHTABLE_WINDOW_BITS) {
-        return false;
-    }
-    return segmented_check(&table->buckets);
-}
-
 bool hashtable_check(const struct hashtable *table) {
-    if (!check_shape(table)) return false;
     size_t buckets = table->buckets.count;
+    if (!segmented_check(&table->buckets) ||
+        !linear_check(&table->linear, buckets, HASHTABLE_WINDOW_BITS))
+        return false;
     size_t count = 0, overflow_bytes = 0;
     for (size_t b = 0; b < buckets; b++) {
         if (!check_bucket(table, b, &overflow_bytes)) return false;

@@ -1,25 +1,114 @@
-/* linear_hashing: where things are in tables that grow and shrink by one bucket at a time (Litwin,
- * "Linear hashing: a new tool for file and table addressing", 1980).
+/* linear_hashing: hash tables that grow and shrink by one bucket at a time (W. Litwin, "Linear
+ * hashing: a new tool for file and table addressing", 1980).
  *
- * There are 2^level + split buckets. Bucket b holds the items whose hash ends in the bits of b: the
- * last level + 1 bits when b < split or b >= 2^level, else the last `level` bits. */
+ * A usual hash table has 2^level buckets, and the last `level` bits of an item's hash are the
+ * number of its bucket. When it is full it doubles, which moves every item. Here one bucket is
+ * split at a time, in the order of their numbers, whichever of them is full. A split reads one more
+ * bit of the hashes in bucket `split`: items where it is 0 stay, the others move to a new bucket at
+ * the end of the table.
+ *
+ *      level 2, split 0      bucket      0     1     2     3
+ *                            hashes    ..00  ..01  ..10  ..11
+ *
+ *      level 2, split 1      bucket      0     1     2     3     4        0 and 4 were one bucket
+ *                            hashes    .000  ..01  ..10  ..11  .100
+ *
+ *      level 2, split 2      bucket      0     1     2     3     4     5
+ *                            hashes    .000  .001  ..10  ..11  .100  .101
+ *
+ *      level 3, split 0      after 2 and 3 all buckets have three bits: the next round begins
+ *
+ * So there are 2^level + split buckets. To find a hash's bucket, take its last `level` bits; if
+ * that number is less than `split`, the bucket has been split already: take one bit more. To
+ * shrink, the last split is undone: the last bucket is merged into the one that it came from.
+ *
+ * An insertion or a deletion moves the items of two buckets at most, however large the table is.
+ * The price: buckets that wait for their split have up to twice the items of the others. When to
+ * split is the table's decision. Buckets are kept by ds/segmented.h, which does not move them.
+ *
+ * Tags. hashtable and skiplist_index keep some bits of an item's hash beside its pointer: a tag.
+ * The bit that the next split reads is always among them, so that a split reads no item. The tag
+ * has the bits from the *window* on: the number of bits that the bucket uses, rounded down to a
+ * multiple of the window's width. Only where a window begins are hashes computed anew from the
+ * items: once in 2^width times the size. */
 #ifndef PACKLIST_DS_LINEAR_HASHING_H
 #define PACKLIST_DS_LINEAR_HASHING_H
 
+#include "base/checked.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bucket of a hash; `level_mask` is 2^level - 1. O(1). */
-static inline size_t linear_bucket(uint64_t hash, uint64_t level_mask, uint64_t split) {
-    size_t low = hash & level_mask;
-    size_t was_split = low < split; /* as good as random: must not become a branch */
-    return low | (hash & (level_mask + 1) & -was_split);
+/* How far a table has grown. */
+struct linear {
+    uint64_t level_mask; /* 2^level - 1 */
+    uint64_t split;      /* < 2^level: the next bucket to split */
+    uint8_t level;
+    uint8_t window;       /* of buckets that use `level` bits */
+    uint8_t split_window; /* of those that use level + 1 */
+};
+
+/* The bucket of a hash. O(1). */
+static inline size_t linear_bucket(const struct linear *linear, uint64_t hash) {
+    size_t low = hash & linear->level_mask;
+    size_t was_split = low < linear->split; /* as good as random: must not become a branch */
+    return low | (hash & (linear->level_mask + 1) & -was_split);
 }
 
-/* The bits of its items' hashes that a bucket says. O(1). */
-static inline unsigned linear_level_of(size_t bucket, unsigned level, uint64_t level_mask,
-                                       uint64_t split) {
-    return level + (bucket < split || bucket > level_mask ? 1u : 0u);
+/* The window of that bucket's tags. O(1). */
+static inline unsigned linear_window(const struct linear *linear, uint64_t hash) {
+    bool was_split = (hash & linear->level_mask) < linear->split;
+    return was_split ? linear->split_window : linear->window;
+}
+
+/* The number of buckets, of a table that has any. O(1). */
+static inline size_t linear_buckets(const struct linear *linear) {
+    return linear->level_mask + 1 + linear->split;
+}
+
+/* How many bits of its items' hashes a bucket uses. O(1). */
+static inline unsigned linear_bits(const struct linear *linear, size_t bucket) {
+    bool was_split = bucket < linear->split || bucket > linear->level_mask;
+    return linear->level + (was_split ? 1u : 0u);
+}
+
+/* The window of a bucket that uses so many bits, for tags of `width` bits by which it can be split;
+ * LINEAR_NO_TAGS for a table without tags. O(1). */
+enum { LINEAR_NO_TAGS = 64 };
+static inline unsigned linear_window_of(unsigned bits, unsigned width) {
+    return bits / width * width;
+}
+
+static inline void linear__set_level(struct linear *linear, unsigned level, unsigned width) {
+    linear->level = (uint8_t)level;
+    linear->level_mask = ((uint64_t)1 << level) - 1;
+    linear->window = (uint8_t)linear_window_of(level, width);
+    linear->split_window = (uint8_t)linear_window_of(level + 1, width);
+}
+
+/* The state of a table of one bucket, or of none. */
+static inline void linear_start(struct linear *linear, unsigned width) {
+    linear->split = 0;
+    linear__set_level(linear, 0, width);
+}
+
+/* Bucket `split` has been split into itself and bucket linear_buckets(linear). O(1). */
+static inline void linear_grow(struct linear *linear, unsigned width) {
+    if (++linear->split <= linear->level_mask) return;
+    linear__set_level(linear, linear->level + 1u, width);
+    linear->split = 0;
+}
+
+/* To be called before a merge: bucket linear_buckets(linear), the last one until now, is to be
+ * merged into bucket `split`. Their items still have tags of split_window. O(1). */
+static inline void linear_shrink(struct linear *linear, unsigned width) {
+    CHECKED_ASSERT(linear_buckets(linear) > 1);
+    if (linear->split == 0) {
+        linear__set_level(linear, linear->level - 1u, width);
+        linear->split = linear->level_mask + 1;
+    }
+    linear->split--;
 }
 
 static inline uint64_t linear_bits_reversed(uint64_t x) {
@@ -29,15 +118,26 @@ static inline uint64_t linear_bits_reversed(uint64_t x) {
     return __builtin_bswap64(x);
 }
 
-/* The cursor of a scan after a bucket with so many bits; 0 when it was the last one.
+/* The cursor of a scan after this bucket; 0 when it was the last one.
  *
- * Reading hashes with their bits reversed as fractions of 1, a bucket with l bits holds one whole
- * interval of length 2^-l, whichever split or merge made it. The cursor is a point: everything
- * below it has been visited. So each call of a scan visits the interval around the point and moves
+ * Reading hashes with their bits reversed as fractions of 1, a bucket that uses l bits holds one
+ * whole interval of length 2^-l, whichever split or merge made it. The cursor is a point:
+ * everything below it has been visited. So each call of a scan visits the interval around the point and moves
  * to its end, and growing and shrinking between the calls does not matter. O(1). */
-static inline uint64_t linear_scan_next(uint64_t bucket, unsigned bits) {
+static inline uint64_t linear_scan_next(const struct linear *linear, size_t bucket) {
+    unsigned bits = linear_bits(linear, bucket);
     if (bits == 0) return 0;
     return linear_bits_reversed(linear_bits_reversed(bucket) + ((uint64_t)1 << (64 - bits)));
+}
+
+/* Whether the numbers agree with each other and with a table of so many buckets. O(1). */
+static inline bool linear_check(const struct linear *linear, size_t buckets, unsigned width) {
+    return linear->level_mask == ((uint64_t)1 << linear->level) - 1 &&
+           linear->split <= linear->level_mask &&
+           linear->window == linear_window_of(linear->level, width) &&
+           linear->split_window == linear_window_of(linear->level + 1u, width) &&
+           (buckets == 0 ? linear->level_mask + linear->split == 0
+                         : buckets == linear_buckets(linear));
 }
 
 #endif

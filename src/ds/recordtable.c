@@ -4,7 +4,6 @@
 #include "base/checked.h"
 #include "base/hash.h"
 #include "base/prefetch.h"
-#include "ds/linear_hashing.h"
 #include "ds/recordtable_internal.h"
 
 #include <assert.h>
@@ -17,6 +16,7 @@ struct recordtable *recordtable_new(bool values) {
     table->first_expiry = RECORD_NO_EXPIRY;
     table->epoch = 1;
     segmented_init(&table->buckets, sizeof(uintptr_t), sizeof(struct recordtable_segment));
+    linear_start(&table->linear, LINEAR_NO_TAGS);
     return table;
 }
 
@@ -91,14 +91,10 @@ uint64_t recordtable_hash(struct slice field) {
     return hash_bytes(field);
 }
 
-static size_t bucket_of(const struct recordtable *table, uint64_t hash) {
-    return linear_bucket(hash, table->level_mask, table->split);
-}
-
 bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, bool adds,
                           unsigned step) {
     if (table->count == 0) return false;
-    size_t bucket = bucket_of(table, hash);
+    size_t bucket = linear_bucket(&table->linear, hash);
     if (step == 0) {
         prefetch(&recordtable__segment(table, bucket)->blocks[bucket & (SEGMENTED_ITEMS - 1)]);
         return true;
@@ -113,7 +109,7 @@ static bool find(const struct recordtable *table, struct slice field, uint64_t h
                  struct record_place *place) {
     CHECKED_ASSERT(hash == recordtable_hash(field));
     if (table->count == 0) return false;
-    place->bucket = bucket_of(table, hash);
+    place->bucket = linear_bucket(&table->linear, hash);
     return recordtable__find_in_block(recordtable__block(table->buckets.directory, place->bucket),
                                       table->columns, field, hash, place);
 }
@@ -185,34 +181,22 @@ static void remove_bucket(struct recordtable *table) {
 
 /* --- Growing and shrinking --- */
 
-static void set_level(struct recordtable *table, unsigned level) {
-    table->level = level;
-    table->level_mask = ((uint64_t)1 << level) - 1;
-}
-
 static void split(struct recordtable *table) {
-    size_t high = table->buckets.count, low = table->split;
+    size_t high = table->buckets.count, low = table->linear.split;
     add_bucket(table);
-    recordtable__block_split(table, low, high, table->level_mask + 1);
-    if (++table->split > table->level_mask) {
-        set_level(table, table->level + 1);
-        table->split = 0;
-    }
+    recordtable__block_split(table, low, high, table->linear.level_mask + 1);
+    linear_grow(&table->linear, LINEAR_NO_TAGS);
     recordtable__update_expiry(table, low);
     recordtable__update_expiry(table, high);
     /* The next split is some records away. */
-    recordtable__prefetch_block(recordtable__block(table->buckets.directory, (size_t)table->split));
+    recordtable__prefetch_block(recordtable__block(table->buckets.directory, table->linear.split));
 }
 
 static void merge(struct recordtable *table) {
-    if (table->split == 0) {
-        set_level(table, table->level - 1);
-        table->split = table->level_mask + 1;
-    }
-    table->split--;
-    size_t high = table->buckets.count - 1;
-    recordtable__block_merge(table, (size_t)table->split, high);
-    recordtable__update_expiry(table, (size_t)table->split);
+    linear_shrink(&table->linear, LINEAR_NO_TAGS);
+    size_t high = table->buckets.count - 1, low = table->linear.split;
+    recordtable__block_merge(table, low, high);
+    recordtable__update_expiry(table, low);
     recordtable__update_expiry(table, high);
     remove_bucket(table);
 }
@@ -260,7 +244,7 @@ bool recordtable_set(struct recordtable *table, const struct record *record, uin
         recordtable__block_remove(table, &place);
     else
         table->count++;
-    size_t bucket = bucket_of(table, hash);
+    size_t bucket = linear_bucket(&table->linear, hash);
     recordtable__block_add(table, bucket, record, hash);
     CHECKED_ASSERT(find(table, record->field, hash, &place) &&
                    place.index + 1 == recordtable__block(table->buckets.directory, bucket)->count);

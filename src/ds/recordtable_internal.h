@@ -14,9 +14,9 @@
  * record. A block is *mixed* when a record in it expires or is out-of-line: then the sizes of
  * records are not just the sums of lengths.
  *
- * Linear hashing as in ds/hashtable_internal.h: there are 2^level + split buckets, one block each
- * (none when it is empty). One bucket more is taken as soon as the blocks have more than
- * BLOCK_TARGET bytes on average, and one is given back when they have less than 5/8 of that.
+ * Linear hashing (ds/linear_hashing.h): a bucket has one block, or none when it is empty. A bucket
+ * is added as soon as the blocks have more than BLOCK_TARGET bytes on average, and removed when they
+ * have less than 5/8 of that.
  *
  * Copy on write. Each capture begins an epoch. It copies the directory, and from then on owns
  * nothing, but reads all segments, blocks and texts of before. The table replaces a segment that
@@ -31,6 +31,7 @@
 #define PACKLIST_DS_RECORDTABLE_INTERNAL_H
 
 #include "base/alloc.h"
+#include "ds/linear_hashing.h"
 #include "ds/quicklist_left.h"
 #include "ds/recordtable.h"
 #include "ds/segmented.h"
@@ -76,12 +77,10 @@ struct recordtable_segment {
 };
 
 struct recordtable {
-    struct segmented buckets; /* in segments as above */
-    uint64_t level_mask;      /* 2^level - 1 */
-    uint64_t split;           /* < 2^level: the next bucket to split */
+    struct segmented buckets; /* whose entries are as above */
+    struct linear linear;
     size_t count;
-    unsigned columns; /* bytes of a record that stand at the block's start: 2, with values 3 */
-    unsigned level;
+    unsigned columns;   /* bytes of a record that stand at the block's start: 2, with values 3 */
     size_t block_bytes; /* of all blocks, by size class */
     size_t text_bytes;  /* of all texts out-of-line, likewise */
     size_t texts;

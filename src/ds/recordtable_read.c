@@ -1,7 +1,6 @@
 /* Reading a table: iterating, scanning, choosing at random, describing; and captures. */
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "ds/linear_hashing.h"
 #include "ds/recordtable_internal.h"
 
 #include <assert.h>
@@ -55,8 +54,7 @@ void recordtable_read_at(const struct recordtable *table, uint64_t position,
 uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
                           void (*visit)(const struct record *record, void *arg), void *arg) {
     if (table->count == 0) return 0;
-    size_t bucket = linear_bucket(cursor, table->level_mask, table->split);
-    unsigned bits = linear_level_of(bucket, table->level, table->level_mask, table->split);
+    size_t bucket = linear_bucket(&table->linear, cursor);
     const struct recordtable_block *block = recordtable__block(table->buckets.directory, bucket);
     size_t offset = 0;
     for (unsigned i = 0; block && i < block->count; i++) {
@@ -66,7 +64,7 @@ uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
     }
     CHECKED_ASSERT(recordtable__block(table->buckets.directory, bucket) ==
                    block); /* no change by visit() */
-    return linear_scan_next(bucket, bits);
+    return linear_scan_next(&table->linear, bucket);
 }
 
 /* --- At random --- */
@@ -111,8 +109,9 @@ sds recordtable_describe(const struct recordtable *table, sds out) {
     out = sds_append_format(out,
                             " records: %zu\n blocks: %zu\n bits in use: %u, split %zu\n"
                             " block bytes: %zu\n out-of-line: %zu, bytes: %zu\n",
-                            table->count, buckets, table->level, (size_t)table->split,
-                            table->block_bytes, table->texts, table->text_bytes);
+                            table->count, buckets, (unsigned)table->linear.level,
+                            (size_t)table->linear.split, table->block_bytes, table->texts,
+                            table->text_bytes);
     out = sds_append_format(out, " expiring: %zu\n allocated bytes: %zu\n", table->expiring,
                             recordtable_allocated(table));
     if (table->count == 0) return out;
@@ -212,7 +211,7 @@ static bool check_record(const struct recordtable *table, size_t bucket,
     uint64_t hash = recordtable_hash(record.field);
     if (hash != recordtable__record_hash(block, table->columns, i, offset)) return false;
     totals->expiring += expires;
-    return linear_bucket(hash, table->level_mask, table->split) == bucket &&
+    return linear_bucket(&table->linear, hash) == bucket &&
            recordtable__find_in_block(block, table->columns, record.field, hash, &place) &&
            place.index == i && place.offset == offset;
 }
@@ -267,7 +266,6 @@ bool recordtable_check(const struct recordtable *table) {
     return totals.count == table->count && totals.expiring == table->expiring &&
            totals.block_bytes == table->block_bytes && totals.texts == table->texts &&
            totals.text_bytes == table->text_bytes && totals.most <= table->most &&
-           table->split <= table->level_mask && segmented_check(&table->buckets) &&
-           (buckets == 0 || buckets == table->level_mask + 1 + table->split) &&
-           check_expiries(table);
+           segmented_check(&table->buckets) &&
+           linear_check(&table->linear, buckets, LINEAR_NO_TAGS) && check_expiries(table);
 }

@@ -18,26 +18,10 @@ static uint64_t mask_of(unsigned bits) {
     return ((uint64_t)1 << bits) - 1;
 }
 
-static unsigned window_of(unsigned bits) {
-    return bits / SKIPLIST_WINDOW_BITS * SKIPLIST_WINDOW_BITS;
-}
-
-static void set_level(struct skiplist_index *index, unsigned level) {
-    index->level = (uint8_t)level;
-    index->level_mask = mask_of(level);
-    index->window = (uint8_t)window_of(level);
-    index->split_window = (uint8_t)window_of(level + 1);
-}
-
 void skiplist_index_init(struct skiplist_index *index) {
     *index = (struct skiplist_index){0};
     segmented_init(&index->buckets, sizeof(uint64_t), sizeof(uint64_t *));
-    set_level(index, 0);
-}
-
-/* Bits of the hash that the bucket uses. */
-static unsigned bits_of_bucket(const struct skiplist_index *index, size_t bucket) {
-    return linear_level_of(bucket, index->level, index->level_mask, index->split);
+    linear_start(&index->linear, SKIPLIST_WINDOW_BITS);
 }
 
 /* --- Buckets --- */
@@ -152,7 +136,7 @@ static void gather(struct gathered *all, uint64_t word) {
  * another window. Equal slots are told apart by their order. */
 static void retag(struct gathered *all, unsigned from, size_t bucket, unsigned bits,
                   unsigned window, const struct skiplist_rehash *rehash) {
-    unsigned old_window = window_of(bits);
+    unsigned old_window = linear_window_of(bits, SKIPLIST_WINDOW_BITS);
     uint64_t tag_mask = mask_of(SKIPLIST_TAG_BITS) << old_window;
     struct gathered tags;
     gather_start(&tags, all->count);
@@ -199,33 +183,29 @@ static void retag_halves(struct gathered *all, unsigned front, size_t low, size_
 }
 
 static void split(struct skiplist_index *index, const struct skiplist_rehash *rehash) {
-    size_t low_index = index->split, high_index = index->buckets.count;
+    const struct linear *linear = &index->linear;
+    size_t low_index = linear->split, high_index = index->buckets.count;
     *(uint64_t *)segmented_push(&index->buckets) = 0;
     uint64_t *low = segmented_word(&index->buckets, low_index);
     uint64_t *high = segmented_word(&index->buckets, high_index);
     struct gathered all;
     gather_start(&all, skiplist_index__slot_count(*low));
     gather(&all, *low);
-    unsigned front = partition(&all, index->level - index->window);
-    if (index->window != index->split_window)
-        retag_halves(&all, front, low_index, low_index, index->level, index->split_window, rehash);
+    unsigned front = partition(&all, linear->level - linear->window);
+    if (linear->window != linear->split_window)
+        retag_halves(&all, front, low_index, low_index, linear->level, linear->split_window,
+                     rehash);
     bucket_free(index, low);
     bucket_fill(index, low, all.slots, front);
     bucket_fill(index, high, all.slots + front, all.count - front);
     gather_end(&all);
-    if (++index->split > index->level_mask) {
-        set_level(index, index->level + 1u);
-        index->split = 0;
-    }
+    linear_grow(&index->linear, SKIPLIST_WINDOW_BITS);
 }
 
 static void merge(struct skiplist_index *index, const struct skiplist_rehash *rehash) {
-    if (index->split == 0) {
-        set_level(index, index->level - 1u);
-        index->split = index->level_mask + 1;
-    }
-    index->split--;
-    size_t low_index = index->split, high_index = index->buckets.count - 1;
+    const struct linear *linear = &index->linear;
+    linear_shrink(&index->linear, SKIPLIST_WINDOW_BITS);
+    size_t low_index = linear->split, high_index = index->buckets.count - 1;
     uint64_t *low = segmented_word(&index->buckets, low_index);
     uint64_t *high = segmented_word(&index->buckets, high_index);
     struct gathered all;
@@ -233,8 +213,9 @@ static void merge(struct skiplist_index *index, const struct skiplist_rehash *re
     gather_start(&all, front + skiplist_index__slot_count(*high));
     gather(&all, *low);
     gather(&all, *high);
-    if (index->window != index->split_window)
-        retag_halves(&all, front, low_index, high_index, index->level + 1u, index->window, rehash);
+    if (linear->window != linear->split_window)
+        retag_halves(&all, front, low_index, high_index, linear->level + 1u, linear->window,
+                     rehash);
     bucket_free(index, low);
     bucket_free(index, high);
     bucket_fill(index, low, all.slots, all.count);
@@ -247,9 +228,8 @@ static void merge(struct skiplist_index *index, const struct skiplist_rehash *re
 /* The bucket of a hash; its slot for the node `number` in *slot. */
 static uint64_t *locate(const struct skiplist_index *index, uint64_t hash, uint32_t number,
                         uint32_t *slot) {
-    bool was_split = (hash & index->level_mask) < index->split;
-    *slot = skiplist_index__tag(hash, was_split ? index->split_window : index->window) | number;
-    return segmented_word(&index->buckets, skiplist_index__bucket(index, hash));
+    *slot = skiplist_index__tag(hash, linear_window(&index->linear, hash)) | number;
+    return segmented_word(&index->buckets, linear_bucket(&index->linear, hash));
 }
 
 void skiplist_index_grow(struct skiplist_index *index, const struct skiplist_rehash *rehash) {
@@ -292,12 +272,12 @@ void skiplist_index_move(struct skiplist_index *index, uint64_t hash, uint32_t f
 
 void skiplist_index_prefetch(const struct skiplist_index *index, uint64_t hash) {
     if (index->count == 0) return;
-    prefetch(segmented_word(&index->buckets, skiplist_index__bucket(index, hash)));
+    prefetch(segmented_word(&index->buckets, linear_bucket(&index->linear, hash)));
 }
 
 void skiplist_index_prefetch_slots(const struct skiplist_index *index, uint64_t hash) {
     if (index->count == 0) return;
-    uint64_t word = *segmented_word(&index->buckets, skiplist_index__bucket(index, hash));
+    uint64_t word = *segmented_word(&index->buckets, linear_bucket(&index->linear, hash));
     prefetch(skiplist_index__slots(word));
 }
 
@@ -312,22 +292,23 @@ uint64_t skiplist_index_scan(const struct skiplist_index *index, uint64_t cursor
                                            void *arg),
                              void *arg) {
     if (index->count == 0) return 0;
-    size_t bucket = skiplist_index__bucket(index, cursor);
-    unsigned bits = bits_of_bucket(index, bucket);
+    size_t bucket = linear_bucket(&index->linear, cursor);
     uint64_t word = *segmented_word(&index->buckets, bucket);
     const uint32_t *slots = slots_of(word);
-    struct skiplist_hash_pattern pattern = {bucket, mask_of(bits)};
+    struct skiplist_hash_pattern pattern = {bucket, mask_of(linear_bits(&index->linear, bucket))};
     for (unsigned i = 0; i < skiplist_index__slot_count(word); i++) {
         bool first = true;
         for (unsigned j = 0; j < i && first; j++) first = (slots[i] ^ slots[j]) & NUMBER_MASK;
         if (first) visit(slots[i] & NUMBER_MASK, pattern, arg);
     }
-    return linear_scan_next(bucket, bits);
+    return linear_scan_next(&index->linear, bucket);
 }
 
 bool skiplist_index_check(const struct skiplist_index *index) {
     size_t count = 0, bytes = 0, buckets = index->buckets.count;
-    if (buckets && buckets != index->level_mask + 1 + index->split) return false;
+    if (!segmented_check(&index->buckets) ||
+        !linear_check(&index->linear, buckets, SKIPLIST_WINDOW_BITS))
+        return false;
     for (size_t i = 0; i < buckets; i++) {
         unsigned slots = skiplist_index__slot_count(*segmented_word(&index->buckets, i));
         count += slots;

@@ -4,13 +4,9 @@
  *      bucket, one word:  [slots 16][pointer 48] ──► slot │ slot │ …        in no order
  *      slot:              [tag 10][number of the node 22]
  *
- * Linear hashing (ds/linear_hashing.h): there are 2^level + split buckets;
- * bucket b holds the members whose hash ends in the bits of b, level or level + 1 of them. One
- * bucket is split or merged at a time, so that no operation depends on the number of members.
- *
- * A tag is the ten bits of the hash from the *window* on: the number of bits that the bucket uses,
- * rounded down to a multiple of WINDOW_BITS. So the bit by which a bucket is split is in its tags,
- * and hashes are computed again only where a new window begins, once in 16 times the size.
+ * The index grows and shrinks by linear hashing (ds/linear_hashing.h). A tag has ten bits of the
+ * hash; its windows are WINDOW_BITS wide, so that hashes are computed again once in 16 times the
+ * size.
  *
  * Two members with the same node and tag in a bucket have equal slots. The index is a multiset:
  * removing or moving either slot is right for both. */
@@ -57,11 +53,7 @@ struct skiplist_index {
     struct segmented buckets;
     size_t count;       /* members */
     size_t slots_bytes; /* of all arrays of slots, as allocated */
-    uint64_t level_mask;
-    uint64_t split; /* < 2^level: the next bucket to split */
-    uint8_t level;
-    uint8_t window;       /* of buckets that use `level` bits */
-    uint8_t split_window; /* of those that use one more */
+    struct linear linear;
 };
 
 void skiplist_index_init(struct skiplist_index *index);
@@ -112,10 +104,6 @@ struct skiplist_probe {
     uint32_t tag;
 };
 
-static inline size_t skiplist_index__bucket(const struct skiplist_index *index, uint64_t hash) {
-    return linear_bucket(hash, index->level_mask, index->split);
-}
-
 static inline uint32_t skiplist_index__tag(uint64_t hash, unsigned window) {
     return (uint32_t)(hash >> window << SKIPLIST_NUMBER_BITS);
 }
@@ -131,11 +119,9 @@ static inline unsigned skiplist_index__slot_count(uint64_t word) {
 static inline struct skiplist_probe skiplist_index_probe(const struct skiplist_index *index,
                                                          uint64_t hash) {
     if (index->count == 0) return (struct skiplist_probe){0};
-    bool was_split = (hash & index->level_mask) < index->split;
-    uint64_t word = *segmented_word(&index->buckets, skiplist_index__bucket(index, hash));
-    return (struct skiplist_probe){
-        skiplist_index__slots(word), skiplist_index__slot_count(word),
-        skiplist_index__tag(hash, was_split ? index->split_window : index->window)};
+    uint64_t word = *segmented_word(&index->buckets, linear_bucket(&index->linear, hash));
+    return (struct skiplist_probe){skiplist_index__slots(word), skiplist_index__slot_count(word),
+                                   skiplist_index__tag(hash, linear_window(&index->linear, hash))};
 }
 
 /* The number of the next node that may hold the member; false when there is none left. */
