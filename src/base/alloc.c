@@ -483,16 +483,27 @@ void *mem_resize(void *ptr, size_t old_size, size_t size) {
     return moved;
 }
 
-void *mem_grow(void *array, size_t *capacity, size_t item_size) {
-    enum { FIRST_CAPACITY = 4 };
-    *capacity = *capacity ? *capacity * 2 : FIRST_CAPACITY;
-    return mem_realloc(array, *capacity * item_size);
-}
-
 void *mem_try_alloc(size_t size) {
     return raw_alloc(size);
 }
 
 void *mem_try_realloc(void *ptr, size_t size) {
     return raw_realloc(ptr, size);
+}
+
+void *mem_try_grow(void *array, size_t *capacity, size_t wanted, size_t item_size) {
+    enum { LEAST = 4 };
+    size_t items = wanted > LEAST ? wanted : LEAST, size;
+    if (*capacity > items / 2) items = *capacity > SIZE_MAX / 2 ? SIZE_MAX : *capacity * 2;
+    if (__builtin_mul_overflow(items, item_size, &size) || size > PTRDIFF_MAX) return NULL;
+    size = mem_good_size(size);
+    void *larger = raw_realloc(array, size);
+    if (larger) *capacity = size / item_size;
+    return larger;
+}
+
+void *mem_grow(void *array, size_t *capacity, size_t wanted, size_t item_size) {
+    void *larger = mem_try_grow(array, capacity, wanted, item_size);
+    if (__builtin_expect(larger == NULL, 0)) out_of_memory(wanted * item_size);
+    return larger;
 }

@@ -29,16 +29,29 @@ void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull, alloc_
  * NULL. Cheaper for small blocks, as their class need not be looked up. */
 void *mem_resize(void *ptr, size_t old_size, size_t size) __attribute__((returns_nonnull));
 
-/* A larger array to replace one that is full: twice its *capacity items of `item_size` bytes, or 4
- * at first (NULL, 0). Growing by items one at a time costs amortised O(1) each. */
-void *mem_grow(void *array, size_t *capacity, size_t item_size) __attribute__((returns_nonnull));
-
 /* As mem_alloc, but returns NULL instead of aborting: for sizes that a client chose (hundreds of
  * MB); the caller answers with an error. */
 void *mem_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 
 /* As mem_realloc, but returns NULL instead of aborting, leaving `ptr` as it was. */
 void *mem_try_realloc(void *ptr, size_t size) __attribute__((alloc_size(2)));
+
+/* How arrays grow that have room for *capacity items of `item_size` bytes (NULL, 0 at first): to
+ * twice as many, but at least to `wanted` and to four, and to all that fits into that size class.
+ * So adding items one at a time costs amortised O(1) each. Returns the array, which may have moved,
+ * and sets *capacity. An array of more than PTRDIFF_MAX bytes cannot be had. */
+void *mem_grow(void *array, size_t *capacity, size_t wanted, size_t item_size)
+    __attribute__((returns_nonnull));
+
+/* As mem_grow, but returns NULL instead of aborting, leaving both as they were. */
+void *mem_try_grow(void *array, size_t *capacity, size_t wanted, size_t item_size);
+
+/* Gives the array room for `wanted` items: grows it if it has less. `array` and `capacity` are
+ * variables, which are set, and evaluated more than once. */
+#define MEM_RESERVE(array, capacity, wanted)                                                       \
+    ((array) = (wanted) <= (capacity)                                                              \
+                   ? (array)                                                                       \
+                   : mem_grow((array), &(capacity), (wanted), sizeof(*(array))))
 
 /* Frees; NULL is allowed. */
 void mem_free(void *ptr);

@@ -111,8 +111,7 @@ struct key_scan {
 };
 
 static void note_expired(struct key_scan *keys, const struct entry *entry) {
-    if (keys->expired_count == keys->expired_capacity)
-        keys->expired = mem_grow(keys->expired, &keys->expired_capacity, sizeof(*keys->expired));
+    MEM_RESERVE(keys->expired, keys->expired_capacity, keys->expired_count + 1);
     keys->expired[keys->expired_count++] = entry;
 }
 

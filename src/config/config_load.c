@@ -94,8 +94,7 @@ void config_log_notes(struct config_source *source) {
 /* --- Lines --- */
 
 static void add_word(struct loader *loader, struct slice word) {
-    if (loader->word_count == loader->word_capacity)
-        loader->words = mem_grow(loader->words, &loader->word_capacity, sizeof(*loader->words));
+    MEM_RESERVE(loader->words, loader->word_capacity, loader->word_count + 1);
     loader->words[loader->word_count++] = word;
 }
 

@@ -74,9 +74,7 @@ struct function *function_library_add(struct function_library *library, struct s
                                   .flags = flags,
                                   .reference = reference,
                                   .library = library};
-    if (library->function_count == library->function_capacity)
-        library->functions =
-            mem_grow(library->functions, &library->function_capacity, sizeof(*library->functions));
+    MEM_RESERVE(library->functions, library->function_capacity, library->function_count + 1);
     library->functions[library->function_count++] = function;
     insert(library->by_key, function);
     return function;
@@ -217,8 +215,7 @@ static void unlink_library(struct function_set *set, struct function_library *li
 }
 
 static struct function_library **new_place(struct function_set *set) {
-    if (set->library_count == set->library_capacity)
-        set->libraries = mem_grow(set->libraries, &set->library_capacity, sizeof(*set->libraries));
+    MEM_RESERVE(set->libraries, set->library_capacity, set->library_count + 1);
     return &set->libraries[set->library_count++];
 }
 

@@ -129,8 +129,7 @@ static void hand_over(void) {
 
 static void add(struct item item) {
     struct batch *batch = &lazyfree.filling;
-    if (batch->count == batch->capacity)
-        batch->items = mem_grow(batch->items, &batch->capacity, sizeof(*batch->items));
+    MEM_RESERVE(batch->items, batch->capacity, batch->count + 1);
     batch->items[batch->count++] = item;
     lazyfree.added_objects += item.objects;
     lazyfree.added_bytes += item.bytes;

@@ -46,9 +46,7 @@ void transaction_refuse(struct session *session, struct reply *reply, const char
 
 static void append(struct transaction *transaction, const struct command *command, uint32_t flags,
                    const struct slice *argv, size_t argc) {
-    if (transaction->count == transaction->capacity)
-        transaction->queue =
-            mem_grow(transaction->queue, &transaction->capacity, sizeof(struct queued));
+    MEM_RESERVE(transaction->queue, transaction->capacity, transaction->count + 1);
     struct args *args = args_copy(argv, argc);
     transaction->queue[transaction->count++] = (struct queued){command, args};
     transaction->counted_bytes += argc * sizeof(char *);

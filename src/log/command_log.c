@@ -206,8 +206,7 @@ static void note_part(struct command_log *log, uint64_t begin) {
             return;
         }
     }
-    if (log->part_count == log->part_capacity)
-        log->parts = mem_grow(log->parts, &log->part_capacity, sizeof(*log->parts));
+    MEM_RESERVE(log->parts, log->part_capacity, log->part_count + 1);
     log->parts[log->part_count++] =
         (struct command_log_part){.begin = begin, .end = end, .audience = log->audience};
 }

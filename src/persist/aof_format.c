@@ -54,8 +54,7 @@ static enum aof_item take_argument(struct aof_parser *parser, struct place *plac
     enum aof_item item = take_header(parser, place, '$', INT64_MAX, &length);
     if (item != AOF_ITEM_COMMAND) return item;
     if (length > place->len - place->at) return AOF_ITEM_MORE;
-    if (parser->argc == parser->capacity)
-        parser->argv = mem_grow(parser->argv, &parser->capacity, sizeof(*parser->argv));
+    MEM_RESERVE(parser->argv, parser->capacity, parser->argc + 1);
     parser->argv[parser->argc++] = slice_make(place->bytes + place->at, (size_t)length);
     place->at += (size_t)length;
     return take_line_end(parser, place);
@@ -76,8 +75,7 @@ static enum aof_item take_annotation(struct aof_parser *parser, struct place *pl
     if (len > ANNOTATION_MAX) return bad(parser, place, "an annotation does not end");
     if (end == NULL) return AOF_ITEM_MORE;
     if (end[-1] != '\r') return bad(parser, place, "an annotation does not end as it should");
-    if (parser->capacity == 0)
-        parser->argv = mem_grow(parser->argv, &parser->capacity, sizeof(*parser->argv));
+    MEM_RESERVE(parser->argv, parser->capacity, 1);
     parser->argv[parser->argc++] = slice_make(place->bytes, len - 1);
     place->at = len + 1;
     return AOF_ITEM_ANNOTATION;

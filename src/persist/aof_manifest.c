@@ -54,8 +54,7 @@ sds aof_manifest_base_name(const char *prefix, int64_t seq, bool is_rdb) {
 
 /* Inserts the file after all files whose type does not come later. */
 static const struct aof_file *insert(struct aof_manifest *manifest, struct aof_file file) {
-    if (manifest->count == manifest->capacity)
-        manifest->files = mem_grow(manifest->files, &manifest->capacity, sizeof(*manifest->files));
+    MEM_RESERVE(manifest->files, manifest->capacity, manifest->count + 1);
     size_t at = manifest->count++;
     while (at > 0 && manifest->files[at - 1].type > file.type) {
         manifest->files[at] = manifest->files[at - 1];

@@ -31,10 +31,7 @@ static bool fill(struct aof_reader *reader) {
         reader->begin = 0;
         reader->end = have;
     }
-    if (have == reader->capacity) {
-        reader->capacity = have ? have * 2 : BUFFER_SIZE;
-        reader->bytes = mem_realloc(reader->bytes, reader->capacity);
-    }
+    MEM_RESERVE(reader->bytes, reader->capacity, have ? have + 1 : BUFFER_SIZE);
     ssize_t count =
         reader->source.read(reader->source.arg, reader->bytes + have, reader->capacity - have);
     if (count < 0) return false;

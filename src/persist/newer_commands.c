@@ -32,8 +32,7 @@ static bool skip_any(struct reading *in, const char *const *words, size_t count)
 /* --- Writing --- */
 
 static void add(struct newer_translation *out, struct slice word) {
-    if (out->word_count == out->word_capacity)
-        out->words = mem_grow(out->words, &out->word_capacity, sizeof(*out->words));
+    MEM_RESERVE(out->words, out->word_capacity, out->word_count + 1);
     out->words[out->word_count++] = word;
 }
 
@@ -48,8 +47,7 @@ static void add_read(struct newer_translation *out, const struct reading *in, si
 
 /* Ends a command. */
 static void finish(struct newer_translation *out) {
-    if (out->count == out->end_capacity)
-        out->ends = mem_grow(out->ends, &out->end_capacity, sizeof(*out->ends));
+    MEM_RESERVE(out->ends, out->end_capacity, out->count + 1);
     out->ends[out->count++] = out->word_count;
 }
 

@@ -23,22 +23,11 @@ static const char no_memory[] = "no memory, or no place, for a string of this si
 
 /* --- Writing a body anew --- */
 
-/* Makes the buffer take `more` bytes after the `used` ones. False when there is no memory. */
-static bool reserve(struct rdb_scratch *scratch, size_t used, size_t more) {
-    if (scratch->size - used >= more) return true;
-    size_t wanted = mem_good_size(used + more + used / 2);
-    uint8_t *larger = mem_try_realloc(scratch->bytes, wanted);
-    if (!larger) return false;
-    scratch->bytes = larger;
-    scratch->size = wanted;
-    return true;
-}
-
 /* A ziplist of nearly 4 GB can become a longer listpack, which neither nodes nor files can hold. */
 static bool append_element(struct rdb_scratch *scratch, size_t *used,
                            const struct listpack_element *element) {
     if (element->size > RDB_BODY_MAX - *used) return false;
-    if (!reserve(scratch, *used, element->size)) return false;
+    if (!rdb_scratch_reserve(scratch, *used + element->size)) return false;
     listpack_write(scratch->bytes + *used, element);
     *used += element->size;
     return true;

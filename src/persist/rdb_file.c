@@ -164,12 +164,8 @@ static bool read_magic(struct rdb_file *file) {
 /* Reads a string into memory that outlives the next read. */
 static bool read_kept_string(struct rdb_file *file, struct slice *text) {
     if (!rdb_read_string(&file->reader, text)) return false;
-    if (file->kept.size < text->len) {
-        size_t size = mem_good_size(text->len);
-        uint8_t *larger = mem_try_realloc(file->kept.bytes, size);
-        if (!larger) return rdb_reader_fail(&file->reader, "no memory for a key of this size");
-        file->kept = (struct rdb_scratch){larger, size};
-    }
+    if (!rdb_scratch_reserve(&file->kept, text->len))
+        return rdb_reader_fail(&file->reader, "no memory for a key of this size");
     slice_copy((char *)file->kept.bytes, *text);
     text->ptr = (const char *)file->kept.bytes;
     return true;

@@ -86,16 +86,21 @@ uint64_t rdb_reader_checksum(struct rdb_reader *reader) {
     return reader->crc;
 }
 
+bool rdb_scratch_reserve(struct rdb_scratch *scratch, size_t size) {
+    if (size <= scratch->size) return true;
+    uint8_t *larger = mem_try_grow(scratch->bytes, &scratch->size, size, 1);
+    if (larger) scratch->bytes = larger;
+    return larger;
+}
+
 /* Moves the available bytes to the front of the buffer, or of a larger one if they fill it. */
 static bool make_room(struct rdb_reader *reader) {
     struct rdb_scratch *buffer = &reader->buffer;
     size_t left = (size_t)(reader->end - reader->at);
     sum(reader);
     if (left == buffer->size) {
-        uint8_t *larger = mem_try_realloc(buffer->bytes, 2 * buffer->size);
-        if (!larger) return rdb_reader_fail(reader, "no memory for a string of this size");
-        buffer->bytes = larger;
-        buffer->size *= 2;
+        if (!rdb_scratch_reserve(buffer, left + 1))
+            return rdb_reader_fail(reader, "no memory for a string of this size");
     } else if (left > 0) {
         memmove(buffer->bytes, reader->at, left);
     }

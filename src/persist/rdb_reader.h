@@ -37,6 +37,9 @@ struct rdb_scratch {
     size_t size;
 };
 
+/* Gives the buffer room for `size` bytes; its content stays. False when there is no memory. */
+bool rdb_scratch_reserve(struct rdb_scratch *scratch, size_t size);
+
 /* Lives on the caller's stack, and must not be copied. The fields are private. */
 struct rdb_reader {
     const uint8_t *at;  /* the next byte */

@@ -240,13 +240,14 @@ static bool malformed(struct stream_load *load) {
 
 static bool reserve_texts(struct stream_load *load, struct texts *texts, size_t count) {
     if (count <= texts->capacity) return true;
-    size_t capacity = count + count / 2;
-    struct slice *slices = mem_try_realloc(texts->slices, capacity * sizeof(*slices));
+    size_t capacity = texts->capacity, for_digits = capacity;
+    struct slice *slices = mem_try_grow(texts->slices, &capacity, count, sizeof(*slices));
     if (slices) texts->slices = slices;
-    char(*digits)[INT64_TEXT_MAX] = mem_try_realloc(texts->digits, capacity * sizeof(*digits));
+    char(*digits)[INT64_TEXT_MAX] =
+        mem_try_grow(texts->digits, &for_digits, count, sizeof(*digits));
     if (digits) texts->digits = digits;
     if (!slices || !digits) return rdb_reader_fail(load->reader, "no memory for an entry");
-    texts->capacity = capacity;
+    texts->capacity = capacity < for_digits ? capacity : for_digits;
     return true;
 }
 

@@ -96,8 +96,7 @@ static bool run(struct engine *engine, struct loader *loader, const struct slice
 /* --- MULTI and EXEC --- */
 
 static void queue(struct loader *loader, const struct slice *argv, size_t argc) {
-    if (loader->queue_count == loader->queue_capacity)
-        loader->queue = mem_grow(loader->queue, &loader->queue_capacity, sizeof(*loader->queue));
+    MEM_RESERVE(loader->queue, loader->queue_capacity, loader->queue_count + 1);
     loader->queue[loader->queue_count++] =
         (struct queued){args_copy(argv, argc), loader->reader.offset};
 }

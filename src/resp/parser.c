@@ -21,12 +21,6 @@
 #include "base/alloc.h"
 #include "base/number.h"
 
-#ifdef TINY_LIMITS
-enum { FIRST_CAPACITY = 1 };
-#else
-enum { FIRST_CAPACITY = 8 };
-#endif
-
 /* The end of a line is searched in LINE_LIMIT bytes; `scanned` is beyond when a NUL hides it. */
 enum { LINE_LIMIT = RESP_LINE_MAX + 1, LINE_HIDDEN = LINE_LIMIT + 1 };
 
@@ -83,10 +77,7 @@ size_t resp_parser_take_out(struct resp_parser *parser) {
 /* Grows by the arguments received, never by the number announced: a large announced count costs no
  * memory. */
 static void argv_grow(struct resp_parser *parser) {
-    size_t capacity = parser->capacity == 0 ? FIRST_CAPACITY : (size_t)parser->capacity * 2;
-    if (capacity > UINT32_MAX) capacity = UINT32_MAX;
-    parser->argv = mem_realloc(parser->argv, capacity * sizeof(struct slice));
-    parser->capacity = (uint32_t)capacity;
+    MEM_RESERVE(parser->argv, parser->capacity, parser->capacity + 1);
 }
 
 static enum resp_status fail(struct resp_parser *parser, const char *error) {

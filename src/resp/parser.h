@@ -57,7 +57,7 @@ struct resp_parser {
     size_t argc;         /* arguments complete so far; all of them after RESP_REQUEST */
     size_t consumed;     /* after RESP_REQUEST: the request's whole length */
     const char *error;   /* after RESP_ERROR: static, or error_buffer; may hold a line break */
-    uint32_t capacity;   /* of argv */
+    size_t capacity;     /* of argv */
     uint32_t expected;   /* arguments announced; 0 until the count is read */
     size_t position;     /* where the header, or the argument, begins that is being read */
     size_t scanned;      /* bytes looked at; 0 between requests */

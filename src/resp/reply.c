@@ -62,10 +62,7 @@ bool reply_grow(struct reply *reply, size_t more) {
     if (reply->sink) return false;
     if (reply->before_growth) reply->before_growth(reply);
     if (reply->capacity - reply->len >= more) return true;
-    size_t needed = reply->len + more;
-    size_t doubled = 2 * reply->capacity;
-    reply->capacity = mem_good_size(needed > doubled ? needed : doubled);
-    reply->data = mem_realloc(reply->data, reply->capacity);
+    reply->data = mem_grow(reply->data, &reply->capacity, reply->len + more, 1);
     return true;
 }
 

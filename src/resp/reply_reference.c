@@ -7,9 +7,7 @@
 #include <assert.h>
 
 static void add_reference(struct reply *reply, struct reply_reference reference) {
-    if (reply->reference_count == reply->reference_capacity)
-        reply->references =
-            mem_grow(reply->references, &reply->reference_capacity, sizeof(*reply->references));
+    MEM_RESERVE(reply->references, reply->reference_capacity, reply->reference_count + 1);
     reply->references[reply->reference_count++] = reference;
     reply->referred += reference.end - reference.start;
 }

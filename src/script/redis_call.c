@@ -29,15 +29,9 @@ static void replace_number(lua_State *L, int index) {
     lua_replace(L, index);
 }
 
-static void need_capacity(struct scripts *scripts, size_t argc) {
-    if (argc <= scripts->argv_capacity) return;
-    scripts->argv_capacity = argc < 64 ? 64 : 2 * argc;
-    scripts->argv = mem_realloc(scripts->argv, scripts->argv_capacity * sizeof(*scripts->argv));
-}
-
 /* Points scripts->argv to the arguments on the stack. */
 static bool read_arguments(lua_State *L, struct scripts *scripts, size_t argc) {
-    need_capacity(scripts, argc);
+    MEM_RESERVE(scripts->argv, scripts->argv_capacity, argc);
     for (size_t i = 0; i < argc; i++) {
         int index = (int)i + 1, type = lua_type(L, index);
         if (type == LUA_TNUMBER)

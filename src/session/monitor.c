@@ -75,9 +75,7 @@ void monitor_join(struct session *session) {
     struct engine *engine = session->requester.engine;
     struct monitors *monitors = &engine->clients->monitors;
     assert(!(session->flags & SESSION_MONITOR));
-    if (monitors->count == monitors->capacity)
-        monitors->sessions =
-            mem_grow(monitors->sessions, &monitors->capacity, sizeof(struct session *));
+    MEM_RESERVE(monitors->sessions, monitors->capacity, monitors->count + 1);
     monitors->sessions[monitors->count++] = session;
     session->flags |= SESSION_MONITOR;
 }

@@ -29,8 +29,7 @@ size_t incremental_leaving_bytes(struct engine *engine) {
 bool incremental_keep_entry(struct engine *engine, struct entry *entry) {
     struct incremental *s = engine->incremental;
     if (!is_captured(engine, entry) || !lazyfree_is_much(entry)) return false;
-    if (s->entry_count == s->entry_capacity)
-        s->entries = mem_grow(s->entries, &s->entry_capacity, sizeof(*s->entries));
+    MEM_RESERVE(s->entries, s->entry_capacity, s->entry_count + 1);
     s->entries[s->entry_count++] = entry;
     s->kept_bytes += value_allocated(entry);
     return true;
@@ -73,8 +72,7 @@ void incremental_free_keyspace(struct engine *engine, struct incremental_keyspac
         free_now(engine, kept);
         return;
     }
-    if (s->keyspace_count == s->keyspace_capacity)
-        s->keyspaces = mem_grow(s->keyspaces, &s->keyspace_capacity, sizeof(*s->keyspaces));
+    MEM_RESERVE(s->keyspaces, s->keyspace_capacity, s->keyspace_count + 1);
     s->keyspaces[s->keyspace_count++] = kept;
 }
 

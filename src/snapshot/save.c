@@ -60,8 +60,7 @@ void save_configure(struct engine *engine) {
     save->points = NULL;
     save->point_count = 0;
     while (*at) {
-        if (save->point_count == capacity)
-            save->points = mem_grow(save->points, &capacity, sizeof(struct save_point));
+        MEM_RESERVE(save->points, capacity, save->point_count + 1);
         int64_t seconds = take_number(&at);
         uint64_t changes = (uint64_t)take_number(&at);
         save->points[save->point_count++] = (struct save_point){seconds, changes};

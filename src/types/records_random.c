@@ -42,15 +42,12 @@ static bool draw_packed(struct records_draws *draws, struct random *random, stru
 static void collect_living(struct records_draws *draws) {
     struct records_iter iter;
     struct record record;
-    size_t capacity = 64;
-    draws->positions = mem_alloc(capacity * sizeof(*draws->positions));
+    size_t capacity = 0;
+    MEM_RESERVE(draws->positions, capacity, 1);
     records_iter_start(&iter, draws->entry);
     while (records_iter_next(&iter, &record)) {
         if (record_has_expired(&record, draws->now_ms)) continue;
-        if (draws->living == capacity) {
-            capacity *= 2;
-            draws->positions = mem_realloc(draws->positions, capacity * sizeof(*draws->positions));
-        }
+        MEM_RESERVE(draws->positions, capacity, draws->living + 1);
         draws->positions[draws->living++] = recordtable_iter_position(&iter.table);
     }
 }

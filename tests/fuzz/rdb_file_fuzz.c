@@ -51,10 +51,8 @@ struct held {
 };
 
 static void hold_entry(struct held *held, const struct rdb_file_item *item) {
-    if (held->count == held->capacity)
-        held->entries = mem_grow(held->entries, &held->capacity, sizeof(struct entry *));
-    if (held->count == held->usage_capacity)
-        held->usages = mem_grow(held->usages, &held->usage_capacity, sizeof(struct rdb_usage));
+    MEM_RESERVE(held->entries, held->capacity, held->count + 1);
+    MEM_RESERVE(held->usages, held->usage_capacity, held->count + 1);
     require(slice_equal(entry_key(item->entry), item->key), "an entry has its key");
     held->usages[held->count] = item->usage;
     held->entries[held->count++] = item->entry;

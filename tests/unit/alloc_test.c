@@ -89,11 +89,32 @@ static void an_array_grows_from_nothing_to_twice_its_capacity(void **state) {
     size_t used = mem_used(), capacity = 0;
     uint32_t *array = NULL;
     for (uint32_t i = 0; i < 1000; i++) {
-        if (i == capacity) array = mem_grow(array, &capacity, sizeof(*array));
+        MEM_RESERVE(array, capacity, i + 1);
         array[i] = i;
     }
     assert_int_equal(capacity, 1024);
     for (uint32_t i = 0; i < 1000; i++) assert_int_equal(array[i], i);
+    mem_free(array);
+    assert_int_equal(mem_used(), used);
+}
+
+static void an_array_that_cannot_be_had_stays_as_it_is(void **state) {
+    (void)state;
+    size_t capacity = 0, used = mem_used();
+    uint64_t *array = mem_grow(NULL, &capacity, 3, sizeof(*array));
+    size_t at_first = capacity;
+    assert_int_equal(at_first, 4);
+    array[3] = 7;
+    assert_null(mem_try_grow(array, &capacity, SIZE_MAX, sizeof(*array)));
+    assert_null(mem_try_grow(array, &capacity, SIZE_MAX / 8 + 2, sizeof(*array))); /* overflows */
+    assert_null(mem_try_grow(array, &capacity, (size_t)PTRDIFF_MAX / 8 + 1, sizeof(*array)));
+    assert_int_equal(capacity, at_first);
+    assert_int_equal(array[3], 7);
+    array = mem_try_grow(array, &capacity, 100, sizeof(*array));
+    assert_non_null(array);
+    assert_true(capacity >= 100);
+    assert_int_equal(capacity, mem_good_size(100 * sizeof(*array)) / sizeof(*array));
+    assert_int_equal(array[3], 7);
     mem_free(array);
     assert_int_equal(mem_used(), used);
 }
@@ -365,6 +386,7 @@ int main(void) {
         cmocka_unit_test(size_zero_gives_something_to_free),
         cmocka_unit_test(realloc_keeps_contents_and_account),
         cmocka_unit_test(an_array_grows_from_nothing_to_twice_its_capacity),
+        cmocka_unit_test(an_array_that_cannot_be_had_stays_as_it_is),
         cmocka_unit_test(aligned_memory_is_aligned),
         cmocka_unit_test(try_gives_null_for_what_cannot_be_had),
         cmocka_unit_test(running_out_reports_the_size_and_aborts),

@@ -113,16 +113,12 @@ static void parse_requests(struct pace *p, char **words, size_t count) {
     for (size_t i = 0; i < count; i++) {
         bool parts = strcmp(words[i], "/") == 0;
         if (i == 0 || parts) {
-            if (p->request_count == p->request_capacity) {
-                p->requests = mem_grow(p->requests, &p->request_capacity, sizeof(*p->requests));
-            }
+            MEM_RESERVE(p->requests, p->request_capacity, p->request_count + 1);
             p->requests[p->request_count++] = (struct request){0};
         }
         if (parts) continue;
         struct request *request = &p->requests[p->request_count - 1];
-        if (request->count == request->capacity) {
-            request->words = mem_grow(request->words, &request->capacity, sizeof(struct word));
-        }
+        MEM_RESERVE(request->words, request->capacity, request->count + 1);
         request->words[request->count++] = parse_word(slice_of_cstr(words[i]));
     }
     for (size_t i = 0; i < p->request_count; i++) {
@@ -189,10 +185,7 @@ static void note_latency(struct pace *p, int64_t due_us) {
     int64_t latency_us = clock_monotonic_us() - due_us;
     struct phase *phase = &p->phases[p->phase_count - 1];
     while (phase > p->phases && due_us < phase->start_us) phase--;
-    if (phase->count == phase->capacity) {
-        phase->latencies_us =
-            mem_grow(phase->latencies_us, &phase->capacity, sizeof(*phase->latencies_us));
-    }
+    MEM_RESERVE(phase->latencies_us, phase->capacity, phase->count + 1);
     phase->latencies_us[phase->count++] =
         latency_us < UINT32_MAX ? (uint32_t)latency_us : UINT32_MAX;
 }
