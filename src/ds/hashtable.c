@@ -299,8 +299,8 @@ static void table_split(struct hashtable *table) {
     struct gathered all;
     gather_start(&all, hashtable__bucket_count(low));
     gather_bucket(table, &all, low);
-    size_t front = gather_partition(&all, linear->level - linear->window);
-    if (linear->window != linear->split_window) gather_retag(table, &all, linear->split_window);
+    size_t front = gather_partition(&all, linear->level - linear->windows[0]);
+    if (linear->windows[0] != linear->windows[1]) gather_retag(table, &all, linear->windows[1]);
     bucket_fill(table, low, all.items, front);
     bucket_fill(table, high, all.items + front, all.count - front);
     gather_end(&all);
@@ -318,7 +318,7 @@ static void table_merge(struct hashtable *table) {
     gather_start(&all, hashtable__bucket_count(low) + hashtable__bucket_count(high));
     gather_bucket(table, &all, low);
     gather_bucket(table, &all, high);
-    if (linear->window != linear->split_window) gather_retag(table, &all, linear->window);
+    if (linear->windows[0] != linear->windows[1]) gather_retag(table, &all, linear->windows[0]);
     bucket_fill(table, low, all.items, all.count);
     gather_end(&all);
     segmented_pop(&table->buckets);

@@ -45,8 +45,7 @@ struct linear {
     uint64_t level_mask; /* 2^level - 1 */
     uint64_t split;      /* < 2^level: the next bucket to split */
     uint8_t level;
-    uint8_t window;       /* of buckets that use `level` bits */
-    uint8_t split_window; /* of those that use level + 1 */
+    uint8_t windows[2]; /* of buckets that use `level` bits, and of those that use one more */
 };
 
 /* The bucket of a hash. O(1). */
@@ -58,8 +57,8 @@ static inline size_t linear_bucket(const struct linear *linear, uint64_t hash) {
 
 /* The window of that bucket's tags. O(1). */
 static inline unsigned linear_window(const struct linear *linear, uint64_t hash) {
-    bool was_split = (hash & linear->level_mask) < linear->split;
-    return was_split ? linear->split_window : linear->window;
+    size_t was_split = (hash & linear->level_mask) < linear->split; /* likewise no branch */
+    return linear->windows[was_split];
 }
 
 /* The number of buckets, of a table that has any. O(1). */
@@ -83,8 +82,8 @@ static inline unsigned linear_window_of(unsigned bits, unsigned width) {
 static inline void linear__set_level(struct linear *linear, unsigned level, unsigned width) {
     linear->level = (uint8_t)level;
     linear->level_mask = ((uint64_t)1 << level) - 1;
-    linear->window = (uint8_t)linear_window_of(level, width);
-    linear->split_window = (uint8_t)linear_window_of(level + 1, width);
+    linear->windows[0] = (uint8_t)linear_window_of(level, width);
+    linear->windows[1] = (uint8_t)linear_window_of(level + 1, width);
 }
 
 /* The state of a table of one bucket, or of none. */
@@ -101,7 +100,7 @@ static inline void linear_grow(struct linear *linear, unsigned width) {
 }
 
 /* To be called before a merge: bucket linear_buckets(linear), the last one until now, is to be
- * merged into bucket `split`. Their items still have tags of split_window. O(1). */
+ * merged into bucket `split`. Their items still have tags of windows[1]. O(1). */
 static inline void linear_shrink(struct linear *linear, unsigned width) {
     CHECKED_ASSERT(linear_buckets(linear) > 1);
     if (linear->split == 0) {
@@ -134,8 +133,8 @@ static inline uint64_t linear_scan_next(const struct linear *linear, size_t buck
 static inline bool linear_check(const struct linear *linear, size_t buckets, unsigned width) {
     return linear->level_mask == ((uint64_t)1 << linear->level) - 1 &&
            linear->split <= linear->level_mask &&
-           linear->window == linear_window_of(linear->level, width) &&
-           linear->split_window == linear_window_of(linear->level + 1u, width) &&
+           linear->windows[0] == linear_window_of(linear->level, width) &&
+           linear->windows[1] == linear_window_of(linear->level + 1u, width) &&
            (buckets == 0 ? linear->level_mask + linear->split == 0
                          : buckets == linear_buckets(linear));
 }

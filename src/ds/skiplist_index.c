@@ -191,10 +191,9 @@ static void split(struct skiplist_index *index, const struct skiplist_rehash *re
     struct gathered all;
     gather_start(&all, skiplist_index__slot_count(*low));
     gather(&all, *low);
-    unsigned front = partition(&all, linear->level - linear->window);
-    if (linear->window != linear->split_window)
-        retag_halves(&all, front, low_index, low_index, linear->level, linear->split_window,
-                     rehash);
+    unsigned front = partition(&all, linear->level - linear->windows[0]);
+    if (linear->windows[0] != linear->windows[1])
+        retag_halves(&all, front, low_index, low_index, linear->level, linear->windows[1], rehash);
     bucket_free(index, low);
     bucket_fill(index, low, all.slots, front);
     bucket_fill(index, high, all.slots + front, all.count - front);
@@ -213,8 +212,8 @@ static void merge(struct skiplist_index *index, const struct skiplist_rehash *re
     gather_start(&all, front + skiplist_index__slot_count(*high));
     gather(&all, *low);
     gather(&all, *high);
-    if (linear->window != linear->split_window)
-        retag_halves(&all, front, low_index, high_index, linear->level + 1u, linear->window,
+    if (linear->windows[0] != linear->windows[1])
+        retag_halves(&all, front, low_index, high_index, linear->level + 1u, linear->windows[0],
                      rehash);
     bucket_free(index, low);
     bucket_free(index, high);
