@@ -29,6 +29,14 @@ struct entry *entry_new(struct slice key, enum value_type type, unsigned encodin
     return entry;
 }
 
+struct entry *entry_new_pointer(struct slice key, enum value_type type, unsigned encoding,
+                                void *pointer) {
+    CHECKED_ASSERT(encoding & ENTRY_OUT_OF_LINE);
+    struct entry *entry = entry_new(key, type, encoding, sizeof(pointer));
+    entry_set_pointer(entry, pointer);
+    return entry;
+}
+
 struct entry *entry_copy(const struct entry *entry, struct slice key, size_t value_size) {
     CHECKED_ASSERT(entry_check(entry));
     size_t expiry_size = entry->flags & ENTRY_HAS_EXPIRY ? 8 : 0;

@@ -60,6 +60,11 @@ enum {
 struct entry *entry_new(struct slice key, enum value_type type, unsigned encoding,
                         size_t value_size);
 
+/* The same for a value in memory of its own, to which `pointer` points: `encoding` has the bit
+ * ENTRY_OUT_OF_LINE. */
+struct entry *entry_new_pointer(struct slice key, enum value_type type, unsigned encoding,
+                                void *pointer);
+
 /* A copy of the entry under another key, with clock, expiry, encoding, the mark of
  * entry_fields_expire and the `value_size` bytes of the value. A pointer in the value is copied, so
  * both entries then point to the same memory. One allocation. */

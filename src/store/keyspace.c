@@ -207,12 +207,12 @@ static void move_expiring(const struct keyref *ref, int which, const struct entr
 
 /* --- Changing --- */
 
-void keyref_moved(struct keyref *ref, struct entry *entry) {
+void keyref_update_tables(struct keyref *ref, struct entry *entry) {
     CHECKED_ASSERT(entry_check(entry) && ref->hash == hashtable_hash(entry_key(entry)));
     CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
     const struct entry *old = ref->entry;
     ref->entry = entry;
-    for (int i = 0; i < EXPIRING_TABLES && entry != old; i++)
+    for (int i = 0; i < EXPIRING_TABLES; i++)
         if (is_expiring(entry, i)) move_expiring(ref, i, old);
     hashtable_replace(ref->slot, entry);
 }

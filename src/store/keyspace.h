@@ -80,9 +80,13 @@ void keyspace_delete(struct keyref *ref);
 /* Takes the entry out without freeing it: the caller owns it. */
 struct entry *keyspace_take(struct keyref *ref);
 
-/* To be called when the entry was moved by its type (entry_resize): updates the table, and the
- * tables of what expires if it is in these. The epoch moves with it. O(1). */
-void keyref_moved(struct keyref *ref, struct entry *entry);
+/* To be called by a type that may have moved the entry (entry_resize), which is now at `entry`: if
+ * so, updates the table, and the tables of what expires if it is in these. The epoch moves with it.
+ * O(1). */
+void keyref_update_tables(struct keyref *ref, struct entry *entry); /* for keyref_moved alone */
+static inline void keyref_moved(struct keyref *ref, struct entry *entry) {
+    if (entry != ref->entry) keyref_update_tables(ref, entry);
+}
 
 /* --- Sizes of values: keyspace_add and keyspace_take count an entry by themselves; when the size
  * of its value changes in place, types/ reports that --- */

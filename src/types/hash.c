@@ -14,7 +14,7 @@ static struct records_limits limits_of_hash(const struct hash_limits *limits) {
  * expiry, but some may have lost theirs. */
 static void changed(struct keyref *ref, struct entry *entry, uint64_t old_length) {
     CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
     keyspace_resized(ref, old_length, records_count(entry));
     if (hash_has_expiries(entry)) keyspace_set_fields_expire(ref, records_have_expiries(entry));
 }
@@ -23,7 +23,7 @@ static void changed(struct keyref *ref, struct entry *entry, uint64_t old_length
 static void set_expiry(struct keyref *ref, struct slice field, int64_t expiry_ms) {
     struct entry *entry = ref->entry;
     records_set_expiry(&entry, field, expiry_ms);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
     keyspace_set_fields_expire(ref, records_have_expiries(entry));
 }
 
@@ -65,7 +65,7 @@ void hash_expect(struct keyref *ref, size_t expected, const struct hash_limits *
     struct entry *entry = ref->entry;
     if (expected <= limits->listpack_entries) return;
     records_make_table(&entry);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
 }
 
 bool hash_set(struct keyref *ref, struct slice field, struct slice value,

@@ -127,14 +127,14 @@ void set_expect(struct keyref *ref, size_t expected, const struct set_limits *li
     } else if (expected > limits->listpack_entries) {
         records_make_table(&entry);
     }
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
 }
 
 bool set_add(struct keyref *ref, struct slice member, const struct set_limits *limits) {
     CHECKED_ASSERT(!value_entry_overlaps(ref->entry, member));
     struct entry *entry = ref->entry;
     bool added = set_load_add(&entry, member, limits);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
     uint64_t length = set_length(entry);
     if (added) keyspace_resized(ref, length - 1, length);
     return added;
@@ -156,7 +156,7 @@ bool set_remove(struct keyref *ref, struct slice member) {
     struct entry *entry = ref->entry;
     bool removed =
         is_intset(entry) ? remove_integer(&entry, member) : records_delete(&entry, member);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
     uint64_t length = set_length(entry);
     if (removed) keyspace_resized(ref, length + 1, length);
     return removed;
@@ -375,7 +375,7 @@ void set_take(struct keyref *ref, struct random *random, uint64_t count,
         take_integers(&entry, random, count, &taker);
     else
         records_take_sample(&entry, random, count, take_record, &taker);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
     keyspace_resized(ref, length, length - count);
 }
 

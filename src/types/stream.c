@@ -16,9 +16,7 @@ struct streamlog *stream_log(const struct entry *entry) {
 /* --- Changing --- */
 
 struct entry *stream_load_new(struct slice key) {
-    struct entry *entry = entry_new(key, VALUE_STREAM, STREAM_IN_LOG, sizeof(struct streamlog *));
-    entry_set_pointer(entry, streamlog_new());
-    return entry;
+    return entry_new_pointer(key, VALUE_STREAM, STREAM_IN_LOG, streamlog_new());
 }
 
 void stream_create(struct keyref *ref, struct slice key) {

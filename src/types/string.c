@@ -150,7 +150,7 @@ static void become_string(struct keyref *ref) {
     value_free_out_of_line(ref->entry);
     struct entry *entry = entry_resize(ref->entry, old_size, 0);
     set_layout(entry, STRING_EMBEDDED, 0);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
     keyspace_recount(ref, old_type, old_length);
 }
 
@@ -169,7 +169,7 @@ static void replace(struct keyref *ref, const struct plan *plan) {
     string_free_value(entry);
     if (plan->size != old_size) entry = entry_resize(entry, old_size, plan->size);
     write_value(entry, plan);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
 }
 
 static void store(struct keyref *ref, struct slice key, const struct plan *plan) {
@@ -292,7 +292,7 @@ static char *extend_embedded(struct keyref *ref, size_t len) {
         entry_set_pointer(entry, out_of_line);
     else if (was_integer)
         slice_copy((char *)entry_value(entry), old);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    keyref_moved(ref, entry);
     return out_of_line ? out_of_line : (char *)entry_value(entry);
 }
 
