@@ -1,5 +1,5 @@
-/* Lists: chooses and converts layouts and encodings; the work on elements is done in
- * list_embedded.c and ds/quicklist.
+/* Lists: chooses and converts layouts and encodings. The work on elements is done here for a list
+ * in its entry, whose body types/packed.h draws, and in ds/quicklist for any other.
  *
  *      EMBEDDED --- the body outgrows the entry --> LISTPACK (out-of-line, one raw node)
  *         ^                                              |      ^
@@ -19,12 +19,37 @@
 #include "base/number.h"
 #include "base/prefetch.h"
 #include "ds/quicklist_capture.h"
-#include "types/list_embedded.h"
+#include "types/packed.h"
 #include "types/type_operations.h"
 #include "types/value.h"
 
+/* The encoding nibble of a list's entry. */
+enum list_encoding {
+    LIST_EMBEDDED, /* a body in the entry */
+    /* A pointer to a quicklist, shown as listpack if it is one raw node, and as quicklist. */
+    LIST_LISTPACK = ENTRY_OUT_OF_LINE,
+    LIST_QUICKLIST
+};
+
 /* The limits of an out-of-line list shown as listpack: its one node may be as large as possible. */
 static const struct quicklist_limits one_node_limits = {.fill = QUICKLIST_FILL_WHOLE};
+
+static bool list_is_embedded(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_LIST);
+    return entry_encoding(entry) == LIST_EMBEDDED;
+}
+
+/* Returns whether a body of this size may be inside an entry. Its header is then the small one. */
+static bool fits_entry(size_t size, size_t count) {
+    return size <= LIST_EMBEDDED_MAX && count <= PACKED_SMALL_COUNT_MAX;
+}
+_Static_assert(LIST_EMBEDDED_MAX <= PACKED_SMALL_SIZE_MAX, "an entry has the small header");
+
+/* The start of element `index` (== count: the end). O(body). */
+static const uint8_t *seek(struct packed body, uint64_t index) {
+    CHECKED_ASSERT(index <= body.count);
+    return listpack_seek_in(body.first, body.end, body.count, (size_t)index);
+}
 
 static struct quicklist *out_of_line(const struct entry *entry) {
     return entry_pointer(entry);
@@ -32,45 +57,31 @@ static struct quicklist *out_of_line(const struct entry *entry) {
 
 /* Bytes of a list of one node as one serialized listpack. */
 static size_t serialized_size(const struct entry *entry) {
-    return list_is_embedded(entry) ? list_embedded_size(entry) + LISTPACK_OVERHEAD
+    return list_is_embedded(entry) ? packed_size(packed_view(entry)) + LISTPACK_OVERHEAD
                                    : quicklist_serialized_size(out_of_line(entry));
 }
 
 /* --- Conversions --- */
 
-/* Makes the value of the entry one pointer to `list`. */
-static void set_out_of_line_list(struct keyref *ref, struct quicklist *list,
-                                 enum list_encoding encoding) {
-    struct entry *entry =
-        entry_resize(ref->entry, list_value_size(ref->entry), sizeof(struct quicklist *));
-    entry_set_pointer(entry, list);
-    entry_set_type(entry, VALUE_LIST, encoding);
-    entry_set_byte(entry, 0);
-    if (entry != ref->entry) keyref_moved(ref, entry);
-}
-
 static void move_out_of_line(struct keyref *ref, enum list_encoding encoding,
                              struct quicklist_limits limits) {
-    const uint8_t *first = list_embedded_first(ref->entry);
-    size_t count = list_embedded_count(ref->entry);
-    struct quicklist *list =
-        count ? quicklist_from_body(limits, first, first + list_embedded_size(ref->entry), count)
-              : quicklist_new(limits);
-    set_out_of_line_list(ref, list, encoding);
+    struct entry *entry = ref->entry;
+    struct packed body = packed_view(entry);
+    packed_move_out(&entry, encoding,
+                    body.count ? quicklist_from_body(limits, body.first, body.end, body.count)
+                               : quicklist_new(limits));
+    keyref_moved(ref, entry);
 }
 
 /* Moves an out-of-line list of one raw node, whose body fits, into the entry. */
 static void embed(struct keyref *ref) {
-    struct quicklist *list = out_of_line(ref->entry);
+    struct entry *entry = ref->entry;
+    struct quicklist *list = out_of_line(entry);
     const uint8_t *first, *end;
     if (!quicklist_single_body(list, &first, &end)) return;
     size_t size = (size_t)(end - first);
-    struct entry *entry =
-        entry_resize(ref->entry, sizeof(struct quicklist *), LIST_EMBEDDED_OFFSET + size);
-    entry_set_type(entry, VALUE_LIST, LIST_EMBEDDED);
-    list_embedded_set_size_and_count(entry, size, quicklist_count(list));
-    memcpy(list_embedded_first(entry), first, size);
-    if (entry != ref->entry) keyref_moved(ref, entry);
+    memcpy(packed_move_in(&entry, LIST_EMBEDDED, size, quicklist_count(list)), first, size);
+    keyref_moved(ref, entry);
     quicklist_free(list);
 }
 
@@ -114,7 +125,7 @@ static void shrink(struct keyref *ref, const struct quicklist_limits *limits) {
         entry_set_type(ref->entry, VALUE_LIST, LIST_LISTPACK);
     }
     if (quicklist_serialized_size(list) <= LIST_EMBEDDED_MAX / 2 + LISTPACK_OVERHEAD &&
-        quicklist_count(list) <= LIST_EMBEDDED_COUNT_MAX)
+        quicklist_count(list) <= PACKED_SMALL_COUNT_MAX)
         embed(ref);
 }
 
@@ -174,14 +185,14 @@ static uint64_t push_listpack(struct keyref *ref, enum list_end end, const struc
     while (count && list_is_embedded(ref->entry)) {
         struct batch batch;
         batch_prepare(&batch, elements, count);
-        size_t size = list_embedded_size(ref->entry);
-        size_t length = list_embedded_count(ref->entry) + batch.count;
-        if (!list_embedded_fits(size + batch.size, length)) {
+        struct packed body = packed_view(ref->entry);
+        size_t size = packed_size(body), length = body.count + batch.count;
+        if (!fits_entry(size + batch.size, length)) {
             move_out_of_line(ref, LIST_LISTPACK, one_node_limits);
             break;
         }
         size_t at = end == LIST_HEAD ? 0 : size;
-        batch_write(&batch, list_embedded_splice(ref, at, 0, batch.size, length), end);
+        batch_write(&batch, packed_splice_key(ref, at, 0, batch.size, length), end);
         elements += batch.count;
         count -= batch.count;
     }
@@ -191,13 +202,6 @@ static uint64_t push_listpack(struct keyref *ref, enum list_end end, const struc
     return length;
 }
 
-static struct entry *out_of_line_new(struct slice key, struct quicklist *list,
-                                     enum list_encoding encoding) {
-    struct entry *entry = entry_new(key, VALUE_LIST, encoding, sizeof(struct quicklist *));
-    entry_set_pointer(entry, list);
-    return entry;
-}
-
 void list_create(struct keyref *ref, struct slice key, enum list_end end,
                  const struct slice *elements, size_t count,
                  const struct quicklist_limits *limits) {
@@ -205,9 +209,11 @@ void list_create(struct keyref *ref, struct slice key, enum list_end end,
     struct batch batch;
     batch_prepare(&batch, elements, count);
     bool large = outgrows(LISTPACK_OVERHEAD, 0, elements, count, limits);
-    if (!large && list_embedded_fits(batch.size, batch.count)) {
-        struct entry *entry = list_embedded_new(key, batch.size, batch.count);
-        batch_write(&batch, list_embedded_first(entry), end);
+    if (!large && fits_entry(batch.size, batch.count)) {
+        uint8_t *first;
+        struct entry *entry =
+            packed_new(key, VALUE_LIST, LIST_EMBEDDED, batch.size, batch.count, &first);
+        batch_write(&batch, first, end);
         keyspace_add(ref, entry);
         if (batch.count == count) return;
         push_listpack(ref, end, elements + batch.count, count - batch.count, limits);
@@ -216,7 +222,8 @@ void list_create(struct keyref *ref, struct slice key, enum list_end end,
     }
     struct quicklist *list = quicklist_new(large ? *limits : one_node_limits);
     push_out_of_line(list, end, elements, count);
-    keyspace_add(ref, out_of_line_new(key, list, large ? LIST_QUICKLIST : LIST_LISTPACK));
+    keyspace_add(ref,
+                 entry_new_pointer(key, VALUE_LIST, large ? LIST_QUICKLIST : LIST_LISTPACK, list));
     if (!large) choose_encoding(ref, limits);
 }
 
@@ -224,11 +231,12 @@ struct entry *list_from_body(struct slice key, const uint8_t *first, const uint8
                              size_t count, const struct quicklist_limits *limits) {
     size_t size = (size_t)(end - first);
     CHECKED_ASSERT(listpack_body_check(first, end, count));
-    if (!list_embedded_fits(size, count) ||
+    if (!fits_entry(size, count) ||
         quicklist_exceeds_fill(limits->fill, size + LISTPACK_OVERHEAD, count))
         return list_from_quicklist(key, quicklist_from_body(*limits, first, end, count), limits);
-    struct entry *entry = list_embedded_new(key, size, count);
-    memcpy(list_embedded_first(entry), first, size);
+    uint8_t *body;
+    struct entry *entry = packed_new(key, VALUE_LIST, LIST_EMBEDDED, size, count, &body);
+    memcpy(body, first, size);
     return entry;
 }
 
@@ -239,14 +247,14 @@ struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
     CHECKED_ASSERT(count > 0 && quicklist_limits_of(list).fill == limits->fill);
     if (!quicklist_single_body(list, &first, &end) ||
         quicklist_exceeds_fill(limits->fill, (size_t)(end - first) + LISTPACK_OVERHEAD, count))
-        return out_of_line_new(key, list, LIST_QUICKLIST);
-    if (list_embedded_fits((size_t)(end - first), count)) {
+        return entry_new_pointer(key, VALUE_LIST, LIST_QUICKLIST, list);
+    if (fits_entry((size_t)(end - first), count)) {
         struct entry *entry = list_from_body(key, first, end, count, limits);
         quicklist_free(list);
         return entry;
     }
     quicklist_set_limits(list, one_node_limits);
-    return out_of_line_new(key, list, LIST_LISTPACK);
+    return entry_new_pointer(key, VALUE_LIST, LIST_LISTPACK, list);
 }
 
 /* Returns the new length. */
@@ -277,10 +285,10 @@ static void insert(struct keyref *ref, uint64_t index, bool after, struct slice 
     struct listpack_element element;
     listpack_prepare(&element, text);
     if (list_is_embedded(ref->entry)) {
-        size_t count = list_embedded_count(ref->entry) + 1;
-        if (list_embedded_fits(list_embedded_size(ref->entry) + element.size, count)) {
-            size_t at = list_embedded_offset(ref->entry, index + after);
-            listpack_write(list_embedded_splice(ref, at, 0, element.size, count), &element);
+        struct packed body = packed_view(ref->entry);
+        if (fits_entry(packed_size(body) + element.size, body.count + 1)) {
+            size_t at = (size_t)(seek(body, index + after) - body.first);
+            listpack_write(packed_splice_key(ref, at, 0, element.size, body.count + 1), &element);
             return;
         }
         move_out_of_line(ref, LIST_LISTPACK, one_node_limits);
@@ -333,11 +341,12 @@ void list_set(struct keyref *ref, uint64_t index, struct slice text,
         outgrows_by_set(ref->entry, index, &element, limits))
         become_quicklist(ref, limits);
     if (list_is_embedded(ref->entry)) {
-        size_t at = list_embedded_offset(ref->entry, index);
-        size_t old_size = listpack_size(list_embedded_first(ref->entry) + at);
-        size_t count = list_embedded_count(ref->entry);
-        if (list_embedded_fits(list_embedded_size(ref->entry) - old_size + element.size, count)) {
-            listpack_write(list_embedded_splice(ref, at, old_size, element.size, count), &element);
+        struct packed body = packed_view(ref->entry);
+        const uint8_t *old = seek(body, index);
+        size_t at = (size_t)(old - body.first), old_size = listpack_size(old);
+        if (fits_entry(packed_size(body) - old_size + element.size, body.count)) {
+            listpack_write(packed_splice_key(ref, at, old_size, element.size, body.count),
+                           &element);
             return;
         }
         move_out_of_line(ref, LIST_LISTPACK, one_node_limits);
@@ -345,6 +354,22 @@ void list_set(struct keyref *ref, uint64_t index, struct slice text,
     quicklist_replace(out_of_line(ref->entry), index, &element);
     if (entry_encoding(ref->entry) == LIST_LISTPACK) choose_encoding(ref, limits);
     shrink(ref, limits);
+}
+
+/* Moves an end element of a body to its other end. O(body). */
+static void rotate_embedded(struct packed body, enum list_end from) {
+    uint8_t moved[LIST_EMBEDDED_MAX];
+    size_t size = from == LIST_HEAD ? listpack_size(body.first) : listpack_size_before(body.end);
+    size_t rest = packed_size(body) - size;
+    if (from == LIST_HEAD) {
+        memcpy(moved, body.first, size);
+        memmove(body.first, body.first + size, rest);
+        memcpy(body.end - size, moved, size);
+    } else {
+        memcpy(moved, body.end - size, size);
+        memmove(body.first + size, body.first, rest);
+        memcpy(body.first, moved, size);
+    }
 }
 
 /* Moves an end element of an out-of-line list. Its text is copied first, because a push may move or
@@ -376,7 +401,7 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
         text = listpack_value_text(&value, buffer);
     }
     if (list_is_embedded(ref->entry)) {
-        list_embedded_rotate(ref->entry, from);
+        rotate_embedded(packed_view(ref->entry), from);
         return;
     }
     rotate_out_of_line(out_of_line(ref->entry), from, text);
@@ -386,12 +411,20 @@ void list_rotate(struct keyref *ref, enum list_end from, const struct quicklist_
 
 /* --- Removing --- */
 
+/* Removes `n` elements of an embedded list from `index` on. O(body). */
+static void delete_embedded(struct keyref *ref, uint64_t index, uint64_t n) {
+    struct packed body = packed_view(ref->entry);
+    const uint8_t *from = seek(body, index), *to = seek(body, index + n);
+    packed_splice_key(ref, (size_t)(from - body.first), (size_t)(to - from), 0,
+                      body.count - (size_t)n);
+}
+
 void list_drop(struct keyref *ref, enum list_end end, uint64_t count,
                const struct quicklist_limits *limits) {
     uint64_t old_length = list_length(ref->entry), length = old_length - count;
     CHECKED_ASSERT(count <= old_length);
     if (list_is_embedded(ref->entry)) {
-        list_embedded_delete(ref, end == LIST_HEAD ? 0 : (size_t)length, (size_t)count);
+        delete_embedded(ref, end == LIST_HEAD ? 0 : length, count);
     } else {
         quicklist_drop(out_of_line(ref->entry), end, count);
         shrink(ref, limits);
@@ -404,8 +437,8 @@ void list_trim(struct keyref *ref, uint64_t from, uint64_t count,
     uint64_t old_length = list_length(ref->entry), behind = old_length - from - count;
     CHECKED_ASSERT(from <= old_length && count <= old_length - from);
     if (list_is_embedded(ref->entry)) {
-        list_embedded_delete(ref, (size_t)(from + count), (size_t)behind);
-        list_embedded_delete(ref, 0, (size_t)from);
+        delete_embedded(ref, from + count, behind);
+        delete_embedded(ref, 0, from);
     } else {
         struct quicklist *list = out_of_line(ref->entry);
         quicklist_drop(list, LIST_TAIL, behind);
@@ -417,9 +450,14 @@ void list_trim(struct keyref *ref, uint64_t from, uint64_t count,
 
 static uint64_t remove_from_embedded(struct keyref *ref, const struct listpack_element *needle,
                                      uint64_t max, enum list_direction direction) {
-    uint64_t length = list_embedded_count(ref->entry);
-    return list_embedded_remove(ref, needle, (size_t)(max < length ? max : length),
-                                direction == LIST_BACKWARD);
+    struct packed body = packed_view(ref->entry);
+    size_t removed;
+    const uint8_t *end = listpack_remove_matching(body.first, body.end, needle,
+                                                  max < body.count ? (size_t)max : body.count,
+                                                  direction == LIST_BACKWARD, &removed);
+    packed_splice_key(ref, (size_t)(end - body.first), (size_t)(body.end - end), 0,
+                      body.count - removed);
+    return removed;
 }
 
 static uint64_t remove_out_of_line(struct keyref *ref, const struct listpack_element *needle,
@@ -446,26 +484,92 @@ uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
 /* --- Looking --- */
 
 uint64_t list_length(const struct entry *entry) {
-    return list_is_embedded(entry) ? list_embedded_count(entry)
+    return list_is_embedded(entry) ? packed_small_count(entry)
                                    : quicklist_count(out_of_line(entry));
 }
 
 const uint8_t *list_peek(const struct entry *entry, enum list_end end) {
     CHECKED_ASSERT(list_length(entry) > 0);
     if (!list_is_embedded(entry)) return quicklist_peek(out_of_line(entry), end);
-    const uint8_t *first = list_embedded_first(entry);
-    if (end == LIST_HEAD) return first;
-    const uint8_t *behind = first + list_embedded_size(entry);
-    return behind - listpack_size_before(behind);
+    struct packed body = packed_view(entry);
+    return end == LIST_HEAD ? body.first : body.end - listpack_size_before(body.end);
 }
+
+/* --- Reading in order --- */
+
+void list_iter_start(struct list_iter *iter, const struct entry *entry, uint64_t index,
+                     enum list_direction direction) {
+    CHECKED_ASSERT(index < list_length(entry));
+    iter->embedded = list_is_embedded(entry);
+    if (!iter->embedded) {
+        quicklist_iter_start(&iter->chunks, out_of_line(entry), index, direction);
+        return;
+    }
+    struct packed body = packed_view(entry);
+    iter->first = body.first;
+    iter->end = body.end;
+    iter->readable_end = (const uint8_t *)entry + entry_allocated(entry, list_value_size(entry));
+    iter->direction = direction;
+    iter->index = index;
+    bool forward = direction == LIST_FORWARD;
+    iter->at = seek(body, forward ? index : index + 1);
+    iter->remaining = forward ? body.count - index : index + 1;
+}
+
+void list_iter_end(struct list_iter *iter) {
+    if (!iter->embedded) quicklist_iter_end(&iter->chunks);
+}
+
+/* Counts `n` elements as passed. */
+static void iter_advance(struct list_iter *iter, uint64_t n) {
+    iter->index = iter->direction == LIST_FORWARD ? iter->index + n : iter->index - n;
+    iter->remaining -= n;
+}
+
+const uint8_t *list_iter_next(struct list_iter *iter) {
+    if (!iter->embedded) return quicklist_iter_next(&iter->chunks);
+    if (iter->remaining == 0) return NULL;
+    iter_advance(iter, 1);
+    return listpack_step(&iter->at, iter->direction == LIST_FORWARD);
+}
+
+bool list_iter_run(struct list_iter *iter, struct quicklist_run *run) {
+    if (!iter->embedded) return quicklist_iter_run(&iter->chunks, run);
+    if (iter->remaining == 0) return false;
+    bool forward = iter->direction == LIST_FORWARD;
+    run->first = forward ? iter->at : iter->first;
+    run->end = forward ? iter->end : iter->at;
+    run->readable_end = iter->readable_end;
+    run->count = (size_t)iter->remaining;
+    iter->at = forward ? iter->end : iter->first;
+    iter_advance(iter, iter->remaining);
+    return true;
+}
+
+bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle, uint64_t max,
+                    uint64_t *index) {
+    if (!iter->embedded) return quicklist_iter_find(&iter->chunks, needle, max, index);
+    size_t skipped;
+    size_t limit = (size_t)(max < iter->remaining ? max : iter->remaining);
+    bool forward = iter->direction == LIST_FORWARD;
+    const uint8_t *found = forward
+                               ? listpack_find(iter->at, iter->end, needle, limit, &skipped)
+                               : listpack_find_back(iter->first, iter->at, needle, limit, &skipped);
+    if (found == NULL) return false;
+    *index = forward ? iter->index + skipped : iter->index - skipped;
+    iter->at = forward ? found + needle->size : found;
+    iter_advance(iter, skipped + 1);
+    return true;
+}
+
+/* --- What every type has --- */
 
 const char *list_encoding_name(const struct entry *entry) {
     return entry_encoding(entry) == LIST_QUICKLIST ? "quicklist" : "listpack";
 }
 
 size_t list_value_size(const struct entry *entry) {
-    return list_is_embedded(entry) ? LIST_EMBEDDED_OFFSET + list_embedded_size(entry)
-                                   : sizeof(struct quicklist *);
+    return list_is_embedded(entry) ? packed_value_size(entry) : sizeof(struct quicklist *);
 }
 
 size_t list_allocated(const struct entry *entry) {
@@ -502,14 +606,21 @@ const struct quicklist *list_quicklist(const struct entry *entry) {
 
 bool list_single_body(const struct entry *entry, const uint8_t **first, const uint8_t **end) {
     if (!list_is_embedded(entry)) return quicklist_single_body(out_of_line(entry), first, end);
-    *first = list_embedded_first(entry);
-    *end = *first + list_embedded_size(entry);
+    struct packed body = packed_view(entry);
+    *first = body.first;
+    *end = body.end;
     return true;
+}
+
+static bool embedded_check(const struct entry *entry) {
+    struct packed body = packed_view(entry);
+    return packed_check(entry) && fits_entry(packed_size(body), body.count) &&
+           listpack_body_check(body.first, body.end, body.count);
 }
 
 bool list_check(const struct entry *entry) {
     if (!entry_check(entry) || entry_type(entry) != VALUE_LIST) return false;
-    if (list_is_embedded(entry)) return list_embedded_check(entry);
+    if (list_is_embedded(entry)) return embedded_check(entry);
     const struct quicklist *list = out_of_line(entry);
     const uint8_t *first, *end;
     if (entry_encoding(entry) == LIST_LISTPACK && quicklist_count(list) != 0 &&

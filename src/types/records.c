@@ -18,10 +18,9 @@ unsigned records_layout(const struct entry *entry) {
 }
 
 struct entry *records_new(struct slice key, enum value_type type, bool as_table) {
-    if (!as_table) return packed_new(key, type, RECORDS_PACKED);
-    struct entry *entry = entry_new(key, type, RECORDS_TABLE, sizeof(struct recordtable *));
-    entry_set_pointer(entry, recordtable_new(has_values(entry)));
-    return entry;
+    uint8_t *first;
+    if (!as_table) return packed_new(key, type, RECORDS_PACKED, 0, 0, &first);
+    return entry_new_pointer(key, type, RECORDS_TABLE, recordtable_new(type == VALUE_HASH));
 }
 
 size_t records_count(const struct entry *entry) {
@@ -64,7 +63,7 @@ static void remove_at(struct entry **entry, const uint8_t *at) {
 static size_t place_for(const struct entry *entry, int64_t expiry_ms) {
     struct packed body = packed_view(entry);
     const uint8_t *at = body.first;
-    if (expiry_ms == RECORD_NEVER) return (size_t)(body.end - body.first);
+    if (expiry_ms == RECORD_NEVER) return packed_size(body);
     while (at < body.end) {
         struct record record;
         const uint8_t *next = recordlist_read(at, records_layout(entry), &record);
@@ -84,7 +83,7 @@ void records_append(struct entry **entry, const struct record *record) {
 static void make_expiring(struct entry **entry) {
     unsigned old_layout = records_layout(*entry);
     struct packed body = packed_view(*entry);
-    size_t old_size = (size_t)(body.end - body.first), count = body.count;
+    size_t old_size = packed_size(body), count = body.count;
     /* The old records stand at the end while the new ones are written from the start on. */
     uint8_t *to = packed_splice(entry, 0, 0, count * sizeof(int64_t), count);
     entry_set_type(*entry, entry_type(*entry), RECORDS_EXPIRING);
@@ -108,10 +107,7 @@ void records_make_table(struct entry **entry) {
     records_iter_start(&iter, *entry);
     while (records_iter_next(&iter, &record))
         recordtable_set(table, &record, recordtable_hash(record.field));
-    *entry = entry_resize(*entry, packed_value_size(*entry), sizeof(table));
-    entry_set_type(*entry, entry_type(*entry), RECORDS_TABLE);
-    entry_set_byte(*entry, 0);
-    entry_set_pointer(*entry, table);
+    packed_move_out(entry, RECORDS_TABLE, table);
 }
 
 /* Returns whether a packed value would exceed the limits with this record, as one more if
@@ -121,8 +117,7 @@ static bool exceeds(const struct entry *entry, const struct record *record, bool
     struct packed body = packed_view(entry);
     size_t size = record->field.len + record->value.len;
     return record->field.len > limits->text || record->value.len > limits->text ||
-           body.count + more > limits->records ||
-           (size_t)(body.end - body.first) + size > PACKED_SIZE_MAX;
+           body.count + more > limits->records || packed_size(body) + size > PACKED_SIZE_MAX;
 }
 
 /* Replaces the packed record at `at`, which is `old`. */

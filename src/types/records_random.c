@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "types/packed.h"
 
 /* An index is worth its time where less than about one record in PATIENCE + 1 has not expired. */
 enum { PATIENCE_FIRST = 64, PATIENCE = 8 };

@@ -4,14 +4,14 @@
 #ifndef PACKLIST_TYPES_RECORDS_RANDOM_H
 #define PACKLIST_TYPES_RECORDS_RANDOM_H
 
-#include "types/packed_index.h"
+#include "types/packed.h"
 #include "types/records.h"
 
 /* Draws from a value that does not change between the draws; a record may come more than once.
  * Lives on the caller's stack.
  *
  * Where single draws are slow, an index makes further ones fast. A packed value gets one when the
- * draws have passed as many records as it has (types/packed_index.h). A table gets one when most
+ * draws have passed as many records as it has (types/packed.h). A table gets one when most
  * draws hit expired records: the positions of the others, 8 bytes for each. */
 struct records_draws {
     const struct entry *entry;

@@ -1,23 +1,143 @@
-/* Sorted sets: chooses the encoding. The work on members is done in zset_embedded.c and
- * ds/skiplist. Each function that changes the length reports it to the keyspace. */
+/* Sorted sets: chooses the encoding. The work on members is done here for one in its entry, whose
+ * body types/packed.h draws, and in ds/skiplist for any other. A score in a body is the text that
+ * number_format_double writes, so that most are integers. Each function that changes the length
+ * reports it to the keyspace. */
 #include "types/zset.h"
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/number.h"
 #include "base/prefetch.h"
+#include "ds/listpack.h"
 #include "ds/skiplist_capture.h"
 #include "types/type_operations.h"
 #include "types/value.h"
-#include "types/zset_embedded.h"
 
 #include <math.h>
 
-/* No listpack becomes larger, whatever the limits. */
-enum { BODY_SIZE_MAX = 1 << 30, PAIR_OVERHEAD_MAX = 64 };
+/* The encoding nibble of a sorted set's entry. */
+enum zset_encoding { ZSET_EMBEDDED, ZSET_SKIPLIST = ENTRY_OUT_OF_LINE };
+
+/* Bytes of a pair in a body beside the member's text. */
+enum { PAIR_OVERHEAD_MAX = 64 };
+
+static bool zset_is_embedded(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_ZSET);
+    return entry_encoding(entry) == ZSET_EMBEDDED;
+}
 
 static struct skiplist *skiplist_of(const struct entry *entry) {
     return entry_pointer(entry);
+}
+
+/* --- A body of pairs --- */
+
+/* A pair made ready to be written. A view of the member; must not be copied. */
+struct pair {
+    struct listpack_element member;
+    struct listpack_element score;
+    char score_text[DOUBLE_TEXT_MAX];
+    size_t size; /* of both */
+};
+
+static void pair_prepare(struct pair *pair, struct slice member, double score) {
+    CHECKED_ASSERT(!isnan(score));
+    listpack_prepare(&pair->member, member);
+    size_t len = number_format_double(pair->score_text, zset_score(score));
+    listpack_prepare(&pair->score, slice_make(pair->score_text, len));
+    pair->size = pair->member.size + pair->score.size;
+}
+
+/* Returns the end. */
+static uint8_t *pair_write(uint8_t *at, const struct pair *pair) {
+    listpack_write(at, &pair->member);
+    listpack_write(at + pair->member.size, &pair->score);
+    return at + pair->size;
+}
+
+bool zset_parse_score(const uint8_t *element, double *score) {
+    struct listpack_value value;
+    listpack_get(element, &value);
+    if (value.ptr) return number_parse_double(slice_make(value.ptr, value.len), score);
+    *score = (double)value.integer;
+    return true;
+}
+
+static double score_at(const uint8_t *element) {
+    double score = 0;
+    zset_parse_score(element, &score);
+    return score;
+}
+
+/* Reads the member of the pair at `at`, which is moved past the pair (before it, when not
+ * `forward`). Returns the element of the score. */
+static const uint8_t *read_text(const uint8_t **at, bool forward, struct zset_member *member) {
+    const uint8_t *one = listpack_step(at, forward), *two = listpack_step(at, forward);
+    struct listpack_value value;
+    listpack_get(forward ? one : two, &value);
+    member->text = listpack_value_text(&value, member->digits);
+    return forward ? two : one;
+}
+
+/* The same with the score. */
+static void read_pair(const uint8_t **at, bool forward, struct zset_member *member) {
+    member->score = score_at(read_text(at, forward, member));
+}
+
+/* Fills `place`. O(n). */
+static void find_embedded(const struct entry *entry, struct slice member,
+                          struct zset_place *place) {
+    struct packed body = packed_view(entry);
+    const uint8_t *first = body.first, *end = body.end;
+    struct listpack_element needle;
+    place->found = false;
+    if (member.len > LISTPACK_TEXT_MAX) return;
+    listpack_prepare(&needle, member);
+    size_t elements = 0, skipped;
+    for (const uint8_t *at = first; at < end; at += listpack_size(at), elements++) {
+        at = listpack_find(at, end, &needle, SIZE_MAX, &skipped);
+        if (!at) return;
+        elements += skipped;
+        if (elements % 2 == 1) continue; /* a score that looks like the member */
+        place->found = true;
+        place->index = elements / 2;
+        place->score = score_at(at + listpack_size(at));
+        return;
+    }
+}
+
+static bool is_before(const struct zset_member *a, double score, struct slice member) {
+    return a->score < score || (a->score == score && slice_compare(a->text, member) < 0);
+}
+
+/* Puts the pair where it belongs; it is not in the sorted set. O(n). */
+static void insert_embedded(struct keyref *ref, const struct pair *pair, struct slice member,
+                            double score) {
+    struct packed body = packed_view(ref->entry);
+    const uint8_t *at = body.first;
+    while (at < body.end) {
+        const uint8_t *next = at;
+        struct zset_member other;
+        read_pair(&next, true, &other);
+        if (!is_before(&other, score, member)) break;
+        at = next;
+    }
+    pair_write(packed_splice_key(ref, (size_t)(at - body.first), 0, pair->size, body.count + 1),
+               pair);
+}
+
+/* The pair of this rank (== count: the end). O(n). */
+static const uint8_t *seek(struct packed body, uint64_t rank) {
+    CHECKED_ASSERT(rank <= body.count);
+    return listpack_seek_in(body.first, body.end, 2 * body.count, 2 * (size_t)rank);
+}
+
+/* Removes `count` members from rank `from` on. O(n). */
+static void remove_embedded(struct keyref *ref, uint64_t from, uint64_t count) {
+    struct packed body = packed_view(ref->entry);
+    const uint8_t *begin = seek(body, from), *end = seek(body, from + count);
+    packed_splice_key(ref, (size_t)(begin - body.first), (size_t)(end - begin), 0,
+                      body.count - (size_t)count);
 }
 
 /* --- Conversion --- */
@@ -28,30 +148,23 @@ static void add_to_skiplist(struct skiplist *list, struct slice member, double s
 }
 
 static void become_skiplist(struct keyref *ref) {
+    struct entry *entry = ref->entry;
     struct skiplist *list = skiplist_new();
-    const uint8_t *at = zset_embedded_first(ref->entry), *end = zset_embedded_end(ref->entry);
-    while (at < end) {
+    struct packed body = packed_view(entry);
+    const uint8_t *at = body.first;
+    while (at < body.end) {
         struct zset_member member;
-        zset_embedded_read(&at, true, &member);
+        read_pair(&at, true, &member);
         add_to_skiplist(list, member.text, member.score);
     }
-    struct entry *entry =
-        entry_resize(ref->entry, zset_value_size(ref->entry), sizeof(struct skiplist *));
-    entry_set_pointer(entry, list);
-    entry_set_type(entry, VALUE_ZSET, ZSET_SKIPLIST);
-    if (entry != ref->entry) keyref_moved(ref, entry);
-}
-
-static struct entry *new_of_skiplist(struct slice key, struct skiplist *list) {
-    struct entry *entry = entry_new(key, VALUE_ZSET, ZSET_SKIPLIST, sizeof(struct skiplist *));
-    entry_set_pointer(entry, list);
-    return entry;
+    packed_move_out(&entry, ZSET_SKIPLIST, list);
+    keyref_moved(ref, entry);
 }
 
 static bool fits_listpack(uint64_t count, size_t longest, size_t size,
                           const struct zset_limits *limits) {
     return count <= limits->listpack_entries && count <= UINT32_MAX &&
-           longest <= limits->listpack_value && size < BODY_SIZE_MAX;
+           longest <= limits->listpack_value && size < PACKED_SIZE_MAX;
 }
 
 struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t longest,
@@ -59,24 +172,23 @@ struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t
     uint64_t count = skiplist_count(list);
     CHECKED_ASSERT(count > 0);
     size_t size = 0;
-    struct zset_pair pair;
+    struct pair pair;
     struct skiplist_cursor cursor;
     if (!fits_listpack(count, longest, 0, limits) ||
-        (longest + PAIR_OVERHEAD_MAX) * count > BODY_SIZE_MAX)
-        return new_of_skiplist(key, list);
+        (longest + PAIR_OVERHEAD_MAX) * count > PACKED_SIZE_MAX)
+        return entry_new_pointer(key, VALUE_ZSET, ZSET_SKIPLIST, list);
     skiplist_seek(list, 0, &cursor);
     do {
-        zset_pair_prepare(&pair, skiplist_cursor_member(&cursor), skiplist_cursor_score(&cursor));
-        size += pair.member.size + pair.score.size;
+        pair_prepare(&pair, skiplist_cursor_member(&cursor), skiplist_cursor_score(&cursor));
+        size += pair.size;
     } while (skiplist_next(&cursor));
-    struct entry *entry = zset_embedded_new(key, size);
-    size = 0;
+    uint8_t *at;
+    struct entry *entry = packed_new(key, VALUE_ZSET, ZSET_EMBEDDED, size, (size_t)count, &at);
     skiplist_seek(list, 0, &cursor);
-    for (uint32_t i = 0; i < count; i++) {
-        zset_pair_prepare(&pair, skiplist_cursor_member(&cursor), skiplist_cursor_score(&cursor));
-        size = zset_embedded_append(entry, size, i, &pair);
-        skiplist_next(&cursor);
-    }
+    do {
+        pair_prepare(&pair, skiplist_cursor_member(&cursor), skiplist_cursor_score(&cursor));
+        at = pair_write(at, &pair);
+    } while (skiplist_next(&cursor));
     skiplist_free(list);
     return entry;
 }
@@ -85,29 +197,29 @@ void zset_create(struct keyref *ref, struct slice key, struct slice member, doub
                  uint64_t count, size_t longest, const struct zset_limits *limits) {
     CHECKED_ASSERT(!isnan(score) && count > 0 && longest >= member.len);
     if (fits_listpack(count, longest, longest + PAIR_OVERHEAD_MAX, limits)) {
-        struct zset_pair pair;
-        zset_pair_prepare(&pair, member, score);
-        struct entry *entry = zset_embedded_new(key, pair.member.size + pair.score.size);
-        zset_embedded_append(entry, 0, 0, &pair);
+        struct pair pair;
+        pair_prepare(&pair, member, score);
+        uint8_t *first;
+        struct entry *entry = packed_new(key, VALUE_ZSET, ZSET_EMBEDDED, pair.size, 1, &first);
+        pair_write(first, &pair);
         keyspace_add(ref, entry);
     } else {
         struct skiplist *list = skiplist_new();
         add_to_skiplist(list, member, score);
-        keyspace_add(ref, new_of_skiplist(key, list));
+        keyspace_add(ref, entry_new_pointer(key, VALUE_ZSET, ZSET_SKIPLIST, list));
     }
 }
 
 /* --- Members --- */
 
 uint64_t zset_length(const struct entry *entry) {
-    return zset_is_embedded(entry) ? zset_embedded_count(entry)
-                                   : skiplist_count(skiplist_of(entry));
+    return zset_is_embedded(entry) ? packed_view(entry).count : skiplist_count(skiplist_of(entry));
 }
 
 struct zset_place zset_find(const struct entry *entry, struct slice member) {
     struct zset_place place = {.found = false};
     if (zset_is_embedded(entry)) {
-        zset_embedded_find(entry, member, &place);
+        find_embedded(entry, member, &place);
         return place;
     }
     place.in_list = skiplist_find(skiplist_of(entry), member);
@@ -139,15 +251,15 @@ void zset_put(struct keyref *ref, const struct zset_place *place, struct slice m
         put_in_skiplist(skiplist_of(ref->entry), &place->in_list, member, score);
     } else if (!place->found &&
                !fits_listpack(length + 1, member.len,
-                              zset_embedded_size(ref->entry) + member.len + PAIR_OVERHEAD_MAX,
+                              packed_size(packed_view(ref->entry)) + member.len + PAIR_OVERHEAD_MAX,
                               limits)) {
         become_skiplist(ref);
         add_to_skiplist(skiplist_of(ref->entry), member, score);
     } else {
-        struct zset_pair pair;
-        zset_pair_prepare(&pair, member, score);
-        if (place->found) zset_embedded_remove(ref, place->index, 1);
-        zset_embedded_insert(ref, &pair, member, score);
+        struct pair pair;
+        pair_prepare(&pair, member, score);
+        if (place->found) remove_embedded(ref, place->index, 1);
+        insert_embedded(ref, &pair, member, score);
     }
     if (!place->found) keyspace_resized(ref, length, length + 1);
 }
@@ -160,7 +272,7 @@ void zset_remove(struct keyref *ref, const struct zset_place *place) {
     CHECKED_ASSERT(place->found);
     uint64_t length = zset_length(ref->entry);
     if (zset_is_embedded(ref->entry))
-        zset_embedded_remove(ref, place->index, 1);
+        remove_embedded(ref, place->index, 1);
     else
         skiplist_delete(skiplist_of(ref->entry), &place->in_list);
     keyspace_resized(ref, length, length - 1);
@@ -170,7 +282,7 @@ void zset_remove_range(struct keyref *ref, uint64_t from, uint64_t count) {
     uint64_t length = zset_length(ref->entry);
     CHECKED_ASSERT(from + count <= length);
     if (zset_is_embedded(ref->entry))
-        zset_embedded_remove(ref, from, count);
+        remove_embedded(ref, from, count);
     else
         skiplist_delete_range(skiplist_of(ref->entry), from, count);
     keyspace_resized(ref, length, length - count);
@@ -247,7 +359,7 @@ void zset_iter_start(struct zset_iter *iter, const struct entry *entry, uint64_t
     if (rank >= length) return;
     iter->left = forward ? length - rank : rank + 1;
     if (zset_is_embedded(entry))
-        iter->at = zset_embedded_seek(entry, forward ? rank : rank + 1);
+        iter->at = seek(packed_view(entry), forward ? rank : rank + 1);
     else
         skiplist_seek(skiplist_of(entry), rank, &iter->cursor);
 }
@@ -261,7 +373,7 @@ bool zset_iter_next(struct zset_iter *iter, struct zset_member *member) {
     if (iter->left == 0) return false;
     iter->left--;
     if (iter->at) {
-        zset_embedded_read(&iter->at, iter->forward, member);
+        read_pair(&iter->at, iter->forward, member);
         return true;
     }
     member->text = skiplist_cursor_member(&iter->cursor);
@@ -274,7 +386,7 @@ bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member) {
     if (iter->left == 0) return false;
     iter->left--;
     if (iter->at) {
-        zset_embedded_read_text(&iter->at, iter->forward, member);
+        read_text(&iter->at, iter->forward, member);
         return true;
     }
     member->text = skiplist_cursor_member(&iter->cursor);
@@ -286,7 +398,7 @@ bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member) {
 static void read_listpack_batch(struct zset_iter *iter, struct text_batch *batch, size_t count) {
     struct zset_member member;
     while (batch->count < count) {
-        zset_embedded_read_text(&iter->at, iter->forward, &member);
+        read_text(&iter->at, iter->forward, &member);
         if (member.text.ptr == member.digits)
             text_batch_add_digits(batch, member.text);
         else
@@ -321,9 +433,9 @@ void zset_draws_next(struct zset_draws *draws, struct random *random, struct zse
     CHECKED_ASSERT(zset_length(draws->entry) > 0);
     uint64_t length = zset_length(draws->entry), rank = random_below(random, length);
     if (zset_is_embedded(draws->entry)) {
-        const uint8_t *at = packed_index_seek(&draws->index, zset_embedded_first(draws->entry),
+        const uint8_t *at = packed_index_seek(&draws->index, packed_view(draws->entry).first,
                                               (size_t)length, (size_t)rank, skip_pair, 0);
-        zset_embedded_read(&at, true, member);
+        read_pair(&at, true, member);
         return;
     }
     struct zset_iter iter;
@@ -353,8 +465,9 @@ const struct skiplist *zset_skiplist(const struct entry *entry) {
 
 bool zset_listpack(const struct entry *entry, const uint8_t **first, const uint8_t **end) {
     if (!zset_is_embedded(entry)) return false;
-    *first = zset_embedded_first(entry);
-    *end = zset_embedded_end(entry);
+    struct packed body = packed_view(entry);
+    *first = body.first;
+    *end = body.end;
     return true;
 }
 
@@ -367,8 +480,7 @@ static uint64_t zset_value_length(const struct entry *entry) {
 }
 
 size_t zset_value_size(const struct entry *entry) {
-    return zset_is_embedded(entry) ? ZSET_EMBEDDED_OFFSET + zset_embedded_size(entry)
-                                   : sizeof(struct skiplist *);
+    return zset_is_embedded(entry) ? packed_value_size(entry) : sizeof(struct skiplist *);
 }
 
 size_t zset_allocated(const struct entry *entry) {
@@ -424,10 +536,31 @@ static void zset_own_value(struct entry *entry) {
     if (!zset_is_embedded(entry)) entry_set_pointer(entry, skiplist_copy(skiplist_of(entry)));
 }
 
+static bool embedded_check(const struct entry *entry) {
+    struct packed body = packed_view(entry);
+    const uint8_t *at = body.first;
+    struct zset_member member, last;
+    if (!packed_check(entry) || !listpack_body_check(at, body.end, 2 * body.count)) return false;
+    for (size_t i = 0; i < body.count; i++) {
+        const uint8_t *pair = at;
+        read_pair(&at, true, &member);
+        if (isnan(member.score) || !zset_parse_score(pair + listpack_size(pair), &member.score))
+            return false;
+        if (i > 0) {
+            const uint8_t *before = pair;
+            read_pair(&before, false, &last);
+            if (!is_before(&last, member.score, member.text)) return false;
+        }
+        struct zset_place place;
+        find_embedded(entry, member.text, &place);
+        if (!place.found || place.index != i) return false;
+    }
+    return true;
+}
+
 bool zset_check(const struct entry *entry) {
     if (!entry_check(entry) || entry_type(entry) != VALUE_ZSET) return false;
-    return zset_is_embedded(entry) ? zset_embedded_check(entry)
-                                   : skiplist_check(skiplist_of(entry));
+    return zset_is_embedded(entry) ? embedded_check(entry) : skiplist_check(skiplist_of(entry));
 }
 
 /* --- Captures --- */

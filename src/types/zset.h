@@ -22,8 +22,7 @@
 #include "base/number.h"
 #include "base/text_batch.h"
 #include "ds/skiplist.h"
-#include "store/keyspace.h"
-#include "types/packed_index.h"
+#include "types/packed.h"
 #include "types/value_limits.h"
 
 /* Adds a new sorted set with one member under `key`, which `ref` looked up and did not find. The

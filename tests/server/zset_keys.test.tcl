@@ -59,7 +59,7 @@ check_zsets "SORT BY nosort keeps the order of the scores" {
         [r SORT k BY nosort DESC LIMIT 1 2]
 } {{c b a x} {x a b c} {b a} {a b}}
 check_zsets "TYPE, SCAN TYPE and OBJECT know sorted sets" {
-    make_zset k {a 1}
+    make_zset k {a-member 1}
     r SET s x
     list [typed TYPE k] [r SCAN 0 COUNT 100 TYPE zset] [r OBJECT REFCOUNT k] [expr {[r MEMORY USAGE k] > 20}] \
         [string match "*encoding:$storage*" [r DEBUG OBJECT k]]
