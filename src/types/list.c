@@ -576,10 +576,6 @@ size_t list_allocated(const struct entry *entry) {
     return list_is_embedded(entry) ? 0 : quicklist_allocated(out_of_line(entry));
 }
 
-static uint64_t list_value_length(const struct entry *entry) {
-    return list_length(entry);
-}
-
 static size_t list_free_effort(const struct entry *entry) {
     if (list_is_embedded(entry)) return 1;
     const struct quicklist *list = out_of_line(entry);

@@ -403,10 +403,6 @@ const char *set_encoding_name(const struct entry *entry) {
 
 /* --- What every type has --- */
 
-static uint64_t set_value_length(const struct entry *entry) {
-    return set_length(entry);
-}
-
 static size_t set_value_size(const struct entry *entry) {
     return is_intset(entry) ? intset_size(intset_of(entry)) : records_value_size(entry);
 }

@@ -113,10 +113,6 @@ static const char *stream_encoding_name(const struct entry *entry) {
     return "stream";
 }
 
-static uint64_t stream_value_length(const struct entry *entry) {
-    return stream_length(entry);
-}
-
 static size_t stream_value_size(const struct entry *entry) {
     (void)entry;
     return sizeof(struct streamlog *);

@@ -403,10 +403,6 @@ const char *string_encoding_name(const struct entry *entry) {
     }
 }
 
-static uint64_t string_value_length(const struct entry *entry) {
-    return string_length(entry);
-}
-
 size_t string_value_size(const struct entry *entry) {
     return entry_is_out_of_line(entry) ? sizeof(void *) : entry_byte(entry);
 }

@@ -63,7 +63,7 @@ static inline size_t type_free_effort(size_t allocations, size_t bytes) {
  * the members, and the compiler refuses a row that lacks the last ones. */
 #define TYPE_OPERATIONS(prefix)                                                                    \
     {                                                                                              \
-        prefix##_encoding_name, prefix##_value_length, prefix##_value_size, prefix##_allocated,    \
+        prefix##_encoding_name, prefix##_length, prefix##_value_size, prefix##_allocated,          \
             prefix##_free_effort, prefix##_prefetch, prefix##_free_value, prefix##_own_value,      \
             prefix##_check, prefix##_capture_begin, prefix##_is_captured,                          \
             prefix##_capture_allocated, prefix##_capture_release, prefix##_capture_free            \

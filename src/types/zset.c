@@ -475,10 +475,6 @@ const char *zset_encoding_name(const struct entry *entry) {
     return zset_is_embedded(entry) ? "listpack" : "skiplist";
 }
 
-static uint64_t zset_value_length(const struct entry *entry) {
-    return zset_length(entry);
-}
-
 size_t zset_value_size(const struct entry *entry) {
     return zset_is_embedded(entry) ? packed_value_size(entry) : sizeof(struct skiplist *);
 }
