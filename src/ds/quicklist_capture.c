@@ -6,7 +6,7 @@
  *      release: nothing to do                             both were left to it, and are freed
  *
  * The tree copies arrays before it changes them (quicklist_tree.c), the list copies buffers before
- * it writes to them (quicklist_nodes.c); both leave the old ones (quicklist_left.h). Plain nodes at
+ * it writes to them (quicklist_nodes.c); both leave the old ones (leftovers.h). Plain nodes at
  * the ends are shared, too: nothing is ever written into them. */
 #include "ds/quicklist_capture.h"
 
@@ -25,7 +25,7 @@ struct quicklist_capture {
     struct quicklist_node tail;
     struct quicklist_tree_ref root;
     unsigned height;
-    struct quicklist_left left;
+    struct leftovers left;
 };
 
 static bool is_shared_end(const struct quicklist_node *end) {
@@ -114,7 +114,7 @@ void quicklist_capture_free(struct quicklist_capture *captured) {
     CHECKED_ASSERT(!captured->list);
     free_end(&captured->head);
     free_end(&captured->tail);
-    quicklist_left_free(&captured->left);
+    leftovers_free(&captured->left);
     mem_free_sized(captured, sizeof(*captured));
 }
 
@@ -152,12 +152,17 @@ static size_t pieces_shared(const struct quicklist *list) {
     return (size_t)head + tail + quicklist_tree_pieces_shared(&list->tree);
 }
 
+static void add_pieces(const struct leftover *item, void *arg) {
+    *(size_t *)arg += quicklist_tree_pieces_left(item);
+}
+
 bool quicklist_capture_check(const struct quicklist_capture *captured) {
     const struct quicklist *list = captured->list;
     struct check check = {.good = true};
     each_node(captured, check_node, &check);
     if (!check.good || check.nodes != captured->nodes) return false;
     if (list && (list->captured != captured || list->tree.left != &captured->left)) return false;
-    size_t shared = list ? pieces_shared(list) : 0;
-    return shared + quicklist_left_pieces(&captured->left) == pieces_captured(captured);
+    size_t pieces = list ? pieces_shared(list) : 0;
+    leftovers_visit(&captured->left, add_pieces, &pieces);
+    return pieces == pieces_captured(captured);
 }

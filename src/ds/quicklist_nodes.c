@@ -101,7 +101,7 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
 static void note_left(struct quicklist *list, const struct quicklist_node *before,
                       const struct quicklist_node *after) {
     if ((before->flags & ~after->flags) & QUICKLIST_NODE_SHARED)
-        quicklist_left_memory(list->tree.left, before->buffer, quicklist_node_allocated(before));
+        leftovers_add(list->tree.left, before->buffer, quicklist_node_allocated(before));
 }
 
 /* --- Compression --- */
@@ -198,7 +198,7 @@ static void drop_closed(struct quicklist_node *node, bool is_left, void *arg) {
     if (is_left) {
         size_t size = quicklist_node_allocated(node);
         list->allocated -= size;
-        quicklist_left_count(list->tree.left, size);
+        leftovers_count(list->tree.left, size);
         return;
     }
     quicklist_node_free(node, &list->allocated);
@@ -207,7 +207,7 @@ static void drop_closed(struct quicklist_node *node, bool is_left, void *arg) {
 
 static void free_open(struct quicklist *list, struct quicklist_open *open) {
     if (open->node.flags & QUICKLIST_NODE_SHARED)
-        quicklist_left_memory(list->tree.left, open->node.buffer, quicklist_open_allocated(open));
+        leftovers_add(list->tree.left, open->node.buffer, quicklist_open_allocated(open));
     quicklist_open_free(open, &list->allocated);
 }
 

@@ -88,7 +88,7 @@ static void array_own(struct quicklist_tree *tree, tree_ref *ref, unsigned heigh
     size_t size = array_capacity(height, ref->width);
     void *copy = mem_alloc(size);
     memcpy(copy, ref->child, ref->width * item_size(height));
-    quicklist_left_memory(tree->left, ref->child, size);
+    leftovers_add(tree->left, ref->child, size);
     ref->child = copy;
     for (size_t i = 0; i < ref->width; i++) {
         if (height > 0)
@@ -317,12 +317,39 @@ static void merge_around(struct quicklist_tree *tree, tree_ref *ref, unsigned he
     }
 }
 
+/* Frees arrays and buffers of a subtree that was left. */
+static void free_below(const tree_ref *ref, unsigned height) {
+    size_t allocated = SIZE_MAX / 2; /* no longer counted */
+    for (size_t i = 0; i < ref->width; i++) {
+        if (height > 0) {
+            free_below((tree_ref *)ref->child + i, height - 1);
+            continue;
+        }
+        struct quicklist_node *node = (struct quicklist_node *)ref->child + i;
+        node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
+        quicklist_node_free(node, &allocated);
+    }
+    mem_free_sized(ref->child, array_capacity(height, ref->width));
+}
+
+/* A subtree is left with its shape in place of a size: the width of its array, and its height. */
+enum { SHAPE_HEIGHT_SHIFT = 16 };
+
+static tree_ref left_ref(void *child, size_t shape) {
+    return (tree_ref){.child = child, .width = (uint16_t)shape};
+}
+
+static void free_left(void *child, size_t shape) {
+    tree_ref ref = left_ref(child, shape);
+    free_below(&ref, (unsigned)(shape >> SHAPE_HEIGHT_SHIFT));
+}
+
 /* Subtracts a shared subtree, which was left as a whole, from the tree's `allocated`. */
 static void count_left(struct quicklist_tree *tree, const tree_ref *ref, unsigned height,
                        quicklist_tree_visit *visit, void *arg) {
     size_t size = array_capacity(height, ref->width);
     tree->allocated -= size;
-    quicklist_left_count(tree->left, size);
+    leftovers_count(tree->left, size);
     for (size_t i = 0; i < ref->width; i++) {
         if (height > 0)
             count_left(tree, (tree_ref *)ref->child + i, height - 1, visit, arg);
@@ -345,7 +372,8 @@ static void remove_all(struct quicklist_tree *tree, tree_ref *ref, unsigned heig
                        quicklist_tree_visit *visit, void *arg) {
     if (tree->left != NULL && ref->shared && ref->width > 0) {
         assert(visit != NULL);
-        quicklist_left_tree(tree->left, ref, height);
+        size_t shape = (size_t)height << SHAPE_HEIGHT_SHIFT | ref->width;
+        leftovers_add_whole(tree->left, (struct leftover){ref->child, shape, free_left});
         count_left(tree, ref, height, visit, arg);
         *ref = (tree_ref){0};
         return;
@@ -414,7 +442,7 @@ void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
 /* --- Sharing --- */
 
 struct quicklist_tree_ref quicklist_tree_share(struct quicklist_tree *tree,
-                                               struct quicklist_left *left) {
+                                               struct leftovers *left) {
     assert(tree->left == NULL);
     tree->left = left;
     tree->root.shared = true;
@@ -435,26 +463,18 @@ void quicklist_tree_each(const tree_ref *ref, unsigned height,
     }
 }
 
-void quicklist_tree_free(tree_ref ref, unsigned height) {
-    size_t allocated = SIZE_MAX / 2; /* no longer counted */
-    for (size_t i = 0; i < ref.width; i++) {
-        if (height > 0) {
-            quicklist_tree_free(((tree_ref *)ref.child)[i], height - 1);
-            continue;
-        }
-        struct quicklist_node *node = (struct quicklist_node *)ref.child + i;
-        node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
-        quicklist_node_free(node, &allocated);
-    }
-    mem_free_sized(ref.child, array_capacity(height, ref.width));
-}
-
 size_t quicklist_tree_pieces(const tree_ref *ref, unsigned height) {
     if (ref->width == 0) return 0;
     size_t pieces = 1;
     for (size_t i = 0; i < ref->width; i++)
         pieces += height > 0 ? quicklist_tree_pieces((tree_ref *)ref->child + i, height - 1) : 1;
     return pieces;
+}
+
+size_t quicklist_tree_pieces_left(const struct leftover *item) {
+    if (item->free != free_left) return 1;
+    tree_ref ref = left_ref(item->memory, item->size);
+    return quicklist_tree_pieces(&ref, (unsigned)(item->size >> SHAPE_HEIGHT_SHIFT));
 }
 
 static size_t pieces_shared_below(const tree_ref *ref, unsigned height) {

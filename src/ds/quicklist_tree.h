@@ -5,12 +5,12 @@
  * 0. The tree owns its arrays; buffers of nodes belong to the list.
  *
  * A tree can be shared as it is at one moment, in O(1): it then copies each array before the first
- * write to it and leaves the old one behind (quicklist_left.h). */
+ * write to it and leaves the old one behind (leftovers.h). */
 #ifndef PACKLIST_DS_QUICKLIST_TREE_H
 #define PACKLIST_DS_QUICKLIST_TREE_H
 
+#include "ds/leftovers.h"
 #include "ds/quicklist.h"
-#include "ds/quicklist_left.h"
 #include "ds/quicklist_node.h"
 
 /* A subtree, as its parent refers to it. */
@@ -25,10 +25,9 @@ struct quicklist_tree_ref {
 
 struct quicklist_tree {
     struct quicklist_tree_ref root;
-    unsigned height;  /* 0: the root is a leaf */
-    size_t allocated; /* bytes of all arrays, as allocated */
-    struct quicklist_left
-        *left; /* while the tree is shared: gets memory that the tree no longer uses */
+    unsigned height;        /* 0: the root is a leaf */
+    size_t allocated;       /* bytes of all arrays, as allocated */
+    struct leftovers *left; /* gets memory that the tree no longer uses; NULL: it is not shared */
 };
 
 /* Visits a node that is about to leave the tree. If `is_left`, it is left with its subtree and must
@@ -65,8 +64,7 @@ void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
 /* Shares the tree as it is now. Until quicklist_tree_unshare the tree neither frees nor changes the
  * arrays and buffers that it has now; those that it replaces go to `left`. Returns the root to read
  * it by; its height is the present height of the tree. O(1). */
-struct quicklist_tree_ref quicklist_tree_share(struct quicklist_tree *tree,
-                                               struct quicklist_left *left);
+struct quicklist_tree_ref quicklist_tree_share(struct quicklist_tree *tree, struct leftovers *left);
 
 /* Ends the sharing: the tree owns again all memory that it still uses. O(1). */
 void quicklist_tree_unshare(struct quicklist_tree *tree);
@@ -76,12 +74,10 @@ void quicklist_tree_unshare(struct quicklist_tree *tree);
 void quicklist_tree_each(const struct quicklist_tree_ref *ref, unsigned height,
                          void (*visit)(const struct quicklist_node *node, void *arg), void *arg);
 
-/* Frees arrays and buffers of a subtree that no list uses. In any thread. O(nodes). */
-void quicklist_tree_free(struct quicklist_tree_ref ref, unsigned height);
-
-/* quicklist_tree_pieces: the number of arrays and nodes below `ref`. The other: those of them that
- * a shared tree still shares. O(nodes). */
+/* The number of arrays and nodes below `ref`; in what a tree has left; and those that a shared tree
+ * still shares. O(nodes). */
 size_t quicklist_tree_pieces(const struct quicklist_tree_ref *ref, unsigned height);
+size_t quicklist_tree_pieces_left(const struct leftover *item);
 size_t quicklist_tree_pieces_shared(const struct quicklist_tree *tree);
 
 /* --- Checking --- */

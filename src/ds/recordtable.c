@@ -22,7 +22,7 @@ struct recordtable *recordtable_new(bool values) {
 
 void recordtable__drop(struct recordtable *table, void *memory, size_t size, bool captured) {
     if (captured && table->capture)
-        quicklist_left_memory(&table->capture->left, memory, size);
+        leftovers_add(&table->capture->left, memory, size);
     else
         mem_free_sized(memory, size);
 }
@@ -30,7 +30,7 @@ void recordtable__drop(struct recordtable *table, void *memory, size_t size, boo
 void recordtable_free(struct recordtable *table) {
     if (table->capture) {
         struct recordtable_capture *capture = table->capture;
-        quicklist_left_count(&capture->left, recordtable_allocated(table));
+        leftovers_count(&capture->left, recordtable_allocated(table));
         table->capture = NULL;
         capture->orphan = table;
         capture->table = NULL;

@@ -22,7 +22,7 @@
  * nothing, but reads all segments, blocks and texts of before. The table replaces a segment that
  * is older than the epoch by a copy before it changes it; in the copy the pointers to blocks have
  * the bit SHARED. A block with this bit is replaced by a copy before it changes. What is replaced
- * or dropped is left to the capture (ds/quicklist_left.h), as is a text that is older than the
+ * or dropped is left to the capture (ds/leftovers.h), as is a text that is older than the
  * epoch. While there is no capture, epochs and SHARED mean nothing.
  *
  * Expiries: a segment in which a record expires has a column with the least expiry of each of its
@@ -31,8 +31,8 @@
 #define PACKLIST_DS_RECORDTABLE_INTERNAL_H
 
 #include "base/alloc.h"
+#include "ds/leftovers.h"
 #include "ds/linear_hashing.h"
-#include "ds/quicklist_left.h"
 #include "ds/recordtable.h"
 #include "ds/segmented.h"
 
@@ -110,7 +110,7 @@ struct recordtable_capture {
     size_t count;
     int64_t first_expiry;
     unsigned columns;
-    struct quicklist_left left;
+    struct leftovers left;
 };
 
 /* A record's place. */

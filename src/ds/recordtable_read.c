@@ -173,7 +173,7 @@ size_t recordtable_capture_release(struct recordtable_capture *capture) {
 
 void recordtable_capture_free(struct recordtable_capture *capture) {
     CHECKED_ASSERT(!capture->table);
-    quicklist_left_free(&capture->left);
+    leftovers_free(&capture->left);
     if (capture->orphan) recordtable_free(capture->orphan);
     mem_free(capture->directory);
     mem_free_sized(capture, sizeof(*capture));

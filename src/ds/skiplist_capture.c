@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/prefetch.h"
+#include "ds/leftovers.h"
 #include "ds/skiplist_internal.h"
 
 #include <assert.h>
@@ -15,10 +15,7 @@ struct skiplist_capture {
     size_t word_count;
     size_t words_size;
     bool sorted;
-    size_t *left;                     /* the owner's sum */
-    size_t left_bytes;                /* of what was left to the capture: */
-    struct skiplist_node *left_nodes; /* linked by links[0].next */
-    struct skiplist_text *left_texts; /* linked by next */
+    struct leftovers left;
 };
 
 struct skiplist_capture *skiplist_capture_begin(struct skiplist *list, size_t *left) {
@@ -28,7 +25,7 @@ struct skiplist_capture *skiplist_capture_begin(struct skiplist *list, size_t *l
                                          .count = list->count,
                                          .word_count = list->nodes.count,
                                          .words_size = list->nodes.count * sizeof(uint64_t),
-                                         .left = left};
+                                         .left = {.bytes_of_all = left}};
     capture->words = mem_alloc(capture->words_size);
     segmented_read(&list->nodes, capture->words);
     list->capture = capture;
@@ -50,33 +47,21 @@ uint64_t skiplist_capture_count(const struct skiplist_capture *capture) {
 
 /* --- What the list drops --- */
 
-void skiplist__drop_node(struct skiplist *list, struct skiplist_node *node) {
-    struct skiplist_capture *capture = list->capture;
-    size_t size = mem_good_size(skiplist_node_size(node));
+static void drop(struct skiplist *list, void *memory, size_t size, uint32_t epoch) {
     list->nodes_bytes -= size;
-    if (!skiplist__is_shared(list, node->epoch)) {
-        skiplist_node_free(node);
-        return;
-    }
-    node->links[0].next = capture->left_nodes; /* the reader does not follow links */
-    capture->left_nodes = node;
-    capture->left_bytes += size;
-    *capture->left += size;
+    if (skiplist__is_shared(list, epoch))
+        leftovers_add(&list->capture->left, memory, size);
+    else
+        mem_free_sized(memory, size);
+}
+
+void skiplist__drop_node(struct skiplist *list, struct skiplist_node *node) {
+    drop(list, node, mem_good_size(skiplist_node_size(node)), node->epoch);
 }
 
 void skiplist__drop_text(struct skiplist *list, struct skiplist_text *text) {
-    struct skiplist_capture *capture = list->capture;
-    size_t size = skiplist_text_size(text);
-    list->nodes_bytes -= size;
     list->long_members--;
-    if (!skiplist__is_shared(list, text->epoch)) {
-        skiplist_text_free(text);
-        return;
-    }
-    text->next = capture->left_texts;
-    capture->left_texts = text;
-    capture->left_bytes += size;
-    *capture->left += size;
+    drop(list, text, skiplist_text_size(text), text->epoch);
 }
 
 void skiplist__capture_list_gone(struct skiplist_capture *capture) {
@@ -126,22 +111,13 @@ void skiplist_capture_visit(struct skiplist_capture *capture,
 size_t skiplist_capture_release(struct skiplist_capture *capture) {
     if (capture->list) capture->list->capture = NULL;
     capture->list = NULL;
-    *capture->left -= capture->left_bytes;
-    return capture->left_bytes;
+    *capture->left.bytes_of_all -= capture->left.bytes;
+    return capture->left.bytes;
 }
 
 void skiplist_capture_free(struct skiplist_capture *capture) {
     CHECKED_ASSERT(!capture->list);
-    struct skiplist_node *next_node;
-    for (struct skiplist_node *node = capture->left_nodes; node; node = next_node) {
-        next_node = node->links[0].next;
-        skiplist_node_free(node);
-    }
-    struct skiplist_text *next_text;
-    for (struct skiplist_text *text = capture->left_texts; text; text = next_text) {
-        next_text = text->next;
-        skiplist_text_free(text);
-    }
+    leftovers_free(&capture->left);
     mem_free_sized(capture->words, capture->words_size);
     mem_free_sized(capture, sizeof(*capture));
 }

@@ -70,10 +70,6 @@ size_t skiplist_text_size(const struct skiplist_text *text) {
     return mem_good_size(sizeof(*text) + text->len);
 }
 
-void skiplist_text_free(struct skiplist_text *text) {
-    mem_free_sized(text, skiplist_text_size(text));
-}
-
 void skiplist_record_prepare(struct skiplist_record *record, struct slice member, bool apart,
                              uint32_t epoch, size_t *allocated) {
     assert(apart || member.len <= SKIPLIST_INLINE_MAX);
@@ -340,10 +336,6 @@ struct skiplist_node *skiplist_node_build(unsigned height, struct skiplist_packi
         slot += ranges[i].to - ranges[i].from;
     }
     return node;
-}
-
-void skiplist_node_free(struct skiplist_node *node) {
-    mem_free_sized(node, skiplist_node_size(node));
 }
 
 /* --- Changing --- */

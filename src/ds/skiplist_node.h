@@ -62,7 +62,6 @@ _Static_assert(sizeof(struct skiplist_node) == 32, "the header of a node");
 
 /* A member that is stored out of line. */
 struct skiplist_text {
-    struct skiplist_text *next; /* of those that are left to a capture */
     size_t len;
     uint32_t epoch;
     char bytes[];
@@ -222,11 +221,7 @@ void skiplist_node_set_key(struct skiplist_node *node, unsigned slot, uint64_t k
  * nodes that are copies. Returns the bytes allocated. */
 size_t skiplist_node_own_text(struct skiplist_node *node, unsigned slot);
 
-/* Frees the node alone. */
-void skiplist_node_free(struct skiplist_node *node);
-
 size_t skiplist_text_size(const struct skiplist_text *text);
-void skiplist_text_free(struct skiplist_text *text);
 
 /* The executable invariant of a node by itself. O(node). */
 bool skiplist_node_check(const struct skiplist_node *node);

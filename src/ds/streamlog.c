@@ -25,7 +25,7 @@ struct streamlog *streamlog_new(void) {
 void streamlog_free(struct streamlog *log) {
     if (log->capture) {
         struct streamlog_capture *capture = log->capture;
-        quicklist_left_count(&capture->left, streamlog_allocated(log));
+        leftovers_count(&capture->left, streamlog_allocated(log));
         log->capture = NULL;
         capture->orphan = log;
         capture->log = NULL;
@@ -97,7 +97,7 @@ size_t streamlog_allocations(const struct streamlog *log) {
 /* Frees memory of `size` bytes, or leaves it to the capture that reads it. */
 static void drop(struct streamlog *log, void *memory, size_t size, bool captured) {
     if (captured && log->capture)
-        quicklist_left_memory(&log->capture->left, memory, size);
+        leftovers_add(&log->capture->left, memory, size);
     else
         mem_free_sized(memory, size);
 }

@@ -26,11 +26,11 @@
  * of segments. The log replaces the items of a segment that is older than the epoch by a copy
  * before it changes them; in the copy the pointers to nodes have the bit SHARED. A node with this
  * bit is replaced by a copy before it changes. What is replaced or dropped is left to the capture
- * (ds/quicklist_left.h). While there is no capture, epochs and SHARED mean nothing. */
+ * (ds/leftovers.h). While there is no capture, epochs and SHARED mean nothing. */
 #ifndef PACKLIST_DS_STREAMLOG_INTERNAL_H
 #define PACKLIST_DS_STREAMLOG_INTERNAL_H
 
-#include "ds/quicklist_left.h"
+#include "ds/leftovers.h"
 #include "ds/streamlog.h"
 
 #ifdef TINY_LIMITS
@@ -84,7 +84,7 @@ struct streamlog_capture {
     uint64_t length;
     struct stream_facts facts;
     size_t nodes;
-    struct quicklist_left left;
+    struct leftovers left;
 };
 
 static inline struct streamlog_node *streamlog__node(const struct streamlog_item *item) {

@@ -146,7 +146,7 @@ size_t streamlog_capture_release(struct streamlog_capture *capture) {
 
 void streamlog_capture_free(struct streamlog_capture *capture) {
     CHECKED_ASSERT(!capture->log);
-    quicklist_left_free(&capture->left);
+    leftovers_free(&capture->left);
     if (capture->orphan) streamlog_free(capture->orphan);
     mem_free(capture->segments);
     mem_free_sized(capture, sizeof(*capture));

@@ -1,0 +1,62 @@
+/* Items are recorded in a chain of blocks of a fixed size: recording one costs the same however
+ * many there are. */
+#include "ds/leftovers.h"
+
+#include "base/alloc.h"
+
+#ifdef TINY_LIMITS
+enum { BLOCK_ITEMS = 2 };
+#else
+enum { BLOCK_ITEMS = 42 };
+#endif
+
+struct leftovers_block {
+    struct leftovers_block *next;
+    size_t used;
+    struct leftover items[BLOCK_ITEMS];
+};
+
+void leftovers_count(struct leftovers *left, size_t bytes) {
+    left->bytes += bytes;
+    if (left->bytes_of_all) *left->bytes_of_all += bytes;
+}
+
+void leftovers_add_whole(struct leftovers *left, struct leftover whole) {
+    struct leftovers_block *block = left->blocks;
+    if (block == NULL || block->used == BLOCK_ITEMS) {
+        block = mem_alloc(sizeof(*block));
+        block->next = left->blocks;
+        block->used = 0;
+        left->blocks = block;
+        leftovers_count(left, mem_good_size(sizeof(*block)));
+    }
+    block->items[block->used++] = whole;
+}
+
+void leftovers_add(struct leftovers *left, void *memory, size_t size) {
+    leftovers_add_whole(left, (struct leftover){.memory = memory, .size = size});
+    leftovers_count(left, size);
+}
+
+void leftovers_visit(const struct leftovers *left,
+                     void (*visit)(const struct leftover *item, void *arg), void *arg) {
+    for (const struct leftovers_block *block = left->blocks; block; block = block->next)
+        for (size_t i = 0; i < block->used; i++) visit(&block->items[i], arg);
+}
+
+static void free_item(const struct leftover *item) {
+    if (item->free)
+        item->free(item->memory, item->size);
+    else
+        mem_free_sized(item->memory, item->size);
+}
+
+void leftovers_free(struct leftovers *left) {
+    struct leftovers_block *next;
+    for (struct leftovers_block *block = left->blocks; block; block = next) {
+        next = block->next;
+        for (size_t i = 0; i < block->used; i++) free_item(&block->items[i]);
+        mem_free_sized(block, sizeof(*block));
+    }
+    left->blocks = NULL;
+}

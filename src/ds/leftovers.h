@@ -1,0 +1,40 @@
+/* leftovers: memory that a structure no longer uses, but that a capture of it may still read.
+ *
+ * A structure shares memory with its capture (ds/README.md, "Captures"). Where it would free shared
+ * memory, it leaves it here. The memory is freed with the capture. */
+#ifndef PACKLIST_DS_LEFTOVERS_H
+#define PACKLIST_DS_LEFTOVERS_H
+
+#include <stddef.h>
+
+struct leftovers_block;
+
+struct leftovers {
+    size_t bytes;         /* of all that was left, and of the blocks that record it */
+    size_t *bytes_of_all; /* the caller's sum over several captures, changed likewise; or NULL */
+    struct leftovers_block *blocks;
+};
+
+/* What was left at once. */
+struct leftover {
+    void *memory;
+    size_t size; /* bytes as mem_free_sized takes them, or what `free` expects */
+    void (*free)(void *memory, size_t size); /* NULL: mem_free_sized */
+};
+
+/* Leaves memory, and counts its `size` bytes, a mem_good_size. O(1). */
+void leftovers_add(struct leftovers *left, void *memory, size_t size);
+
+/* Leaves something that consists of many allocations. The caller counts their bytes with
+ * leftovers_count. O(1). */
+void leftovers_add_whole(struct leftovers *left, struct leftover whole);
+void leftovers_count(struct leftovers *left, size_t bytes);
+
+/* Visits all that was left. O(what was left). */
+void leftovers_visit(const struct leftovers *left,
+                     void (*visit)(const struct leftover *item, void *arg), void *arg);
+
+/* Frees what was left; does not count it. In any thread. O(what was left). */
+void leftovers_free(struct leftovers *left);
+
+#endif
