@@ -1,8 +1,7 @@
 #include "commands/string_common.h"
 
 void string_refer(struct reply *reply, struct entry *entry, size_t start, size_t len) {
-    struct text_capture *capture = text_capture_begin(string_share(entry), NULL);
-    reply_bulk_captured(reply, capture, start, start + len);
+    reply_bulk_captured(reply, text_capture_begin(string_share(entry), NULL), start, start + len);
 }
 
 void string_no_memory_error(struct call *call) {

@@ -28,6 +28,8 @@ void leftovers_add(struct leftovers *left, void *memory, size_t size);
 /* Leaves something that consists of many allocations. The caller counts their bytes with
  * leftovers_count. O(1). */
 void leftovers_add_whole(struct leftovers *left, struct leftover whole);
+
+/* Counts bytes: of a whole, or of memory that the capture frees itself. O(1). */
 void leftovers_count(struct leftovers *left, size_t bytes);
 
 /* Visits all that was left. O(what was left). */

@@ -115,7 +115,7 @@ struct quicklist *quicklist_copy(const struct quicklist *list) {
 
 void quicklist_free(struct quicklist *list) {
     quicklist_nodes_remove(list, 0, list->nodes);
-    if (list->captured) quicklist_capture_list_gone(list->captured);
+    capture_lose_structure(list->capture);
     mem_free_sized(list, sizeof(*list));
 }
 

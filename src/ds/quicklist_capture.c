@@ -18,21 +18,50 @@
 #include <string.h>
 
 struct quicklist_capture {
-    struct quicklist *list; /* NULL: it was freed */
-    size_t allocated;       /* of the struct and the copies */
+    struct capture capture;
+    struct quicklist *list; /* valid while the capture has a place */
     size_t nodes;
     struct quicklist_node head;
     struct quicklist_node tail;
     struct quicklist_tree_ref root;
     unsigned height;
-    struct leftovers left;
 };
 
 static bool is_shared_end(const struct quicklist_node *end) {
     return end->flags & QUICKLIST_NODE_PLAIN;
 }
 
-static struct quicklist_node capture_end(struct quicklist_open *open, size_t *allocated) {
+/* --- The end --- */
+
+static void release(struct capture *capture) {
+    if (!capture->place) return;
+    struct quicklist *list = ((struct quicklist_capture *)capture)->list;
+    list->head.node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
+    list->tail.node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
+    quicklist_tree_unshare(&list->tree);
+}
+
+static void free_end(struct quicklist_node *end) {
+    size_t allocated = SIZE_MAX / 2; /* no longer counted */
+    if (end->buffer && !is_shared_end(end)) quicklist_node_free(end, &allocated);
+}
+
+static void free_ends(struct capture *capture) {
+    struct quicklist_capture *captured = (struct quicklist_capture *)capture;
+    free_end(&captured->head);
+    free_end(&captured->tail);
+}
+
+static const struct capture_functions capture_functions = {release, free_ends};
+
+static const struct quicklist_capture *captured_of(const struct capture *capture) {
+    CHECKED_ASSERT(capture->functions == &capture_functions);
+    return (const struct quicklist_capture *)capture;
+}
+
+/* --- Capturing --- */
+
+static struct quicklist_node captured_end(struct quicklist_open *open, size_t *allocated) {
     struct quicklist_node end;
     if (is_shared_end(&open->node)) {
         end = open->node;
@@ -45,23 +74,23 @@ static struct quicklist_node capture_end(struct quicklist_open *open, size_t *al
     return end;
 }
 
-struct quicklist_capture *quicklist_capture_begin(struct quicklist *list, size_t *left) {
-    assert(list->nodes > 0 && !list->captured);
-    struct quicklist_capture *captured = mem_alloc(sizeof(*captured));
-    *captured = (struct quicklist_capture){.list = list,
-                                           .allocated = mem_good_size(sizeof(*captured)),
-                                           .nodes = list->nodes,
-                                           .height = list->tree.height,
-                                           .left = {.bytes_of_all = left}};
-    list->captured = captured;
-    captured->head = capture_end(&list->head, &captured->allocated);
-    if (list->nodes > 1) captured->tail = capture_end(&list->tail, &captured->allocated);
-    captured->root = quicklist_tree_share(&list->tree, &captured->left);
-    return captured;
+struct capture *quicklist_capture_begin(struct quicklist *list, size_t *left) {
+    assert(list->nodes > 0);
+    struct quicklist_capture *captured =
+        capture_begin(&capture_functions, sizeof(*captured), &list->capture, left);
+    struct capture *capture = &captured->capture;
+    captured->list = list;
+    captured->nodes = list->nodes;
+    captured->head = captured_end(&list->head, &capture->allocated);
+    captured->tail = list->nodes > 1 ? captured_end(&list->tail, &capture->allocated)
+                                     : (struct quicklist_node){0};
+    captured->root = quicklist_tree_share(&list->tree, &capture->left);
+    captured->height = list->tree.height;
+    return capture;
 }
 
-size_t quicklist_capture_allocated(const struct quicklist_capture *captured) {
-    return captured->allocated;
+bool quicklist_is_captured(const struct quicklist *list) {
+    return list->capture != NULL;
 }
 
 /* --- Reading --- */
@@ -84,46 +113,10 @@ static void visit_info(const struct quicklist_node *node, void *arg) {
     visitor->visit(&info, visitor->arg);
 }
 
-void quicklist_capture_visit(const struct quicklist_capture *captured,
+void quicklist_capture_visit(const struct capture *capture,
                              void (*visit)(const struct quicklist_node_info *info, void *arg),
                              void *arg) {
-    each_node(captured, visit_info, &(struct visitor){visit, arg});
-}
-
-/* --- Releasing --- */
-
-size_t quicklist_capture_release(struct quicklist_capture *captured) {
-    struct quicklist *list = captured->list;
-    if (list) {
-        list->captured = NULL;
-        list->head.node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
-        list->tail.node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
-        quicklist_tree_unshare(&list->tree);
-        captured->list = NULL;
-    }
-    *captured->left.bytes_of_all -= captured->left.bytes;
-    return captured->left.bytes;
-}
-
-static void free_end(struct quicklist_node *end) {
-    size_t allocated = SIZE_MAX / 2; /* no longer counted */
-    if (end->buffer && !is_shared_end(end)) quicklist_node_free(end, &allocated);
-}
-
-void quicklist_capture_free(struct quicklist_capture *captured) {
-    CHECKED_ASSERT(!captured->list);
-    free_end(&captured->head);
-    free_end(&captured->tail);
-    leftovers_free(&captured->left);
-    mem_free_sized(captured, sizeof(*captured));
-}
-
-bool quicklist_is_captured(const struct quicklist *list) {
-    return list->captured != NULL;
-}
-
-void quicklist_capture_list_gone(struct quicklist_capture *captured) {
-    captured->list = NULL;
+    each_node(captured_of(capture), visit_info, &(struct visitor){visit, arg});
 }
 
 /* --- Checking --- */
@@ -156,13 +149,14 @@ static void add_pieces(const struct leftover *item, void *arg) {
     *(size_t *)arg += quicklist_tree_pieces_left(item);
 }
 
-bool quicklist_capture_check(const struct quicklist_capture *captured) {
-    const struct quicklist *list = captured->list;
+bool quicklist_capture_check(const struct capture *capture) {
+    const struct quicklist_capture *captured = captured_of(capture);
+    const struct quicklist *list = capture->place ? captured->list : NULL;
     struct check check = {.good = true};
     each_node(captured, check_node, &check);
     if (!check.good || check.nodes != captured->nodes) return false;
-    if (list && (list->captured != captured || list->tree.left != &captured->left)) return false;
+    if (list && (list->capture != capture || list->tree.left != &capture->left)) return false;
     size_t pieces = list ? pieces_shared(list) : 0;
-    leftovers_visit(&captured->left, add_pieces, &pieces);
+    leftovers_visit(&capture->left, add_pieces, &pieces);
     return pieces == pieces_captured(captured);
 }

@@ -15,7 +15,7 @@
  *      those that gain nothing by it; none are when compress_depth is 0.
  *   5. No node exceeds the limits, except where an insert or a replacement stretched it
  *      (quicklist_edit.c).
- *   6. While `captured` is set, the flag QUICKLIST_NODE_SHARED means that a node's buffer is
+ *   6. While `capture` is set, the flag QUICKLIST_NODE_SHARED means that a node's buffer is
  *      shared: for nodes in arrays that the tree itself does not share, and for plain nodes at the
  *      ends. Otherwise the flag means nothing.
  * 4 and 5 are not promised when limits were changed while the list had nodes, or when it was given
@@ -23,6 +23,7 @@
 #ifndef PACKLIST_DS_QUICKLIST_INTERNAL_H
 #define PACKLIST_DS_QUICKLIST_INTERNAL_H
 
+#include "ds/capture.h"
 #include "ds/quicklist.h"
 #include "ds/quicklist_node.h"
 #include "ds/quicklist_tree.h"
@@ -40,15 +41,12 @@ struct quicklist {
     struct quicklist_tree tree;
     struct quicklist_limits limits;
     bool mixed;
-    struct quicklist_capture *captured; /* its capture, or NULL (quicklist_capture.h) */
+    struct capture *capture; /* NULL: none (quicklist_capture.h) */
 };
-
-/* To be called when the list is freed, before its nodes. */
-void quicklist_capture_list_gone(struct quicklist_capture *captured);
 
 /* Checks the invariant, until the release: every array and buffer of the capture is either still
  * shared by the list or was left by it, and every body is valid. O(bytes). */
-bool quicklist_capture_check(const struct quicklist_capture *captured);
+bool quicklist_capture_check(const struct capture *capture);
 
 /* Elements of one node: as many as fit in 64 KB. */
 enum { QUICKLIST_NODE_COUNT_MAX = 32768 };

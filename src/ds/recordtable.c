@@ -20,22 +20,8 @@ struct recordtable *recordtable_new(bool values) {
     return table;
 }
 
-void recordtable__drop(struct recordtable *table, void *memory, size_t size, bool captured) {
-    if (captured && table->capture)
-        leftovers_add(&table->capture->left, memory, size);
-    else
-        mem_free_sized(memory, size);
-}
-
 void recordtable_free(struct recordtable *table) {
-    if (table->capture) {
-        struct recordtable_capture *capture = table->capture;
-        leftovers_count(&capture->left, recordtable_allocated(table));
-        table->capture = NULL;
-        capture->orphan = table;
-        capture->table = NULL;
-        return;
-    }
+    if (capture_adopts(&table->capture, table, recordtable_allocated(table))) return;
     for (size_t b = 0; b < table->buckets.count; b++) {
         struct recordtable_block *block = recordtable__block(table->buckets.directory, b);
         if (block) recordtable__block_free(block, table->columns);
@@ -134,14 +120,14 @@ static void own_segment(struct recordtable *table, size_t index) {
     uintptr_t *blocks = mem_alloc(size);
     for (size_t i = 0; i < used; i++)
         blocks[i] = segment->blocks[i] ? segment->blocks[i] | RECORDTABLE_SHARED : 0;
-    recordtable__drop(table, segment->blocks, size, true);
+    capture_drop(table->capture, segment->blocks, size);
     segment->blocks = blocks;
     segment->epoch = table->epoch;
 }
 
 uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket) {
     struct recordtable_segment *segment = recordtable__segment(table, bucket);
-    if (__builtin_expect(table->capture && segment->epoch != table->epoch, 0))
+    if (__builtin_expect(recordtable__reader(table, segment->epoch) != NULL, 0))
         own_segment(table, bucket >> SEGMENTED_BITS);
     return &segment->blocks[bucket & (SEGMENTED_ITEMS - 1)];
 }

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct capture;
 struct recordtable;
 
 enum { RECORD_NEVER = -1 }; /* the expiry of a record that has none */
@@ -134,30 +135,17 @@ sds recordtable_describe(const struct recordtable *table, sds out);
 /* --- A capture: the table as it is at one moment, read by another thread while the table changes.
  * They share blocks; the table copies a block before it changes it (copy on write). --- */
 
-struct recordtable_capture;
-
-/* Captures the table, which must not be captured already. Until the release *left is larger by the
- * bytes of memory that only the capture still needs. O(blocks / 512). */
-struct recordtable_capture *recordtable_capture_begin(struct recordtable *table, size_t *left);
+/* Captures the table, which must not be captured already (ds/capture.h). Until the release *left is
+ * larger by the bytes of memory that only the capture still needs. O(blocks / 512). */
+struct capture *recordtable_capture_begin(struct recordtable *table, size_t *left);
 
 /* Returns whether there is a capture that was not released. */
 bool recordtable_is_captured(const struct recordtable *table);
 
 /* What was captured. In any thread, until the release. */
-size_t recordtable_capture_count(const struct recordtable_capture *capture);
-int64_t recordtable_capture_first_expiry(const struct recordtable_capture *capture);
-void recordtable_capture_iter_start(struct recordtable_iter *iter,
-                                    const struct recordtable_capture *capture);
-
-/* Bytes allocated for the capture beside what *left counts. O(1). */
-size_t recordtable_capture_allocated(const struct recordtable_capture *capture);
-
-/* Ends the capture, in the thread that changes the table. Returns the bytes by which *left becomes
- * smaller. O(1). */
-size_t recordtable_capture_release(struct recordtable_capture *capture);
-
-/* Frees a released capture with all that it alone still needed. In any thread. */
-void recordtable_capture_free(struct recordtable_capture *capture);
+size_t recordtable_capture_count(const struct capture *capture);
+int64_t recordtable_capture_first_expiry(const struct capture *capture);
+void recordtable_capture_iter_start(struct recordtable_iter *iter, const struct capture *capture);
 
 /* The executable invariant. O(bytes). */
 bool recordtable_check(const struct recordtable *table);

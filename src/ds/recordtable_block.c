@@ -183,7 +183,7 @@ void recordtable__text_free(struct recordtable *table, struct record_text *text)
     size_t size = mem_good_size(text_size(text->len));
     table->text_bytes -= size;
     table->texts--;
-    recordtable__drop(table, text, size, text->epoch != table->epoch);
+    capture_drop(recordtable__reader(table, text->epoch), text, size);
 }
 
 /* --- Changing --- */
@@ -208,7 +208,7 @@ static void drop_block(struct recordtable *table, uintptr_t word) {
     if (!block) return;
     size_t size = recordtable__allocated(size_of(table, block));
     table->block_bytes -= size;
-    recordtable__drop(table, block, size, word & RECORDTABLE_SHARED);
+    capture_drop(word & RECORDTABLE_SHARED ? table->capture : NULL, block, size);
 }
 
 struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,

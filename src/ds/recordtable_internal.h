@@ -22,7 +22,7 @@
  * nothing, but reads all segments, blocks and texts of before. The table replaces a segment that
  * is older than the epoch by a copy before it changes it; in the copy the pointers to blocks have
  * the bit SHARED. A block with this bit is replaced by a copy before it changes. What is replaced
- * or dropped is left to the capture (ds/leftovers.h), as is a text that is older than the
+ * or dropped is left to the capture (ds/capture.h), as is a text that is older than the
  * epoch. While there is no capture, epochs and SHARED mean nothing.
  *
  * Expiries: a segment in which a record expires has a column with the least expiry of each of its
@@ -31,7 +31,7 @@
 #define PACKLIST_DS_RECORDTABLE_INTERNAL_H
 
 #include "base/alloc.h"
-#include "ds/leftovers.h"
+#include "ds/capture.h"
 #include "ds/linear_hashing.h"
 #include "ds/recordtable.h"
 #include "ds/segmented.h"
@@ -98,19 +98,7 @@ struct recordtable {
     size_t surveyed;
 
     uint64_t epoch;
-    struct recordtable_capture *capture; /* NULL: none */
-};
-
-struct recordtable_capture {
-    struct recordtable *table;             /* NULL: it was freed by its owner */
-    struct recordtable *orphan;            /* that table, to be freed with the capture */
-    struct recordtable_segment *directory; /* a copy */
-    size_t segments;
-    size_t buckets;
-    size_t count;
-    int64_t first_expiry;
-    unsigned columns;
-    struct leftovers left;
+    struct capture *capture; /* NULL: none */
 };
 
 /* A record's place. */
@@ -246,8 +234,10 @@ static inline void recordtable__note_count(struct recordtable *table, size_t cou
     if (count > table->survey_most) table->survey_most = count;
 }
 
-/* Frees memory of `size` bytes that the capture reads, if it is `captured`, when that ends. */
-void recordtable__drop(struct recordtable *table, void *memory, size_t size, bool captured);
+/* The capture that reads what was made in this epoch, or NULL. */
+static inline struct capture *recordtable__reader(const struct recordtable *table, uint64_t epoch) {
+    return epoch != table->epoch ? table->capture : NULL;
+}
 
 /* One bucket more or less when the load asks for it. O(block). */
 void recordtable__balance(struct recordtable *table);

@@ -121,62 +121,55 @@ sds recordtable_describe(const struct recordtable *table, sds out) {
 
 /* --- Captures --- */
 
-struct recordtable_capture *recordtable_capture_begin(struct recordtable *table, size_t *left) {
-    assert(!table->capture);
-    struct recordtable_capture *capture = mem_alloc(sizeof(*capture));
-    size_t segments = segmented_segments(&table->buckets);
-    size_t size = segments * sizeof(struct recordtable_segment);
-    int64_t first_expiry = recordtable_first_expiry(table);
-    *capture = (struct recordtable_capture){.table = table,
-                                            .directory = mem_alloc(size),
-                                            .segments = segments,
-                                            .buckets = table->buckets.count,
-                                            .count = table->count,
-                                            .first_expiry = first_expiry,
-                                            .columns = table->columns,
-                                            .left = {.bytes_of_all = left}};
+struct recordtable_capture {
+    struct capture capture;
+    size_t buckets;
+    size_t count;
+    int64_t first_expiry;
+    unsigned columns;
+    struct recordtable_segment directory[]; /* a copy */
+};
+
+static void free_orphan(struct capture *capture) {
+    if (capture->orphan) recordtable_free(capture->orphan);
+}
+
+static const struct capture_functions capture_functions = {.free = free_orphan};
+
+static const struct recordtable_capture *captured(const struct capture *capture) {
+    CHECKED_ASSERT(capture->functions == &capture_functions);
+    return (const struct recordtable_capture *)capture;
+}
+
+struct capture *recordtable_capture_begin(struct recordtable *table, size_t *left) {
+    size_t size = segmented_segments(&table->buckets) * sizeof(struct recordtable_segment);
+    struct recordtable_capture *capture =
+        capture_begin(&capture_functions, sizeof(*capture) + size, &table->capture, left);
+    capture->buckets = table->buckets.count;
+    capture->count = table->count;
+    capture->first_expiry = recordtable_first_expiry(table);
+    capture->columns = table->columns;
     if (size > 0) memcpy(capture->directory, table->buckets.directory, size);
-    table->capture = capture;
     table->epoch++;
-    return capture;
+    return &capture->capture;
 }
 
 bool recordtable_is_captured(const struct recordtable *table) {
     return table->capture;
 }
 
-size_t recordtable_capture_count(const struct recordtable_capture *capture) {
-    return capture->count;
+size_t recordtable_capture_count(const struct capture *capture) {
+    return captured(capture)->count;
 }
 
-int64_t recordtable_capture_first_expiry(const struct recordtable_capture *capture) {
-    return capture->first_expiry;
+int64_t recordtable_capture_first_expiry(const struct capture *capture) {
+    return captured(capture)->first_expiry;
 }
 
-void recordtable_capture_iter_start(struct recordtable_iter *iter,
-                                    const struct recordtable_capture *capture) {
+void recordtable_capture_iter_start(struct recordtable_iter *iter, const struct capture *capture) {
+    const struct recordtable_capture *table = captured(capture);
     *iter = (struct recordtable_iter){
-        .directory = capture->directory, .buckets = capture->buckets, .columns = capture->columns};
-}
-
-size_t recordtable_capture_allocated(const struct recordtable_capture *capture) {
-    return mem_good_size(sizeof(*capture)) +
-           mem_good_size(capture->segments * sizeof(*capture->directory));
-}
-
-size_t recordtable_capture_release(struct recordtable_capture *capture) {
-    if (capture->table) capture->table->capture = NULL;
-    capture->table = NULL;
-    *capture->left.bytes_of_all -= capture->left.bytes;
-    return capture->left.bytes;
-}
-
-void recordtable_capture_free(struct recordtable_capture *capture) {
-    CHECKED_ASSERT(!capture->table);
-    leftovers_free(&capture->left);
-    if (capture->orphan) recordtable_free(capture->orphan);
-    mem_free(capture->directory);
-    mem_free_sized(capture, sizeof(*capture));
+        .directory = table->directory, .buckets = table->buckets, .columns = table->columns};
 }
 
 /* --- Checking --- */

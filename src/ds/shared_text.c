@@ -26,18 +26,17 @@ enum { PIECE = 16 * 1024 };
 #define NO_PIECE SIZE_MAX
 
 struct text_capture {
+    struct capture capture;
     /* Constant. */
     struct shared_text *shared;
-    size_t *left_of_all; /* may be NULL */
     size_t len;
     size_t pieces;
-    /* Written by the owner's thread, under the lock. */
+    /* Written by the owner's thread, under the lock; so is what is left to the capture. */
     struct text_capture *older;
     struct text_capture *newer;
     char **copies; /* of pieces, or NULL; the table is NULL while there are none */
     /* Under the lock. */
     size_t passed; /* pieces before this one are no longer needed */
-    size_t left;   /* bytes that only captures need and that are counted for this one */
 };
 
 /* --- The text --- */
@@ -62,18 +61,13 @@ static void drop_reference(struct shared_text *shared) {
     mem_free(shared);
 }
 
-static void note_left(struct text_capture *capture, size_t bytes) {
-    capture->left += bytes;
-    if (capture->left_of_all) *capture->left_of_all += bytes;
-}
-
 void shared_text_free(struct shared_text *shared) {
     CHECKED_ASSERT(!shared->is_abandoned);
     sds unused = NULL;
     pthread_mutex_lock(&shared->lock);
     shared->is_abandoned = true;
     if (shared->newest) {
-        note_left(shared->newest, sds_allocated(shared->text));
+        leftovers_count(&shared->newest->capture.left, sds_allocated(shared->text));
     } else {
         unused = shared->text;
         shared->text = NULL;
@@ -113,10 +107,10 @@ static bool is_needed(const struct text_capture *capture, size_t piece) {
 static void set_copy(struct text_capture *capture, size_t piece, char *copy) {
     if (!capture->copies) {
         capture->copies = mem_alloc_zeroed(table_size(capture));
-        note_left(capture, mem_good_size(table_size(capture)));
+        leftovers_count(&capture->capture.left, mem_good_size(table_size(capture)));
     }
     capture->copies[piece] = copy;
-    note_left(capture, mem_good_size(PIECE));
+    leftovers_count(&capture->capture.left, mem_good_size(PIECE));
 }
 
 /* Gives the newest capture a copy of the piece, if one is needed. Under the lock. */
@@ -154,29 +148,6 @@ bool shared_text_try_grow(struct shared_text *shared, size_t more) {
 
 /* --- Beginning and end of a capture --- */
 
-struct text_capture *text_capture_begin(struct shared_text *shared, size_t *left) {
-    CHECKED_ASSERT(!shared->is_abandoned);
-    size_t len = sds_len(shared->text);
-    struct text_capture *capture = mem_alloc(sizeof(*capture));
-    *capture = (struct text_capture){
-        .shared = shared, .left_of_all = left, .len = len, .pieces = (len + PIECE - 1) / PIECE};
-    pthread_mutex_lock(&shared->lock);
-    capture->older = shared->newest;
-    if (capture->older) capture->older->newer = capture;
-    shared->newest = capture;
-    shared->references++;
-    pthread_mutex_unlock(&shared->lock);
-    return capture;
-}
-
-size_t text_capture_allocated(const struct text_capture *capture) {
-    return mem_good_size(sizeof(*capture));
-}
-
-size_t text_capture_len(const struct text_capture *capture) {
-    return capture->len;
-}
-
 /* The next older capture may have been finding pieces in this one: gives it the copies that it
  * lacks. */
 static void give_copies(struct text_capture *capture, struct text_capture *older) {
@@ -188,12 +159,11 @@ static void give_copies(struct text_capture *capture, struct text_capture *older
     }
 }
 
-size_t text_capture_release(struct text_capture *capture) {
+static void release(struct capture *base) {
+    struct text_capture *capture = (struct text_capture *)base;
     struct shared_text *shared = capture->shared;
     struct text_capture *older = capture->older, *newer = capture->newer;
     pthread_mutex_lock(&shared->lock);
-    size_t left = capture->left;
-    if (capture->left_of_all) *capture->left_of_all -= left;
     if (older) {
         give_copies(capture, older);
         older->newer = newer;
@@ -202,18 +172,47 @@ size_t text_capture_release(struct text_capture *capture) {
         newer->older = older;
     } else {
         shared->newest = older;
-        if (older && shared->is_abandoned) note_left(older, sds_allocated(shared->text));
+        if (older && shared->is_abandoned)
+            leftovers_count(&older->capture.left, sds_allocated(shared->text));
     }
     pthread_mutex_unlock(&shared->lock);
-    return left;
 }
 
-void text_capture_free(struct text_capture *capture) {
+static void free_copies(struct capture *base) {
+    struct text_capture *capture = (struct text_capture *)base;
     if (capture->copies)
         for (size_t i = 0; i < capture->pieces; i++) mem_free(capture->copies[i]);
     mem_free(capture->copies);
     drop_reference(capture->shared);
-    mem_free(capture);
+}
+
+static const struct capture_functions capture_functions = {release, free_copies};
+
+static struct text_capture *captured(const struct capture *base) {
+    CHECKED_ASSERT(base->functions == &capture_functions);
+    return (struct text_capture *)(uintptr_t)base;
+}
+
+struct capture *text_capture_begin(struct shared_text *shared, size_t *left) {
+    CHECKED_ASSERT(!shared->is_abandoned);
+    struct text_capture *capture = capture_begin(&capture_functions, sizeof(*capture), NULL, left);
+    capture->shared = shared;
+    capture->len = sds_len(shared->text);
+    capture->pieces = (capture->len + PIECE - 1) / PIECE;
+    capture->newer = NULL;
+    capture->copies = NULL;
+    capture->passed = 0;
+    pthread_mutex_lock(&shared->lock);
+    capture->older = shared->newest;
+    if (capture->older) capture->older->newer = capture;
+    shared->newest = capture;
+    shared->references++;
+    pthread_mutex_unlock(&shared->lock);
+    return &capture->capture;
+}
+
+size_t text_capture_len(const struct capture *base) {
+    return captured(base)->len;
 }
 
 /* --- Reading a capture --- */
@@ -246,7 +245,8 @@ static void end_read(struct shared_text *shared) {
     pthread_mutex_unlock(&shared->lock);
 }
 
-void text_capture_read(struct text_capture *capture, size_t offset, char *out, size_t len) {
+void text_capture_read(struct capture *base, size_t offset, char *out, size_t len) {
+    struct text_capture *capture = captured(base);
     CHECKED_ASSERT(offset <= capture->len && len <= capture->len - offset);
     while (len > 0) {
         size_t piece = offset / PIECE, within = offset % PIECE, part = PIECE - within;
@@ -259,7 +259,8 @@ void text_capture_read(struct text_capture *capture, size_t offset, char *out, s
     }
 }
 
-struct slice text_capture_peek(const struct text_capture *capture, size_t offset, size_t most) {
+struct slice text_capture_peek(const struct capture *base, size_t offset, size_t most) {
+    const struct text_capture *capture = captured(base);
     assert(offset < capture->len);
     if (most > capture->len - offset) most = capture->len - offset;
     size_t piece = offset / PIECE, part = PIECE - offset % PIECE;
@@ -270,7 +271,8 @@ struct slice text_capture_peek(const struct text_capture *capture, size_t offset
                       part < most ? part : most);
 }
 
-void text_capture_pass(struct text_capture *capture, size_t offset) {
+void text_capture_pass(struct capture *base, size_t offset) {
+    struct text_capture *capture = captured(base);
     CHECKED_ASSERT(offset <= capture->len);
     pthread_mutex_lock(&capture->shared->lock);
     capture->passed = offset == capture->len ? capture->pieces : offset / PIECE;
@@ -295,7 +297,7 @@ bool shared_text_check(struct shared_text *shared) {
     pthread_mutex_lock(&shared->lock);
     for (const struct text_capture *c = shared->newest; c; c = c->older) {
         good &= c->shared == shared && c->newer == newer && c->passed <= c->pieces &&
-                c->len <= len && copied_bytes(c) == c->left;
+                c->len <= len && copied_bytes(c) == c->capture.left.bytes;
         len = c->len;
         newer = c;
         captures++;

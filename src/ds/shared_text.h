@@ -20,6 +20,7 @@
 #define PACKLIST_DS_SHARED_TEXT_H
 
 #include "base/sds.h"
+#include "ds/capture.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -72,37 +73,27 @@ bool shared_text_try_grow(struct shared_text *shared, size_t more);
 
 /* --- A capture --- */
 
-/* Captures the text as it is now. Until the release, *left (if `left` is not NULL) includes the
- * bytes of memory that only captures still need: copies of pieces, and a buffer that the owner has
- * left. Such bytes are counted for the newest capture. O(1). */
-struct text_capture *text_capture_begin(struct shared_text *shared, size_t *left);
-
-/* Bytes allocated for it besides those in *left. O(1). */
-size_t text_capture_allocated(const struct text_capture *capture);
+/* Captures the text as it is now (ds/capture.h). Until the release, *left (if `left` is not NULL)
+ * includes the bytes of memory that only captures still need: copies of pieces, and a buffer that
+ * the owner has left. Such bytes are counted for the newest capture. An older capture that needs
+ * copies of pieces gets them at the release. O(1). */
+struct capture *text_capture_begin(struct shared_text *shared, size_t *left);
 
 /* Length of the captured text, in bytes. O(1). */
-size_t text_capture_len(const struct text_capture *capture);
+size_t text_capture_len(const struct capture *capture);
 
 /* A reader in another thread: copies the captured bytes [offset, offset + len) to `out`.
  * O(len + pieces * newer captures). */
-void text_capture_read(struct text_capture *capture, size_t offset, char *out, size_t len);
+void text_capture_read(struct capture *capture, size_t offset, char *out, size_t len);
 
 /* A reader in the owner's thread: returns where captured bytes from `offset` on lie in one piece of
  * memory: at least one, at most `most`. Valid until the next call for this text or any of its
  * captures. `offset` is below the captured length. O(most / 16 KB * newer captures). */
-struct slice text_capture_peek(const struct text_capture *capture, size_t offset, size_t most);
+struct slice text_capture_peek(const struct capture *capture, size_t offset, size_t most);
 
 /* The reader will not read the bytes before `offset` again, so the owner no longer copies them.
  * O(1). */
-void text_capture_pass(struct text_capture *capture, size_t offset);
-
-/* Ends the capture, in the owner's thread, when its reader has finished. Returns the bytes by which
- * *left becomes smaller. O(1); O(pieces) when pieces were copied and there is an older capture,
- * which gets the copies. */
-size_t text_capture_release(struct text_capture *capture);
-
-/* Frees a released capture, with all memory that only it still needed. In any thread. */
-void text_capture_free(struct text_capture *capture);
+void text_capture_pass(struct capture *capture, size_t offset);
 
 /* Checks the invariant, in the owner's thread. O(pieces * captures). */
 bool shared_text_check(struct shared_text *shared);

@@ -19,12 +19,18 @@ struct skiplist *skiplist_new(void) {
     return list;
 }
 
+static void drop_node(struct skiplist *list, struct skiplist_node *node) {
+    skiplist__drop(list, node, mem_good_size(skiplist_node_size(node)), node->epoch);
+}
+
 /* Frees the long members of the node. */
 static void drop_texts(struct skiplist *list, const struct skiplist_node *node, unsigned from,
                        unsigned to) {
     for (unsigned i = from; i < to && list->long_members > 0; i++) {
         struct skiplist_text *text = skiplist_node_text(node, i);
-        if (text) skiplist__drop_text(list, text);
+        if (!text) continue;
+        list->long_members--;
+        skiplist__drop(list, text, skiplist_text_size(text), text->epoch);
     }
 }
 
@@ -34,9 +40,9 @@ void skiplist_free(struct skiplist *list) {
         next = node->links[0].next;
         if (next) prefetch(next);
         drop_texts(list, node, 0, skiplist_node_count(node));
-        skiplist__drop_node(list, node);
+        drop_node(list, node);
     }
-    if (list->capture) skiplist__capture_list_gone(list->capture);
+    capture_lose_structure(list->capture);
     segmented_free(&list->nodes);
     skiplist_index_free(&list->index);
     mem_free_sized(list, sizeof(*list));
@@ -288,7 +294,7 @@ static void node_replace(struct skiplist *list, struct skiplist_path *path,
         list->tail = made;
     if (path->node == old) path->node = made;
     count_node(list, made);
-    skiplist__drop_node(list, old);
+    drop_node(list, old);
 }
 
 /* Links a new node after the towers of the path; `rank` members stand before it. */
@@ -341,7 +347,7 @@ static void node_unlink(struct skiplist *list, struct skiplist_path *path,
     while (list->height > 0 && !list->head[list->height].next) list->height--;
     list->node_count--;
     number_give(list, node->number);
-    skiplist__drop_node(list, node);
+    drop_node(list, node);
 }
 
 /* --- Inserting --- */
@@ -451,7 +457,7 @@ static void make_fit(struct skiplist *list, struct skiplist_path *path, uint64_t
     unsigned height = skiplist_node_height(node);
     size_t records = skiplist_range_records(&all) + size;
     bool packs = skiplist_node_packs(node, key);
-    if (packs && !skiplist__is_shared(list, node->epoch) &&
+    if (packs && !skiplist__reader(list, node->epoch) &&
         skiplist_node_size_for(height, all.to + 1, node->width, records) <=
             skiplist_node_size(node))
         return;
@@ -564,7 +570,7 @@ static void settle(struct skiplist *list, struct skiplist_path *path) {
 static void cut_node(struct skiplist *list, struct skiplist_path *path, unsigned from,
                      unsigned to) {
     struct skiplist_node *node = path->node;
-    if (to - from == 1 && !skiplist__is_shared(list, node->epoch)) {
+    if (to - from == 1 && !skiplist__reader(list, node->epoch)) {
         skiplist_node_delete(node, from);
         return;
     }
@@ -656,7 +662,7 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
     uint64_t key = skiplist_key(score);
     struct skiplist_node *node = place->node;
     unsigned slot = place->slot;
-    if (!skiplist__is_shared(list, node->epoch) && keeps_place(node, slot, key) &&
+    if (!skiplist__reader(list, node->epoch) && keeps_place(node, slot, key) &&
         skiplist_node_packs(node, key)) {
         skiplist_node_set_key(node, slot, key);
         return;

@@ -8,32 +8,22 @@
 #ifndef PACKLIST_DS_SKIPLIST_CAPTURE_H
 #define PACKLIST_DS_SKIPLIST_CAPTURE_H
 
+#include "ds/capture.h"
 #include "ds/skiplist.h"
 
-struct skiplist_capture;
+/* Captures a list that is not empty and not captured (ds/capture.h). Until the release *left is
+ * larger by the bytes that only the capture still needs. O(nodes), at memory speed. */
+struct capture *skiplist_capture_begin(struct skiplist *list, size_t *left);
 
-/* Captures a list that is not empty and not captured. Until the release *left is larger by the
- * bytes that only the capture still needs. O(nodes), at memory speed. */
-struct skiplist_capture *skiplist_capture_begin(struct skiplist *list, size_t *left);
-
-/* Returns whether there is a capture that was not released. If so, only the loop's thread may
- * change or free the list. O(1). */
+/* Returns whether there is a capture that was not released. O(1). */
 bool skiplist_is_captured(const struct skiplist *list);
 
-/* Bytes that the capture takes beside what *left counts; the members that it has. O(1). */
-size_t skiplist_capture_allocated(const struct skiplist_capture *capture);
-uint64_t skiplist_capture_count(const struct skiplist_capture *capture);
+/* The members that were captured. O(1). */
+uint64_t skiplist_capture_count(const struct capture *capture);
 
 /* Visits all members from the last to the first. From begin to release, in any thread, in one
  * thread at a time. O(n + nodes log nodes). */
-void skiplist_capture_visit(struct skiplist_capture *capture,
+void skiplist_capture_visit(struct capture *capture,
                             void (*visit)(struct slice member, double score, void *arg), void *arg);
-
-/* Ends the sharing: the list, which may be freed by now, can be captured again. Returns the bytes
- * by which *left becomes smaller. In the thread that changes the list. O(1). */
-size_t skiplist_capture_release(struct skiplist_capture *capture);
-
-/* Frees a capture that was released, with all that was left to it. In any thread. */
-void skiplist_capture_free(struct skiplist_capture *capture);
 
 #endif

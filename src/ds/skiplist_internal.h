@@ -27,6 +27,7 @@
 
 #include "base/hash.h"
 #include "base/prefetch.h"
+#include "ds/capture.h"
 #include "ds/skiplist.h"
 #include "ds/skiplist_index.h"
 #include "ds/skiplist_node.h"
@@ -40,8 +41,6 @@ enum { SKIPLIST_LARGE_FROM = 1 << (SKIPLIST_NUMBER_BITS - 1) };
 #endif
 enum { SKIPLIST_LEVELS = 11, SKIPLIST_NO_NUMBER = 0x7FFFFFFF };
 
-struct skiplist_capture;
-
 struct skiplist {
     struct skiplist_node *tail;
     uint64_t count;
@@ -50,8 +49,8 @@ struct skiplist {
     struct skiplist_index index;
     size_t nodes_bytes; /* of nodes and long members, as allocated */
     size_t long_members;
-    struct skiplist_capture *capture; /* the one that was not released, or NULL */
-    uint32_t epoch; /* of what is made now; greater than that of what is captured */
+    struct capture *capture; /* the one that was not released, or NULL */
+    uint32_t epoch;          /* of what is made now; greater than that of what is captured */
     uint32_t node_count;
     uint32_t free_number; /* the first free number, or NO_NUMBER */
     uint8_t height;       /* the highest level in use */
@@ -90,17 +89,17 @@ static inline void skiplist__prefetch_node(const struct skiplist_node *node) {
 /* Bytes of the list's own struct, as allocated. */
 size_t skiplist__struct_size(void);
 
-/* Returns whether the node, or long member, of this epoch is captured. */
-static inline bool skiplist__is_shared(const struct skiplist *list, uint32_t epoch) {
-    return list->capture && epoch != list->epoch;
+/* Returns the capture that reads the node, or long member, of this epoch, or NULL. */
+static inline struct capture *skiplist__reader(const struct skiplist *list, uint32_t epoch) {
+    return epoch != list->epoch ? list->capture : NULL;
 }
 
-/* Frees what the list does not use any more, or leaves it to the capture. ds/skiplist_capture.c */
-void skiplist__drop_node(struct skiplist *list, struct skiplist_node *node);
-void skiplist__drop_text(struct skiplist *list, struct skiplist_text *text);
-
-/* The list is freed: its capture knows it no more. */
-void skiplist__capture_list_gone(struct skiplist_capture *capture);
+/* Frees a node or long member that the list does not use any more, or leaves it to the capture. */
+static inline void skiplist__drop(struct skiplist *list, void *memory, size_t size,
+                                  uint32_t epoch) {
+    list->nodes_bytes -= size;
+    capture_drop(skiplist__reader(list, epoch), memory, size);
+}
 
 /* How the index computes hashes again. */
 struct skiplist_rehash skiplist__rehash(const struct skiplist *list);

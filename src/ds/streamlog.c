@@ -23,14 +23,7 @@ struct streamlog *streamlog_new(void) {
 }
 
 void streamlog_free(struct streamlog *log) {
-    if (log->capture) {
-        struct streamlog_capture *capture = log->capture;
-        leftovers_count(&capture->left, streamlog_allocated(log));
-        log->capture = NULL;
-        capture->orphan = log;
-        capture->log = NULL;
-        return;
-    }
+    if (capture_adopts(&log->capture, log, streamlog_allocated(log))) return;
     for (size_t s = 0; s < log->segment_count; s++) {
         struct streamlog_segment *segment = &log->segments[s];
         for (size_t i = 0; i < segment->count; i++) {
@@ -94,25 +87,27 @@ size_t streamlog_allocations(const struct streamlog *log) {
 
 /* --- Memory that a capture may read --- */
 
-/* Frees memory of `size` bytes, or leaves it to the capture that reads it. */
-static void drop(struct streamlog *log, void *memory, size_t size, bool captured) {
-    if (captured && log->capture)
-        leftovers_add(&log->capture->left, memory, size);
-    else
-        mem_free_sized(memory, size);
+/* The capture that reads the items of the segment; that reads the node of an open one; or NULL. */
+static struct capture *segment_reader(const struct streamlog *log,
+                                      const struct streamlog_segment *segment) {
+    return segment->epoch != log->epoch ? log->capture : NULL;
+}
+
+static struct capture *node_reader(const struct streamlog *log, const struct streamlog_item *item) {
+    return item->node & STREAMLOG_SHARED ? log->capture : NULL;
 }
 
 /* Gives the segment items of its own, with room for `capacity`. */
 static void replace_items(struct streamlog *log, struct streamlog_segment *segment,
                           size_t capacity) {
-    bool captured = log->capture && segment->epoch != log->epoch;
+    struct capture *reader = segment_reader(log, segment);
     struct streamlog_item *items = mem_alloc(items_size(capacity));
     for (size_t i = 0; i < segment->count; i++) {
         items[i] = segment->items[i];
-        if (captured) items[i].node |= STREAMLOG_SHARED;
+        if (reader) items[i].node |= STREAMLOG_SHARED;
     }
     if (segment->capacity) {
-        drop(log, segment->items, items_size(segment->capacity), captured);
+        capture_drop(reader, segment->items, items_size(segment->capacity));
         log->index_bytes -= items_size(segment->capacity);
     }
     log->index_bytes += items_size(capacity);
@@ -122,13 +117,9 @@ static void replace_items(struct streamlog *log, struct streamlog_segment *segme
 /* The segment, whose items may be changed. */
 static struct streamlog_segment *open_segment(struct streamlog *log, size_t index) {
     struct streamlog_segment *segment = &log->segments[index];
-    if (__builtin_expect(log->capture && segment->epoch != log->epoch, 0))
+    if (__builtin_expect(segment_reader(log, segment) != NULL, 0))
         replace_items(log, segment, segment->capacity);
     return segment;
-}
-
-static bool is_shared(const struct streamlog *log, const struct streamlog_item *item) {
-    return log->capture && (item->node & STREAMLOG_SHARED);
 }
 
 /* Moves the node of an open segment to memory of `size` bytes, if it is shared or has another
@@ -138,9 +129,10 @@ static struct streamlog_node *resize_node(struct streamlog *log, struct streamlo
     struct streamlog_node *old = streamlog__node(item), *node = old;
     size_t old_size = node_size(old);
     size = mem_good_size(size);
-    if (is_shared(log, item)) {
+    struct capture *reader = node_reader(log, item);
+    if (reader) {
         node = copy_node(old, size);
-        drop(log, old, old_size, true);
+        capture_drop(reader, old, old_size);
     } else if (size != old_size) {
         node = mem_resize(old, old_size, size);
         node->capacity = (uint32_t)(size - sizeof(*node));
@@ -153,7 +145,7 @@ static struct streamlog_node *resize_node(struct streamlog *log, struct streamlo
 /* The node, which may be changed. */
 static struct streamlog_node *open_node(struct streamlog *log, struct streamlog_item *item) {
     struct streamlog_node *node = streamlog__node(item);
-    return is_shared(log, item) ? resize_node(log, item, node_size(node)) : node;
+    return node_reader(log, item) ? resize_node(log, item, node_size(node)) : node;
 }
 
 /* Gives back what the node does not use, if it is more than an eighth. */
@@ -223,7 +215,7 @@ static struct streamlog_item *last_item(const struct streamlog *log) {
 /* Removes a segment without items. */
 static void remove_segment(struct streamlog *log, size_t index) {
     size_t size = items_size(log->segments[index].capacity);
-    drop(log, log->segments[index].items, size, false);
+    mem_free_sized(log->segments[index].items, size);
     log->index_bytes -= size;
     log->segment_count--;
     memmove(log->segments + index, log->segments + index + 1,
@@ -247,7 +239,7 @@ static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_
         log->length -= node->count;
         log->nodes--;
         log->node_bytes -= node_size(node);
-        drop(log, node, node_size(node), is_shared(log, &segment->items[i]));
+        capture_drop(node_reader(log, &segment->items[i]), node, node_size(node));
     }
     memmove(segment->items + from, segment->items + to,
             (segment->count - to) * sizeof(*segment->items));

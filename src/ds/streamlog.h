@@ -54,6 +54,7 @@ struct stream_facts {
     uint64_t added;                  /* entries that were ever appended */
 };
 
+struct capture;
 struct streamlog;
 
 /* --- Life --- */
@@ -130,6 +131,14 @@ struct streamlog_index {
 };
 struct streamlog_index streamlog_index_of(const struct streamlog *log);
 
+/* All that a log or a capture holds. */
+struct streamlog_contents {
+    struct streamlog_index index;
+    size_t nodes;
+    uint64_t length;
+    struct stream_facts facts;
+};
+
 /* All entries with ids from `first` to `last`, the last ones first if `reverse`. Lives on the
  * caller's stack; needs no end. The fields are private. */
 struct stream_iter {
@@ -177,30 +186,15 @@ bool streamlog_next_field(struct stream_entry *master, struct stream_pair *pair)
 /* --- A capture: the log as it is at one moment, read by another thread while the log changes. They
  * share nodes; the log copies a node before it changes it (copy on write). --- */
 
-struct streamlog_capture;
-
-/* Captures the log, which must not be captured already. Until the release *left is larger by the
- * bytes of memory that only the capture still needs. O(nodes / 512). */
-struct streamlog_capture *streamlog_capture_begin(struct streamlog *log, size_t *left);
+/* Captures the log, which must not be captured already (ds/capture.h). Until the release *left is
+ * larger by the bytes of memory that only the capture still needs. O(nodes / 512). */
+struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left);
 
 /* Returns whether there is a capture that was not released. */
 bool streamlog_is_captured(const struct streamlog *log);
 
-/* What was captured. In any thread, until the release. */
-struct streamlog_index streamlog_capture_index(const struct streamlog_capture *capture);
-struct stream_facts streamlog_capture_facts(const struct streamlog_capture *capture);
-uint64_t streamlog_capture_length(const struct streamlog_capture *capture);
-size_t streamlog_capture_nodes(const struct streamlog_capture *capture);
-
-/* Bytes allocated for the capture beside what *left counts. O(1). */
-size_t streamlog_capture_allocated(const struct streamlog_capture *capture);
-
-/* Ends the capture, in the thread that changes the log. Returns the bytes by which *left becomes
- * smaller. O(1). */
-size_t streamlog_capture_release(struct streamlog_capture *capture);
-
-/* Frees a released capture with all that it alone still needed. In any thread. */
-void streamlog_capture_free(struct streamlog_capture *capture);
+/* What was captured: a view. In any thread, until the release. */
+const struct streamlog_contents *streamlog_captured(const struct capture *capture);
 
 /* Checks the invariant. O(bytes). */
 bool streamlog_check(const struct streamlog *log);

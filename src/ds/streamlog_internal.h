@@ -26,11 +26,11 @@
  * of segments. The log replaces the items of a segment that is older than the epoch by a copy
  * before it changes them; in the copy the pointers to nodes have the bit SHARED. A node with this
  * bit is replaced by a copy before it changes. What is replaced or dropped is left to the capture
- * (ds/leftovers.h). While there is no capture, epochs and SHARED mean nothing. */
+ * (ds/capture.h). While there is no capture, epochs and SHARED mean nothing. */
 #ifndef PACKLIST_DS_STREAMLOG_INTERNAL_H
 #define PACKLIST_DS_STREAMLOG_INTERNAL_H
 
-#include "ds/leftovers.h"
+#include "ds/capture.h"
 #include "ds/streamlog.h"
 
 #ifdef TINY_LIMITS
@@ -73,18 +73,7 @@ struct streamlog {
     size_t node_bytes;  /* of all nodes, by size class */
     size_t index_bytes; /* of the items of all segments, likewise */
     uint64_t epoch;
-    struct streamlog_capture *capture; /* NULL: none */
-};
-
-struct streamlog_capture {
-    struct streamlog *log;    /* NULL: it was freed by its owner */
-    struct streamlog *orphan; /* that log, to be freed with the capture */
-    struct streamlog_segment *segments;
-    size_t segment_count;
-    uint64_t length;
-    struct stream_facts facts;
-    size_t nodes;
-    struct leftovers left;
+    struct capture *capture; /* NULL: none */
 };
 
 static inline struct streamlog_node *streamlog__node(const struct streamlog_item *item) {

@@ -95,61 +95,36 @@ bool streamlog_node_next(struct stream_node_view *view, struct stream_entry *ent
 
 /* --- Captures --- */
 
-struct streamlog_capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
-    assert(!log->capture);
-    struct streamlog_capture *capture = mem_alloc(sizeof(*capture));
+struct streamlog_capture {
+    struct capture capture;
+    struct streamlog_contents contents;
+    struct streamlog_segment segments[];
+};
+
+static void free_orphan(struct capture *capture) {
+    if (capture->orphan) streamlog_free(capture->orphan);
+}
+
+static const struct capture_functions capture_functions = {.free = free_orphan};
+
+struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
     size_t size = log->segment_count * sizeof(*log->segments);
-    *capture = (struct streamlog_capture){.log = log,
-                                          .segments = mem_alloc(size),
-                                          .segment_count = log->segment_count,
-                                          .length = log->length,
-                                          .facts = log->facts,
-                                          .nodes = log->nodes,
-                                          .left = {.bytes_of_all = left}};
+    struct streamlog_capture *capture =
+        capture_begin(&capture_functions, sizeof(*capture) + size, &log->capture, left);
+    capture->contents = (struct streamlog_contents){
+        {capture->segments, log->segment_count}, log->nodes, log->length, log->facts};
     if (size > 0) memcpy(capture->segments, log->segments, size);
-    log->capture = capture;
     log->epoch++;
-    return capture;
+    return &capture->capture;
 }
 
 bool streamlog_is_captured(const struct streamlog *log) {
     return log->capture;
 }
 
-struct streamlog_index streamlog_capture_index(const struct streamlog_capture *capture) {
-    return (struct streamlog_index){capture->segments, capture->segment_count};
-}
-
-struct stream_facts streamlog_capture_facts(const struct streamlog_capture *capture) {
-    return capture->facts;
-}
-
-uint64_t streamlog_capture_length(const struct streamlog_capture *capture) {
-    return capture->length;
-}
-
-size_t streamlog_capture_nodes(const struct streamlog_capture *capture) {
-    return capture->nodes;
-}
-
-size_t streamlog_capture_allocated(const struct streamlog_capture *capture) {
-    return mem_good_size(sizeof(*capture)) +
-           mem_good_size(capture->segment_count * sizeof(*capture->segments));
-}
-
-size_t streamlog_capture_release(struct streamlog_capture *capture) {
-    if (capture->log) capture->log->capture = NULL;
-    capture->log = NULL;
-    *capture->left.bytes_of_all -= capture->left.bytes;
-    return capture->left.bytes;
-}
-
-void streamlog_capture_free(struct streamlog_capture *capture) {
-    CHECKED_ASSERT(!capture->log);
-    leftovers_free(&capture->left);
-    if (capture->orphan) streamlog_free(capture->orphan);
-    mem_free(capture->segments);
-    mem_free_sized(capture, sizeof(*capture));
+const struct streamlog_contents *streamlog_captured(const struct capture *capture) {
+    CHECKED_ASSERT(capture->functions == &capture_functions);
+    return &((const struct streamlog_capture *)capture)->contents;
 }
 
 /* --- Checking --- */

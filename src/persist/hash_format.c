@@ -67,12 +67,12 @@ static void hash_format_write(struct rdb_writer *writer, const struct entry *ent
     while (hash_iter_next(&iter, &record)) write_record(writer, &record, first_expiry_ms);
 }
 
-static void hash_format_write_capture(struct rdb_writer *writer, void *state) {
+static void hash_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
     struct recordtable_iter iter;
     struct record record;
-    int64_t first_expiry_ms = recordtable_capture_first_expiry(state);
-    write_head(writer, recordtable_capture_count(state), first_expiry_ms);
-    recordtable_capture_iter_start(&iter, state);
+    int64_t first_expiry_ms = recordtable_capture_first_expiry(capture);
+    write_head(writer, recordtable_capture_count(capture), first_expiry_ms);
+    recordtable_capture_iter_start(&iter, capture);
     while (recordtable_iter_next(&iter, &record)) write_record(writer, &record, first_expiry_ms);
 }
 

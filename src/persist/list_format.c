@@ -129,13 +129,12 @@ static void visit_nodes(struct list_writer *list, const struct entry *entry) {
     visit_node(&node, list);
 }
 
-static void list_format_write_capture(struct rdb_writer *writer, void *state) {
-    const struct quicklist_capture *captured = state;
+static void list_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
     struct list_writer list = {.out = NULL};
-    quicklist_capture_visit(captured, visit_node, &list);
+    quicklist_capture_visit(capture, visit_node, &list);
     rdb_write_length(writer, list.nodes);
     list.out = writer;
-    quicklist_capture_visit(captured, visit_node, &list);
+    quicklist_capture_visit(capture, visit_node, &list);
 }
 
 static unsigned list_format_written(const struct entry *entry) {

@@ -16,8 +16,8 @@ void rdb_write_value(struct rdb_writer *writer, const struct entry *entry) {
     type_format_of_entry(entry)->write(writer, entry);
 }
 
-void rdb_write_capture(struct rdb_writer *writer, const struct value_capture *capture) {
-    type_format_of(capture->type)->write_capture(writer, capture->state);
+void rdb_write_capture(struct rdb_writer *writer, enum value_type type, struct capture *capture) {
+    type_format_of(type)->write_capture(writer, capture);
 }
 
 bool rdb_can_read(unsigned type) {

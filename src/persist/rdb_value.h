@@ -7,10 +7,10 @@
 #ifndef PACKLIST_PERSIST_RDB_VALUE_H
 #define PACKLIST_PERSIST_RDB_VALUE_H
 
+#include "ds/capture.h"
 #include "persist/rdb_reader.h"
 #include "persist/rdb_writer.h"
 #include "store/entry.h"
-#include "types/value_capture.h"
 #include "types/value_limits.h"
 
 /* Returns the type byte of the form that rdb_write_value writes. */
@@ -22,9 +22,9 @@ unsigned rdb_value_type_for(const struct rdb_writer *writer, const struct entry 
 /* Writes the value without type and key. O(value). */
 void rdb_write_value(struct rdb_writer *writer, const struct entry *entry);
 
-/* Writes the same bytes for a captured value, as it was when it was captured. In any thread. A
- * capture can be written only once. O(value). */
-void rdb_write_capture(struct rdb_writer *writer, const struct value_capture *capture);
+/* Writes the same bytes for a captured value of this type, as it was when it was captured
+ * (value_capture). In any thread. A capture can be written only once. O(value). */
+void rdb_write_capture(struct rdb_writer *writer, enum value_type type, struct capture *capture);
 
 /* Options for loading values. */
 struct rdb_load_options {

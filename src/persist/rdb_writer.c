@@ -185,7 +185,7 @@ enum { PART = 256 * 1024 };
 
 /* A text or a capture of one, and buffers for its parts. */
 struct large_text {
-    struct text_capture *capture; /* NULL: use `text` */
+    struct capture *capture; /* NULL: use `text` */
     struct slice text;
     size_t len;
     char *part;          /* PART bytes */
@@ -234,7 +234,7 @@ static void write_large(struct rdb_writer *writer, struct large_text *large) {
     }
 }
 
-void rdb_write_text_capture(struct rdb_writer *writer, struct text_capture *capture) {
+void rdb_write_text_capture(struct rdb_writer *writer, struct capture *capture) {
     struct large_text large = {.capture = capture, .len = text_capture_len(capture)};
     write_large(writer, &large);
 }

@@ -98,7 +98,7 @@ void rdb_write_string(struct rdb_writer *writer, struct slice text);
 
 /* Writes a captured text of more than RDB_LZF_TEXT_MIN bytes like rdb_write_string. Reads it once
  * or twice, and passes each part (text_capture_pass) after writing it. O(len). */
-void rdb_write_text_capture(struct rdb_writer *writer, struct text_capture *capture);
+void rdb_write_text_capture(struct rdb_writer *writer, struct capture *capture);
 
 /* Writes the decimal text of an integer like rdb_write_string. O(1). */
 void rdb_write_integer(struct rdb_writer *writer, int64_t value);

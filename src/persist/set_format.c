@@ -36,11 +36,11 @@ static void set_format_write(struct rdb_writer *writer, const struct entry *entr
     while (set_iter_next(&iter, &member)) rdb_write_string(writer, member);
 }
 
-static void set_format_write_capture(struct rdb_writer *writer, void *state) {
+static void set_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
     struct recordtable_iter iter;
     struct record record;
-    rdb_write_length(writer, recordtable_capture_count(state));
-    recordtable_capture_iter_start(&iter, state);
+    rdb_write_length(writer, recordtable_capture_count(capture));
+    recordtable_capture_iter_start(&iter, capture);
     while (recordtable_iter_next(&iter, &record)) rdb_write_string(writer, record.field);
 }
 

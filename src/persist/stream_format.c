@@ -106,21 +106,20 @@ static struct stream_id first_id(struct streamlog_index index) {
     return streamlog_iter_next(&iter, &entry) ? entry.id : STREAM_ID_MIN;
 }
 
-static void write_stream(struct rdb_writer *writer, struct streamlog_index index, size_t nodes,
-                         uint64_t length, const struct stream_facts *facts) {
-    struct stream_node_iter iter = {.index = index};
+static void write_stream(struct rdb_writer *writer, const struct streamlog_contents *log) {
+    struct stream_node_iter iter = {.index = log->index};
     struct stream_node_view node;
     struct body_writer body = {0};
-    rdb_write_length(writer, nodes);
+    rdb_write_length(writer, log->nodes);
     while (!body.failed && writer->error == 0 && streamlog_next_node(&iter, &node))
         write_node(writer, &body, &node);
     mem_free(body.scratch.bytes);
     if (body.failed && writer->error == 0) writer->error = ENOMEM;
-    rdb_write_length(writer, length);
-    write_id(writer, facts->last_id);
-    write_id(writer, first_id(index));
-    write_id(writer, facts->max_deleted_id);
-    rdb_write_length(writer, facts->added);
+    rdb_write_length(writer, log->length);
+    write_id(writer, log->facts.last_id);
+    write_id(writer, first_id(log->index));
+    write_id(writer, log->facts.max_deleted_id);
+    rdb_write_length(writer, log->facts.added);
     rdb_write_length(writer, 0);
 }
 
@@ -130,15 +129,13 @@ static unsigned stream_format_written(const struct entry *entry) {
 }
 
 static void stream_format_write(struct rdb_writer *writer, const struct entry *entry) {
-    struct stream_facts facts = stream_facts(entry);
-    write_stream(writer, streamlog_index_of(stream_log(entry)), stream_nodes(entry),
-                 stream_length(entry), &facts);
+    struct streamlog_contents log = {streamlog_index_of(stream_log(entry)), stream_nodes(entry),
+                                     stream_length(entry), stream_facts(entry)};
+    write_stream(writer, &log);
 }
 
-static void stream_format_write_capture(struct rdb_writer *writer, void *state) {
-    struct stream_facts facts = streamlog_capture_facts(state);
-    write_stream(writer, streamlog_capture_index(state), streamlog_capture_nodes(state),
-                 streamlog_capture_length(state), &facts);
+static void stream_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
+    write_stream(writer, streamlog_captured(capture));
 }
 
 /* --- As commands, and in digests --- */

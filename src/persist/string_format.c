@@ -20,9 +20,7 @@ static void string_format_write(struct rdb_writer *writer, const struct entry *e
         rdb_write_string(writer, string_text(entry, digits));
 }
 
-static void string_format_write_capture(struct rdb_writer *writer, void *state) {
-    rdb_write_text_capture(writer, state);
-}
+#define string_format_write_capture rdb_write_text_capture
 
 static bool string_format_write_commands(struct value_commands *commands,
                                          const struct entry *entry) {

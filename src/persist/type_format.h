@@ -21,8 +21,8 @@ struct type_format {
     /* See rdb_write_value. */
     void (*write)(struct rdb_writer *writer, const struct entry *entry);
 
-    /* Writes the same for a capture; `state` belongs to the type. See rdb_write_capture. */
-    void (*write_capture)(struct rdb_writer *writer, void *state);
+    /* Writes the same for a capture of a value of the type. See rdb_write_capture. */
+    void (*write_capture)(struct rdb_writer *writer, struct capture *capture);
 
     /* See rdb_read_value; `type` is one of read_types. */
     struct entry *(*read)(struct rdb_reader *reader, unsigned type, struct slice key,

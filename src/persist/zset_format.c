@@ -46,9 +46,9 @@ static void zset_format_write(struct rdb_writer *writer, const struct entry *ent
     while (zset_iter_next(&iter, &member)) write_member(member.text, member.score, writer);
 }
 
-static void zset_format_write_capture(struct rdb_writer *writer, void *state) {
-    rdb_write_length(writer, skiplist_capture_count(state));
-    skiplist_capture_visit(state, write_member, writer);
+static void zset_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
+    rdb_write_length(writer, skiplist_capture_count(capture));
+    skiplist_capture_visit(capture, write_member, writer);
 }
 
 static bool zset_format_write_commands(struct value_commands *commands, const struct entry *entry) {

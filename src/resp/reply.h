@@ -21,13 +21,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct reply_sink;   /* resp/reply_sink.h */
-struct text_capture; /* ds/shared_text.h */
+struct reply_sink; /* resp/reply_sink.h */
+struct capture;    /* ds/capture.h */
 
 /* Bytes [start, end) of a captured text, which belong at `position` of the buffer. */
 struct reply_reference {
     size_t position;
-    struct text_capture *capture; /* owned by the reply */
+    struct capture *capture; /* owned by the reply */
     size_t start;
     size_t end;
 };
@@ -137,8 +137,7 @@ enum {
     REPLY_REFER_AT = 64 * 1024
 #endif
 };
-void reply_bulk_captured(struct reply *reply, struct text_capture *capture, size_t start,
-                         size_t end);
+void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end);
 
 static inline void reply_bulk_cstr(struct reply *reply, const char *cstr) {
     reply_bulk(reply, slice_of_cstr(cstr));

@@ -12,8 +12,7 @@ static void add_reference(struct reply *reply, struct reply_reference reference)
     reply->referred += reference.end - reference.start;
 }
 
-void reply_bulk_captured(struct reply *reply, struct text_capture *capture, size_t start,
-                         size_t end) {
+void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end) {
     assert(reply->may_refer && start < end);
     reply_make_room(reply, REPLY_LINE_MAX);
     char *out = reply->data + reply->len;
@@ -37,8 +36,7 @@ void reply_drop_references(struct reply *reply, size_t from) {
         struct reply_reference *last = &reply->references[reply->reference_count - 1];
         if (last->position < from) return;
         reply->referred -= last->end - last->start;
-        text_capture_release(last->capture);
-        text_capture_free(last->capture);
+        capture_end(last->capture);
     }
     reply_forget_references(reply);
 }

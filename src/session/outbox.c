@@ -178,8 +178,7 @@ static struct slice peek_text(void *capture, size_t offset, size_t most) {
 }
 
 static void release_text(void *capture) {
-    text_capture_release(capture);
-    text_capture_free(capture);
+    capture_end(capture);
 }
 
 static const struct conn_source text_source = {.peek = peek_text, .release = release_text};

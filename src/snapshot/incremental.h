@@ -16,7 +16,7 @@
  * chunks are unwritten. A key that is about to change cannot pause: its command waits for the
  * thread, but only if more than FORCED_PENDING_MAX bytes and more than an eighth of the memory in
  * use are unwritten. A stream depends on other servers, so its thread is not waited for: a snapshot
- * that is so far behind fails. Large values are captured instead of copied (types/value_capture.h),
+ * that is so far behind fails. Large values are captured instead of copied (ds/capture.h),
  * so they cost only the pieces that change. Deleted data stays in memory while the snapshot needs
  * it: a captured value until the thread has written it, a flushed keyspace until its iterator has
  * visited all keys. */

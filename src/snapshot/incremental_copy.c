@@ -6,6 +6,7 @@
 #include "snapshot/incremental.h"
 #include "snapshot/incremental_internal.h"
 #include "snapshot/snapshot.h"
+#include "types/value.h"
 
 enum {
     READ_CLOCK_EVERY = 16 * 1024, /* bytes copied between two reads of the clock */
@@ -73,10 +74,10 @@ static void begin_database(struct engine *engine, struct incremental_iterator *i
 /* Captures the value if it is too large to be copied. Returns whether it did. */
 static bool save_capture(struct engine *engine, struct entry *entry) {
     struct incremental *s = engine->incremental;
-    struct value_capture capture;
-    if (!value_capture_begin(&capture, entry, &s->left_bytes)) return false;
+    struct capture *capture = value_capture(entry, &s->left_bytes);
+    if (!capture) return false;
     rdb_writer_flush(&s->writer);
-    s->deferred += snapshot_chunk_add_capture(chunk_for(engine, 0), capture);
+    s->deferred += snapshot_chunk_add_capture(chunk_for(engine, 0), entry_type(entry), capture);
     s->shared++;
     return true;
 }

@@ -12,7 +12,6 @@
 #include "snapshot/incremental.h"
 #include "snapshot/incremental_internal.h"
 #include "types/value.h"
-#include "types/value_capture.h"
 
 static bool is_captured(struct engine *engine, const struct entry *entry) {
     return engine->incremental->shared > 0 && value_is_captured(entry);

@@ -15,7 +15,8 @@ enum piece_kind { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_CAPTURE };
 
 struct piece {
     uint64_t len;
-    uint32_t kind;
+    uint16_t kind;
+    uint16_t type;  /* of a captured value */
     uint32_t count; /* elements of a listpack, or index of a capture */
 };
 
@@ -29,13 +30,12 @@ struct snapshot_chunk *snapshot_chunk_new(size_t size) {
 
 size_t snapshot_chunk_release(struct snapshot_chunk *chunk) {
     size_t left = 0;
-    for (unsigned i = 0; i < chunk->capture_count; i++)
-        left += value_capture_release(&chunk->captures[i]);
+    for (unsigned i = 0; i < chunk->capture_count; i++) left += capture_release(chunk->captures[i]);
     return left;
 }
 
 void snapshot_chunk_free(struct snapshot_chunk *chunk) {
-    for (unsigned i = 0; i < chunk->capture_count; i++) value_capture_free(&chunk->captures[i]);
+    for (unsigned i = 0; i < chunk->capture_count; i++) capture_free(chunk->captures[i]);
     mem_free(chunk);
 }
 
@@ -84,9 +84,12 @@ void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body
     add(chunk, piece, body.ptr);
 }
 
-size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, struct value_capture capture) {
-    size_t size = value_capture_allocated(&capture);
-    add(chunk, (struct piece){.kind = PIECE_CAPTURE, .count = chunk->capture_count}, "");
+size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, enum value_type type,
+                                  struct capture *capture) {
+    size_t size = capture_allocated(capture);
+    struct piece piece = {
+        .kind = PIECE_CAPTURE, .type = (uint16_t)type, .count = chunk->capture_count};
+    add(chunk, piece, "");
     chunk->captures[chunk->capture_count++] = capture;
     chunk->shared_size += size;
     return size;
@@ -100,7 +103,9 @@ static void write_piece(const struct snapshot_chunk *chunk, const struct piece *
     case PIECE_LITERAL: rdb_write_bytes(writer, at, piece->len); return;
     case PIECE_STRING: rdb_write_string(writer, slice_make(at, piece->len)); return;
     case PIECE_LISTPACK: rdb_write_listpack(writer, at, at + piece->len, piece->count); return;
-    case PIECE_CAPTURE: rdb_write_capture(writer, &chunk->captures[piece->count]); return;
+    case PIECE_CAPTURE:
+        rdb_write_capture(writer, (enum value_type)piece->type, chunk->captures[piece->count]);
+        return;
     }
 }
 

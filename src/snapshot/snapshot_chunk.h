@@ -7,15 +7,16 @@
  *      literal    bytes of the file as they are
  *      string     a text that is worth compressing: rdb_write_string
  *      listpack   the body of a listpack, likewise: rdb_write_listpack
- *      capture    the index of a captured value: rdb_write_capture
+ *      capture    the type and the index of a captured value: rdb_write_capture
  *
  * A chunk belongs to the loop while it is being filled, and then to the thread. A chunk with
  * captures then goes back to the loop, which releases them. */
 #ifndef PACKLIST_SNAPSHOT_SNAPSHOT_CHUNK_H
 #define PACKLIST_SNAPSHOT_SNAPSHOT_CHUNK_H
 
+#include "ds/capture.h"
 #include "persist/rdb_writer.h"
-#include "types/value_capture.h"
+#include "store/entry.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@ struct snapshot_chunk {
     bool is_released;     /* only its memory is left to be freed */
     size_t released_size; /* bytes that freeing it returns */
     unsigned capture_count;
-    struct value_capture captures[SNAPSHOT_CHUNK_CAPTURES]; /* owned */
+    struct capture *captures[SNAPSHOT_CHUNK_CAPTURES]; /* owned */
     size_t shared_size; /* bytes of the captures that are not shared with the data */
     size_t capacity;    /* of `bytes` */
     size_t used;
@@ -51,7 +52,7 @@ static inline bool snapshot_chunk_is_shared(const struct snapshot_chunk *chunk) 
 }
 
 /* Releases the captures. Returns the bytes by which the counter *left shrinks
- * (value_capture_release). Only in the loop's thread. O(pieces of the captures). */
+ * (capture_release). Only in the loop's thread. O(pieces of the captures). */
 size_t snapshot_chunk_release(struct snapshot_chunk *chunk);
 
 /* Frees the chunk and its captures, which must be released. In any thread. */
@@ -68,9 +69,10 @@ void snapshot_chunk_add_literal(struct snapshot_chunk *chunk, const void *bytes,
 void snapshot_chunk_add_string(struct snapshot_chunk *chunk, struct slice text);
 void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body, size_t count);
 
-/* Adds a captured value, which takes 0 bytes of the buffer; takes ownership of the capture. Returns
- * the bytes by which the chunk's size grows. */
-size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, struct value_capture capture);
+/* Adds a captured value of this type, which takes 0 bytes of the buffer; takes ownership of the
+ * capture. Returns the bytes by which the chunk's size grows. */
+size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, enum value_type type,
+                                  struct capture *capture);
 
 /* Writes the pieces, until the writer fails. In any thread. O(bytes). */
 void snapshot_chunk_write(const struct snapshot_chunk *chunk, struct rdb_writer *writer);

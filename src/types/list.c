@@ -627,34 +627,15 @@ bool list_check(const struct entry *entry) {
 
 /* --- Captures: a list shares its nodes with its capture, and copies those that it changes --- */
 
-/* A shorter list is copied: that costs less than a capture. */
-#ifdef TINY_LIMITS
-enum { LIST_CAPTURE_MIN = 256 };
-#else
-enum { LIST_CAPTURE_MIN = 64 * 1024 };
-#endif
-
-static void *list_capture_begin(struct entry *entry, size_t *left) {
+static struct capture *list_capture(struct entry *entry, size_t *left) {
     if (list_is_embedded(entry)) return NULL;
     struct quicklist *list = out_of_line(entry);
-    return quicklist_serialized_size(list) < LIST_CAPTURE_MIN ? NULL
-                                                              : quicklist_capture_begin(list, left);
+    bool small = quicklist_serialized_size(list) < VALUE_CAPTURE_MIN;
+    return small ? NULL : quicklist_capture_begin(list, left);
 }
 
 static bool list_is_captured(const struct entry *entry) {
     return !list_is_embedded(entry) && quicklist_is_captured(out_of_line(entry));
-}
-
-static size_t list_capture_allocated(const void *state) {
-    return quicklist_capture_allocated(state);
-}
-
-static size_t list_capture_release(void *state) {
-    return quicklist_capture_release(state);
-}
-
-static void list_capture_free(void *state) {
-    quicklist_capture_free(state);
 }
 
 const struct type_operations list_operations = TYPE_OPERATIONS(list);

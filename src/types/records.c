@@ -286,12 +286,6 @@ void records_iter_start(struct records_iter *iter, const struct entry *entry) {
     iter->layout = records_layout(entry);
 }
 
-void records_iter_start_capture(struct records_iter *iter,
-                                const struct recordtable_capture *capture) {
-    iter->at = NULL;
-    recordtable_capture_iter_start(&iter->table, capture);
-}
-
 bool records_iter_next(struct records_iter *iter, struct record *record) {
     if (!iter->at) return recordtable_iter_next(&iter->table, record);
     if (iter->at == iter->end) return false;
@@ -381,32 +375,13 @@ bool records_check(const struct entry *entry) {
 /* --- Captures: a table shares its blocks with what was captured, and copies those that it
  * changes --- */
 
-/* A smaller table is copied sooner than captured and released. */
-#ifdef TINY_LIMITS
-enum { RECORDS_CAPTURE_MIN = 1024 };
-#else
-enum { RECORDS_CAPTURE_MIN = 64 * 1024 };
-#endif
-
-void *records_capture_begin(struct entry *entry, size_t *left) {
+struct capture *records_capture(struct entry *entry, size_t *left) {
     if (!records_is_table(entry)) return NULL;
     struct recordtable *table = records_table(entry);
-    bool small = recordtable_allocated(table) < RECORDS_CAPTURE_MIN;
+    bool small = recordtable_allocated(table) < VALUE_CAPTURE_MIN;
     return small || recordtable_count(table) == 0 ? NULL : recordtable_capture_begin(table, left);
 }
 
 bool records_is_captured(const struct entry *entry) {
     return records_is_table(entry) && recordtable_is_captured(records_table(entry));
-}
-
-size_t records_capture_allocated(const void *state) {
-    return recordtable_capture_allocated(state);
-}
-
-size_t records_capture_release(void *state) {
-    return recordtable_capture_release(state);
-}
-
-void records_capture_free(void *state) {
-    recordtable_capture_free(state);
 }

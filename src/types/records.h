@@ -105,8 +105,6 @@ struct records_iter {
     unsigned layout;
 };
 void records_iter_start(struct records_iter *iter, const struct entry *entry);
-void records_iter_start_capture(struct records_iter *iter,
-                                const struct recordtable_capture *capture);
 bool records_iter_next(struct records_iter *iter, struct record *record);
 
 /* Fills the batch with these parts (enum record_parts) of the next records that had not expired by
@@ -125,10 +123,7 @@ bool records_prefetch(struct value_lookup *lookup, unsigned step);
 void records_free_value(struct entry *entry);
 void records_own_value(struct entry *entry);
 bool records_check(const struct entry *entry);
-void *records_capture_begin(struct entry *entry, size_t *left);
+struct capture *records_capture(struct entry *entry, size_t *left);
 bool records_is_captured(const struct entry *entry);
-size_t records_capture_allocated(const void *state);
-size_t records_capture_release(void *state);
-void records_capture_free(void *state);
 
 #endif

@@ -433,16 +433,12 @@ bool set_check(const struct entry *entry) {
            (intset_count(intset) == 0 || intset_validate(slice_make(intset, intset_size(intset))));
 }
 
-static void *set_capture_begin(struct entry *entry, size_t *left) {
-    return is_intset(entry) ? NULL : records_capture_begin(entry, left);
+static struct capture *set_capture(struct entry *entry, size_t *left) {
+    return is_intset(entry) ? NULL : records_capture(entry, left);
 }
 
 static bool set_is_captured(const struct entry *entry) {
     return !is_intset(entry) && records_is_captured(entry);
 }
-
-#define set_capture_allocated records_capture_allocated
-#define set_capture_release   records_capture_release
-#define set_capture_free      records_capture_free
 
 const struct type_operations set_operations = TYPE_OPERATIONS(set);

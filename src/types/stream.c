@@ -150,33 +150,14 @@ bool stream_check(const struct entry *entry) {
 
 /* --- Captures --- */
 
-/* A smaller stream is copied sooner than captured and released. */
-#ifdef TINY_LIMITS
-enum { STREAM_CAPTURE_MIN = 1024 };
-#else
-enum { STREAM_CAPTURE_MIN = 64 * 1024 };
-#endif
-
-static void *stream_capture_begin(struct entry *entry, size_t *left) {
+static struct capture *stream_capture(struct entry *entry, size_t *left) {
     struct streamlog *log = stream_log(entry);
-    bool small = streamlog_allocated(log) < STREAM_CAPTURE_MIN || streamlog_length(log) == 0;
+    bool small = streamlog_allocated(log) < VALUE_CAPTURE_MIN || streamlog_length(log) == 0;
     return small ? NULL : streamlog_capture_begin(log, left);
 }
 
 static bool stream_is_captured(const struct entry *entry) {
     return streamlog_is_captured(stream_log(entry));
-}
-
-static size_t stream_capture_allocated(const void *state) {
-    return streamlog_capture_allocated(state);
-}
-
-static size_t stream_capture_release(void *state) {
-    return streamlog_capture_release(state);
-}
-
-static void stream_capture_free(void *state) {
-    streamlog_capture_free(state);
 }
 
 const struct type_operations stream_operations = TYPE_OPERATIONS(stream);

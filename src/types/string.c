@@ -450,29 +450,14 @@ bool string_check(const struct entry *entry) {
 
 /* --- Captures --- */
 
-/* A shorter text is copied: that costs less than a capture. */
-#ifdef TINY_LIMITS
-enum { STRING_CAPTURE_MIN = 256 };
-#else
-enum { STRING_CAPTURE_MIN = 256 * 1024 };
-#endif
-_Static_assert((int)STRING_CAPTURE_MIN > (int)STRING_EMBEDDED_MAX, "only hanging texts are shared");
+/* A text is copied at the speed of memory: faster than as many bytes of a collection. */
+enum { STRING_CAPTURE_MIN = 4 * VALUE_CAPTURE_MIN };
+_Static_assert((int)STRING_CAPTURE_MIN > (int)STRING_EMBEDDED_MAX,
+               "only out-of-line texts are shared");
 
-static void *string_capture_begin(struct entry *entry, size_t *left) {
+static struct capture *string_capture(struct entry *entry, size_t *left) {
     if (string_length(entry) < STRING_CAPTURE_MIN) return NULL;
     return text_capture_begin(string_share(entry), left);
-}
-
-static size_t string_capture_allocated(const void *state) {
-    return text_capture_allocated(state);
-}
-
-static size_t string_capture_release(void *state) {
-    return text_capture_release(state);
-}
-
-static void string_capture_free(void *state) {
-    text_capture_free(state);
 }
 
 const struct type_operations string_operations = TYPE_OPERATIONS(string);

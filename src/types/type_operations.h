@@ -8,6 +8,7 @@
 
 #include "store/entry.h"
 
+struct capture;      /* ds/capture.h */
 struct value_lookup; /* types/value.h */
 
 /* Every function gets entries of its type only. "Out-of-line" memory is what the entry points to.
@@ -41,13 +42,9 @@ struct type_operations {
     /* Checks the invariant, including entry_check(). */
     bool (*check)(const struct entry *entry);
 
-    /* The type's part of types/value_capture.h, which has the contract. capture_begin() returns the
-     * type's own state of the capture, or NULL for a value that is cheaper to copy. */
-    void *(*capture_begin)(struct entry *entry, size_t *left);
+    /* See value_capture and value_is_captured. */
+    struct capture *(*capture)(struct entry *entry, size_t *left);
     bool (*is_captured)(const struct entry *entry);
-    size_t (*capture_allocated)(const void *state);
-    size_t (*capture_release)(void *state);
-    void (*capture_free)(void *state);
 };
 
 /* The system takes back a large allocation page by page: this many bytes take about as long as
@@ -59,14 +56,20 @@ static inline size_t type_free_effort(size_t allocations, size_t bytes) {
     return allocations + bytes / BYTES_FREED_AT_ONCE;
 }
 
+/* A smaller value is copied sooner than captured and released. */
+#ifdef TINY_LIMITS
+enum { VALUE_CAPTURE_MIN = 256 };
+#else
+enum { VALUE_CAPTURE_MIN = 64 * 1024 };
+#endif
+
 /* The row of the type whose functions begin with `prefix`. The initialisers follow the order of
  * the members, and the compiler refuses a row that lacks the last ones. */
 #define TYPE_OPERATIONS(prefix)                                                                    \
     {                                                                                              \
         prefix##_encoding_name, prefix##_length, prefix##_value_size, prefix##_allocated,          \
             prefix##_free_effort, prefix##_prefetch, prefix##_free_value, prefix##_own_value,      \
-            prefix##_check, prefix##_capture_begin, prefix##_is_captured,                          \
-            prefix##_capture_allocated, prefix##_capture_release, prefix##_capture_free            \
+            prefix##_check, prefix##_capture, prefix##_is_captured                                 \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 

@@ -2,7 +2,6 @@
 
 #include "base/checked.h"
 #include "types/type_operations.h"
-#include "types/value_capture.h"
 
 #include <stdlib.h>
 
@@ -118,27 +117,11 @@ bool value_check(const struct entry *entry) {
 
 /* --- Captures --- */
 
-bool value_capture_begin(struct value_capture *capture, struct entry *entry, size_t *left) {
-    enum value_type type = entry_type(entry);
-    CHECKED_ASSERT(type == VALUE_STRING || !value_is_captured(entry));
-    *capture = (struct value_capture){type, operations_of_type(type)->capture_begin(entry, left)};
-    return capture->state;
+struct capture *value_capture(struct entry *entry, size_t *left) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_STRING || !value_is_captured(entry));
+    return operations_of(entry)->capture(entry, left);
 }
 
 bool value_is_captured(const struct entry *entry) {
     return operations_of(entry)->is_captured(entry);
-}
-
-size_t value_capture_allocated(const struct value_capture *capture) {
-    return operations_of_type(capture->type)->capture_allocated(capture->state);
-}
-
-size_t value_capture_release(struct value_capture *capture) {
-    CHECKED_ASSERT(capture->state);
-    return operations_of_type(capture->type)->capture_release(capture->state);
-}
-
-void value_capture_free(struct value_capture *capture) {
-    CHECKED_ASSERT(capture->state);
-    operations_of_type(capture->type)->capture_free(capture->state);
 }

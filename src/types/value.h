@@ -100,12 +100,25 @@ struct entry *value_copy(const struct entry *entry, struct slice key);
 struct entry *value_rename(struct entry *entry, struct slice key);
 
 /* The work of freeing the value: 1 for a small one; grows with the number of allocations that are
- * freed, and with their bytes. A captured value (types/value_capture.h) may leave them to its
+ * freed, and with their bytes. A captured value may leave them to its
  * capture. O(1). */
 size_t value_free_effort(const struct entry *entry);
 
 /* Bytes the entry and everything its value owns take, as allocated. O(1). */
 size_t value_allocated(const struct entry *entry);
+
+/* Captures the value as it is now, for a snapshot (ds/capture.h); only a string may be captured
+ * already, for replies. The capture belongs to the memory that the entry points to, not to the
+ * entry: an entry may move, and a rename gives the memory to another entry. Nothing visible of the
+ * value changes. Returns NULL and does nothing when the value is so small that it should be copied.
+ * Until the release, *left includes the bytes of memory that only the capture still needs. In the
+ * loop's thread. O(1) for strings and lists. Sets, hashes and streams copy one pointer for 512
+ * pieces, sorted sets one for each node, which has about 100 members: 1 MB for 10 million. */
+struct capture *value_capture(struct entry *entry, size_t *left);
+
+/* Returns whether the value has a capture that was not released. If so, only the loop's thread may
+ * change or free the value. O(1). */
+bool value_is_captured(const struct entry *entry);
 
 /* Checks the invariants of entry and value. O(bytes). */
 bool value_check(const struct entry *entry);

@@ -561,33 +561,14 @@ bool zset_check(const struct entry *entry) {
 
 /* --- Captures --- */
 
-/* A smaller one is copied sooner than captured and released. */
-#ifdef TINY_LIMITS
-enum { ZSET_CAPTURE_MIN = 2048 };
-#else
-enum { ZSET_CAPTURE_MIN = 64 * 1024 };
-#endif
-
-static void *zset_capture_begin(struct entry *entry, size_t *left) {
+static struct capture *zset_capture(struct entry *entry, size_t *left) {
     if (zset_is_embedded(entry) || zset_length(entry) == 0) return NULL;
     struct skiplist *list = skiplist_of(entry);
-    return skiplist_allocated(list) < ZSET_CAPTURE_MIN ? NULL : skiplist_capture_begin(list, left);
+    return skiplist_allocated(list) < VALUE_CAPTURE_MIN ? NULL : skiplist_capture_begin(list, left);
 }
 
 static bool zset_is_captured(const struct entry *entry) {
     return !zset_is_embedded(entry) && skiplist_is_captured(skiplist_of(entry));
-}
-
-static size_t zset_capture_allocated(const void *state) {
-    return skiplist_capture_allocated(state);
-}
-
-static size_t zset_capture_release(void *state) {
-    return skiplist_capture_release(state);
-}
-
-static void zset_capture_free(void *state) {
-    skiplist_capture_free(state);
 }
 
 const struct type_operations zset_operations = TYPE_OPERATIONS(zset);

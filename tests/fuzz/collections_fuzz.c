@@ -11,7 +11,6 @@
 #include "types/hash.h"
 #include "types/set.h"
 #include "types/value.h"
-#include "types/value_capture.h"
 #include "types/zset.h"
 
 #include <stdio.h>
@@ -33,9 +32,9 @@ struct value {
     bool visited[MEMBERS];
     bool throughout[MEMBERS];
 
-    struct value_capture capture; /* `state` is NULL when there is none */
-    unsigned rdb_type;            /* in which the capture will be written */
-    uint64_t digest;              /* of the value when it was captured */
+    struct capture *capture; /* NULL: none */
+    unsigned rdb_type;       /* in which the capture will be written */
+    uint64_t digest;         /* of the value when it was captured */
 };
 
 struct fuzz {
@@ -46,6 +45,7 @@ struct fuzz {
     size_t left; /* bytes that only captures need */
 };
 
+static const enum value_type types[KINDS] = {VALUE_SET, VALUE_HASH, VALUE_ZSET};
 static const struct slice keys[KINDS] = {{"set", 3}, {"hash", 4}, {"zset", 4}};
 
 /* --- Members: integers of all widths, short texts, long ones --- */
@@ -261,15 +261,14 @@ static void end_capture(struct fuzz *fuzz, int kind) {
     struct rdb_load_options options = {.limits = fuzz->limits};
     struct rdb_writer writer;
     struct rdb_reader reader;
-    if (!value->capture.state) return;
+    if (!value->capture) return;
     sds out = sds_new(SLICE(""));
     rdb_writer_start(&writer, (struct rdb_sink){.write = append, .arg = &out}, true, false);
-    rdb_write_capture(&writer, &value->capture);
+    rdb_write_capture(&writer, types[kind], value->capture);
     rdb_writer_flush(&writer);
     rdb_writer_end(&writer);
-    value_capture_release(&value->capture);
-    value_capture_free(&value->capture);
-    value->capture.state = NULL;
+    capture_end(value->capture);
+    value->capture = NULL;
     rdb_reader_start_memory(&reader, sds_slice(out), false);
     struct entry *entry = rdb_read_value(&reader, value->rdb_type, keys[kind], &options);
     require(entry != NULL, "a capture can be read");
@@ -282,10 +281,10 @@ static void end_capture(struct fuzz *fuzz, int kind) {
 static void begin_capture(struct fuzz *fuzz, int kind) {
     struct value *value = &fuzz->values[kind];
     struct entry *entry = find(fuzz, kind).entry;
-    if (!entry || value->capture.state) return;
+    if (!entry || value->capture) return;
     value->digest = digest_entry(entry);
     value->rdb_type = rdb_value_type(entry);
-    if (!value_capture_begin(&value->capture, entry, &fuzz->left)) value->capture.state = NULL;
+    value->capture = value_capture(entry, &fuzz->left);
 }
 
 /* --- Comparing --- */

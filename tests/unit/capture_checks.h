@@ -5,6 +5,7 @@
 #define PACKLIST_TESTS_UNIT_CAPTURE_CHECKS_H
 
 #include "base/alloc.h"
+#include "ds/capture.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,11 +24,8 @@ struct capture_kind {
     uint64_t (*sum)(struct model *model);     /* of all that the structure holds */
     size_t (*allocated)(struct model *model); /* bytes of the structure */
     void (*free)(struct model *model);        /* the structure alone */
-    void *(*begin)(struct model *model, size_t *left);
-    uint64_t (*sum_capture)(const void *capture);
-    size_t (*capture_allocated)(const void *capture);
-    size_t (*release)(void *capture);
-    void (*free_capture)(void *capture);
+    struct capture *(*begin)(struct model *model, size_t *left);
+    uint64_t (*sum_capture)(const struct capture *capture);
 };
 
 static inline void check_that_a_capture_stays(const struct capture_kind *kind,
@@ -37,20 +35,20 @@ static inline void check_that_a_capture_stays(const struct capture_kind *kind,
         kind->change(model, 2000, round % 3 != 2);
         uint64_t sum = kind->sum(model);
         size_t uncaptured = mem_used(), size = kind->allocated(model);
-        void *capture = kind->begin(model, &left);
-        assert_int_equal(mem_used() - uncaptured, kind->capture_allocated(capture));
+        struct capture *capture = kind->begin(model, &left);
+        assert_int_equal(mem_used() - uncaptured, capture_allocated(capture));
         for (int part = 0; part < 5; part++) {
             kind->change(model, 400, round % 2);
             assert_int_equal(kind->sum_capture(capture), sum);
-            assert_int_equal(mem_used() - uncaptured - kind->capture_allocated(capture),
+            assert_int_equal(mem_used() - uncaptured - capture_allocated(capture),
                              left + kind->allocated(model) - size);
         }
         kind->compare(model);
         size_t held = left;
-        assert_int_equal(kind->release(capture), held);
+        assert_int_equal(capture_release(capture), held);
         assert_int_equal(left, 0);
         kind->change(model, 100, true);
-        kind->free_capture(capture);
+        capture_free(capture);
         kind->compare(model);
     }
 }
@@ -61,19 +59,19 @@ static inline void check_that_a_freed_structure_stays(const struct capture_kind 
                                                       void (*remove_some)(struct model *model)) {
     size_t left = 0;
     uint64_t sum = kind->sum(model);
-    void *capture = kind->begin(model, &left);
+    struct capture *capture = kind->begin(model, &left);
     remove_some(model);
     size_t before = left, size = kind->allocated(model);
     kind->free(model);
     assert_int_equal(left, before + size);
     assert_int_equal(kind->sum_capture(capture), sum);
-    assert_int_equal(kind->release(capture), before + size);
-    kind->free_capture(capture);
+    assert_int_equal(capture_release(capture), before + size);
+    capture_free(capture);
 }
 
 struct capture_reader {
     const struct capture_kind *kind;
-    const void *capture;
+    const struct capture *capture;
     uint64_t sum;
     bool same;
 };
@@ -95,15 +93,15 @@ static inline void check_that_another_thread_reads(const struct capture_kind *ki
         pthread_t thread;
         kind->change(model, 2000, true);
         struct capture_reader reader = {.kind = kind, .sum = kind->sum(model)};
-        void *capture = kind->begin(model, &left);
+        struct capture *capture = kind->begin(model, &left);
         reader.capture = capture;
         assert_int_equal(pthread_create(&thread, NULL, read_capture, &reader), 0);
         kind->change(model, 2000, round % 2);
         if (round == ROUNDS - 1) kind->free(model);
         assert_int_equal(pthread_join(thread, NULL), 0);
         assert_true(reader.same);
-        kind->release(capture);
-        kind->free_capture(capture);
+        capture_release(capture);
+        capture_free(capture);
     }
 }
 

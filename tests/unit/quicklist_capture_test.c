@@ -158,14 +158,14 @@ static void a_capture_costs_the_same_however_long_the_list_is(void **state) {
         struct quicklist *list = quicklist_new((struct quicklist_limits){.fill = 1});
         for (size_t i = 0; i < nodes; i++) edit_push(list, LIST_TAIL, 20);
         size_t used = mem_used();
-        struct quicklist_capture *captured = quicklist_capture_begin(list, &left);
+        struct capture *captured = quicklist_capture_begin(list, &left);
         if (own == 0) own = mem_used() - used;
         assert_int_equal(mem_used() - used, own);
         struct quicklist_edit edit = {.text = 21, .at = (uint16_t)(nodes / 2)};
         edit_at(list, &edit, 2); /* leaves a buffer, and an array of each level */
         assert_true(left > 0 && left < 8192);
-        quicklist_capture_release(captured);
-        quicklist_capture_free(captured);
+        capture_release(captured);
+        capture_free(captured);
         quicklist_free(list);
     }
 }
@@ -188,7 +188,7 @@ static void plain_nodes_at_the_ends_are_never_copied(void **state) {
         struct quicklist *list = quicklist_new((struct quicklist_limits){.fill = -2});
         for (int i = 0; i < nodes; i++) push_plain(list, i % 2 ? LIST_TAIL : LIST_HEAD, SIZE);
         size_t whole = mem_used();
-        struct quicklist_capture *captured = quicklist_capture_begin(list, &left);
+        struct capture *captured = quicklist_capture_begin(list, &left);
         edit_push(list, LIST_HEAD, 3);
         edit_push(list, LIST_TAIL, 3);
         quicklist_drop(list, LIST_HEAD, 1);
@@ -197,13 +197,12 @@ static void plain_nodes_at_the_ends_are_never_copied(void **state) {
         assert_true(left < SIZE / 2 && quicklist_check(list) && quicklist_capture_check(captured));
         quicklist_drop(list, LIST_HEAD, 1);
         assert_true(left >= SIZE && quicklist_check(list) && quicklist_capture_check(captured));
-        quicklist_capture_release(captured);
-        captured = nodes > 1
-                       ? (quicklist_capture_free(captured), quicklist_capture_begin(list, &left))
-                       : captured;
+        capture_release(captured);
+        captured =
+            nodes > 1 ? (capture_free(captured), quicklist_capture_begin(list, &left)) : captured;
         quicklist_free(list);
-        if (nodes > 1) quicklist_capture_release(captured);
-        quicklist_capture_free(captured);
+        if (nodes > 1) capture_release(captured);
+        capture_free(captured);
         assert_int_equal(mem_used(), used);
     }
 }
@@ -305,14 +304,14 @@ static void a_captured_list_is_copied_and_rebuilt_as_any_other(void **state) {
         assert_true(picture_equal(&picture, &pair.then));
         assert_true(quicklist_check(others[i]));
         size_t left = 0; /* is captured beside the other one */
-        struct quicklist_capture *captured = quicklist_capture_begin(others[i], &left);
+        struct capture *captured = quicklist_capture_begin(others[i], &left);
         quicklist_drop(others[i], LIST_HEAD, 30);
         picture_of_capture(&picture, captured);
         assert_true(picture_equal(&picture, &pair.then));
         assert_true(left > 0);
-        assert_true(quicklist_capture_release(captured) > 0);
+        assert_true(capture_release(captured) > 0);
         assert_int_equal(left, 0);
-        quicklist_capture_free(captured);
+        capture_free(captured);
         quicklist_free(others[i]);
     }
     mem_free(picture.bytes);
@@ -323,7 +322,7 @@ static void a_captured_list_is_copied_and_rebuilt_as_any_other(void **state) {
 /* --- In two threads --- */
 
 struct reader {
-    struct quicklist_capture *captured;
+    struct capture *captured;
     uint64_t expected;
     bool stop; /* atomic */
     unsigned readings;
@@ -356,7 +355,7 @@ static void *read_on(void *arg) {
 }
 
 static void *free_capture(void *arg) {
-    quicklist_capture_free(arg);
+    capture_free(arg);
     return NULL;
 }
 
@@ -389,7 +388,7 @@ static void another_thread_may_read_and_free_while_this_one_edits(void **state) 
         __atomic_store_n(&reader.stop, true, __ATOMIC_RELEASE);
         assert_int_equal(pthread_join(thread, NULL), 0);
         assert_true(reader.agreed && reader.readings > 0);
-        assert_int_equal(quicklist_capture_release(pair.captured), pair.left);
+        assert_int_equal(capture_release(pair.captured), pair.left);
         assert_int_equal(pthread_create(&thread, NULL, free_capture, pair.captured), 0);
         edit_on(&pair, random);
         assert_int_equal(pthread_join(thread, NULL), 0);

@@ -60,8 +60,7 @@ static inline void picture_of_list(struct picture *picture, const struct quickli
     quicklist_visit_nodes(list, picture_add_node, picture);
 }
 
-static inline void picture_of_capture(struct picture *picture,
-                                      const struct quicklist_capture *captured) {
+static inline void picture_of_capture(struct picture *picture, const struct capture *captured) {
     picture->used = 0;
     quicklist_capture_visit(captured, picture_add_node, picture);
 }
@@ -256,7 +255,7 @@ static inline void edit_quicklist(struct quicklist **at, const struct quicklist_
 struct list_pair {
     struct quicklist *list; /* is captured at times */
     struct quicklist *twin; /* never is */
-    struct quicklist_capture *captured;
+    struct capture *captured;
     struct picture then;       /* what the list was */
     struct picture now, twins; /* workspace */
     size_t own;                /* bytes that the capture took */
@@ -282,10 +281,10 @@ static inline void pair_capture(struct list_pair *pair) {
 static inline void pair_release(struct list_pair *pair) {
     if (!pair->captured) return;
     size_t used = mem_used(), allocated = quicklist_allocated(pair->list);
-    size_t left = quicklist_capture_release(pair->captured);
+    size_t left = capture_release(pair->captured);
     edits_require(left == pair->left && mem_used() == used && !quicklist_is_captured(pair->list));
     edits_require(pair->reported == 0);
-    quicklist_capture_free(pair->captured);
+    capture_free(pair->captured);
     pair->captured = NULL;
     edits_require(used - mem_used() == pair->own + left);
     edits_require(quicklist_allocated(pair->list) == allocated);
@@ -352,8 +351,8 @@ static inline void pair_end(struct list_pair *pair, bool release_first) {
         picture_of_capture(&pair->now, pair->captured);
         edits_require(picture_equal(&pair->now, &pair->then));
         edits_require(quicklist_capture_check(pair->captured));
-        edits_require(quicklist_capture_release(pair->captured) >= pair->left);
-        quicklist_capture_free(pair->captured);
+        edits_require(capture_release(pair->captured) >= pair->left);
+        capture_free(pair->captured);
     }
     edits_require(used - mem_used() == allocated + (pair->captured ? pair->own + pair->left : 0));
     quicklist_free(pair->twin);

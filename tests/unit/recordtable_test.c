@@ -256,34 +256,22 @@ static void free_table(struct model *model) {
     recordtable_free(model->table);
 }
 
-static void *begin_capture(struct model *model, size_t *left) {
-    struct recordtable_capture *capture = recordtable_capture_begin(model->table, left);
+static struct capture *begin_capture(struct model *model, size_t *left) {
+    struct capture *capture = recordtable_capture_begin(model->table, left);
     assert_true(recordtable_is_captured(model->table));
     assert_int_equal(recordtable_capture_count(capture), model->count);
     return capture;
 }
 
-static uint64_t sum_capture(const void *capture) {
+static uint64_t sum_capture(const struct capture *capture) {
     struct recordtable_iter iter;
     recordtable_capture_iter_start(&iter, capture);
     return sum_records(&iter);
 }
 
-static size_t capture_allocated(const void *capture) {
-    return recordtable_capture_allocated(capture);
-}
-
-static size_t release_capture(void *capture) {
-    return recordtable_capture_release(capture);
-}
-
-static void free_capture(void *capture) {
-    recordtable_capture_free(capture);
-}
-
-static const struct capture_kind captured_table = {
-    change_often,  compare,     sum_of_model,      allocated_by_table, free_table,
-    begin_capture, sum_capture, capture_allocated, release_capture,    free_capture};
+static const struct capture_kind captured_table = {change_often,       compare,    sum_of_model,
+                                                   allocated_by_table, free_table, begin_capture,
+                                                   sum_capture};
 
 static void a_capture_stays_as_the_table_was(void **state) {
     (void)state;
@@ -321,11 +309,11 @@ static void a_change_copies_only_what_it_changes(void **state) {
     struct model *model = model_new(true);
     size_t left = 0;
     for (size_t i = 0; i < FIELDS; i++) set(model, i, RECORD_NEVER);
-    struct recordtable_capture *capture = recordtable_capture_begin(model->table, &left);
+    struct capture *capture = recordtable_capture_begin(model->table, &left);
     change_expiry(model, 11);
     assert_true(left < 16 * 1024);
-    recordtable_capture_release(capture);
-    recordtable_capture_free(capture);
+    capture_release(capture);
+    capture_free(capture);
     model_free(model);
 }
 

@@ -511,13 +511,13 @@ static void references_that_were_taken_over_are_forgotten(void **state) {
     reply_init(&reply, 0);
     reply.may_refer = true;
     refer(&reply, text, 0, 10);
-    struct text_capture *capture = reply.references[0].capture;
+    struct capture *capture = reply.references[0].capture;
     reply_forget_references(&reply);
     assert_int_equal(reply_size(&reply), 7);
     reply_free(&reply);
     assert_true(shared_text_is_captured(text));
-    text_capture_release(capture);
-    text_capture_free(capture);
+    capture_release(capture);
+    capture_free(capture);
     shared_text_free(text);
 }
 

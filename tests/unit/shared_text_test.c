@@ -25,7 +25,7 @@ struct pair {
     struct shared_text *shared; /* NULL: the owner has freed it */
     char *text;
     size_t len;
-    struct text_capture *capture;
+    struct capture *capture;
     char *captured;
     size_t captured_len;
     size_t left;
@@ -50,9 +50,9 @@ static void capture(struct pair *pair) {
 
 static void release(struct pair *pair) {
     size_t left = pair->left;
-    assert_int_equal(text_capture_release(pair->capture), left);
+    assert_int_equal(capture_release(pair->capture), left);
     assert_int_equal(pair->left, 0);
-    text_capture_free(pair->capture);
+    capture_free(pair->capture);
     pair->capture = NULL;
 }
 
@@ -159,7 +159,7 @@ static void a_capture_takes_memory_for_what_changes(void **state) {
     capture(&pair);
     size_t own = mem_used() - used, piece = mem_good_size(PIECE);
     size_t table = mem_good_size(10 * sizeof(char *));
-    assert_int_equal(own, text_capture_allocated(pair.capture));
+    assert_int_equal(own, capture_allocated(pair.capture));
     assert_int_equal(pair.left, 0);
     assert_true(own < PIECE || PIECE < 100);
     static const struct {
@@ -250,8 +250,8 @@ static void change_capture(struct pair *owner, struct pair *captures, size_t *pa
         passed[i] += random_below(random, (uint32_t)(one->captured_len - passed[i]) + 1);
         text_capture_pass(one->capture, passed[i]);
     } else {
-        text_capture_release(one->capture);
-        text_capture_free(one->capture);
+        capture_release(one->capture);
+        capture_free(one->capture);
         one->capture = NULL;
     }
 }
@@ -279,8 +279,8 @@ static void each_of_several_captures_keeps_its_moment(void **state) {
             }
         }
         for (int i = 0; i < CAPTURES; i++) {
-            if (captures[i].capture) text_capture_release(captures[i].capture);
-            if (captures[i].capture) text_capture_free(captures[i].capture);
+            if (captures[i].capture) capture_release(captures[i].capture);
+            if (captures[i].capture) capture_free(captures[i].capture);
             free(captures[i].captured);
         }
         assert_int_equal(owner.left, 0);
@@ -293,7 +293,7 @@ static void a_write_is_copied_once_for_all_captures(void **state) {
     struct pair pair;
     begin(&pair, *state, 10 * PIECE);
     size_t before = mem_used(), left = 0;
-    struct text_capture *captures[CAPTURES];
+    struct capture *captures[CAPTURES];
     for (int i = 0; i < CAPTURES; i++) captures[i] = text_capture_begin(pair.shared, &left);
     shared_text_before_write(pair.shared, 0, 3 * PIECE);
     size_t copied = left;
@@ -301,8 +301,8 @@ static void a_write_is_copied_once_for_all_captures(void **state) {
     for (int i = CAPTURES - 1; i >= 0; i--) { /* the newest first: its copies go to the next one */
         assert_int_equal(left, copied);
         assert_memory_equal(text_capture_peek(captures[i], 0, PIECE).ptr, pair.text, PIECE);
-        assert_int_equal(text_capture_release(captures[i]), copied);
-        text_capture_free(captures[i]);
+        assert_int_equal(capture_release(captures[i]), copied);
+        capture_free(captures[i]);
     }
     assert_int_equal(left, 0);
     assert_int_equal(mem_used(), before);
@@ -349,7 +349,7 @@ static void another_thread_reads_what_was_captured(void **state) {
         capture(&pair);
         struct reader reader = {.pair = &pair};
         random_seed(&reader.random, random_next(random));
-        struct text_capture *another = NULL;
+        struct capture *another = NULL;
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, run_reader, &reader), 0);
         while (pair.shared && !__atomic_load_n(&reader.done, __ATOMIC_ACQUIRE)) {
@@ -357,8 +357,8 @@ static void another_thread_reads_what_was_captured(void **state) {
             changes++;
             if (!another) another = text_capture_begin(pair.shared, NULL);
             if (another && random_below(random, 3) == 0) {
-                text_capture_release(another);
-                text_capture_free(another);
+                capture_release(another);
+                capture_free(another);
                 another = NULL;
             }
             if (random_below(random, 300) > 0) continue;
@@ -368,9 +368,9 @@ static void another_thread_reads_what_was_captured(void **state) {
         pthread_join(thread, NULL);
         assert_true(reader.same);
         check(&pair);
-        if (another) text_capture_release(another);
+        if (another) capture_release(another);
         end(&pair);
-        if (another) text_capture_free(another);
+        if (another) capture_free(another);
     }
     assert_true(changes > 40);
     assert_true(mem_used() <= used + 65536); /* threads may keep some */

@@ -309,7 +309,7 @@ static void a_capture_stays_what_the_list_was(void **state) {
         set(f, SLICE("one at least"), 1);
         struct model *before = model_copy(&f->model);
         size_t left = 0;
-        struct skiplist_capture *capture = skiplist_capture_begin(f->list, &left);
+        struct capture *capture = skiplist_capture_begin(f->list, &left);
         assert_true(skiplist_is_captured(f->list));
         for (int i = 0; i < 300; i++) step(f, WIDE, 2500, round % 2);
         assert_same(f->list, &f->model);
@@ -327,9 +327,9 @@ static void a_capture_stays_what_the_list_was(void **state) {
             skiplist_capture_visit(capture, read_captured, &reading);
         }
         size_t reported = left;
-        assert_int_equal(skiplist_capture_release(capture), reported);
+        assert_int_equal(capture_release(capture), reported);
         assert_int_equal(left, 0);
-        skiplist_capture_free(capture);
+        capture_free(capture);
         assert_false(skiplist_is_captured(f->list));
         assert_same(f->list, &f->model);
         model_delete(before, 0, before->count);

@@ -336,32 +336,19 @@ static void free_log(struct model *model) {
     streamlog_free(model->log);
 }
 
-static void *begin_capture(struct model *model, size_t *left) {
-    struct streamlog_capture *capture = streamlog_capture_begin(model->log, left);
+static struct capture *begin_capture(struct model *model, size_t *left) {
+    struct capture *capture = streamlog_capture_begin(model->log, left);
     assert_true(streamlog_is_captured(model->log));
-    assert_int_equal(streamlog_capture_length(capture), model->length);
+    assert_int_equal(streamlog_captured(capture)->length, model->length);
     return capture;
 }
 
-static uint64_t sum_capture(const void *capture) {
-    return sum_index(streamlog_capture_index(capture));
-}
-
-static size_t capture_allocated(const void *capture) {
-    return streamlog_capture_allocated(capture);
-}
-
-static size_t release_capture(void *capture) {
-    return streamlog_capture_release(capture);
-}
-
-static void free_capture(void *capture) {
-    streamlog_capture_free(capture);
+static uint64_t sum_capture(const struct capture *capture) {
+    return sum_index(streamlog_captured(capture)->index);
 }
 
 static const struct capture_kind captured_log = {
-    change_often,  compare,     sum_log,           allocated_by_log, free_log,
-    begin_capture, sum_capture, capture_allocated, release_capture,  free_capture};
+    change_often, compare, sum_log, allocated_by_log, free_log, begin_capture, sum_capture};
 
 static void a_capture_stays_as_the_log_was(void **state) {
     (void)state;

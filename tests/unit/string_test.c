@@ -194,7 +194,7 @@ static void verify_model(const struct keyref *ref, const struct model *model) {
 
 /* What a string was at some moment, as another thread might read it later. */
 struct moment {
-    struct text_capture *capture; /* NULL: none */
+    struct capture *capture; /* NULL: none */
     char text[MODEL_MAX];
     size_t len;
     size_t left;
@@ -214,8 +214,8 @@ static void end_moment(struct moment *moment) {
     assert_int_equal(text_capture_len(moment->capture), moment->len);
     text_capture_read(moment->capture, 0, text, moment->len);
     assert_memory_equal(text, moment->text, moment->len);
-    text_capture_release(moment->capture);
-    text_capture_free(moment->capture);
+    capture_release(moment->capture);
+    capture_free(moment->capture);
     assert_int_equal(moment->left, 0);
     moment->capture = NULL;
 }
@@ -256,26 +256,26 @@ static void changes_in_any_order_agree_with_a_model(void **state) {
 enum { LARGE = 300000 };
 
 /* A large string, and a capture of it. */
-static struct text_capture *capture_large(struct keyref *ref, size_t *left) {
+static struct capture *capture_large(struct keyref *ref, size_t *left) {
     static char text[LARGE];
     memset(text, 'x', sizeof(text));
     string_set(ref, SLICE("key"), slice_make(text, sizeof(text)));
     return text_capture_begin(string_share(ref->entry), left);
 }
 
-static void end_large(struct text_capture *capture) {
+static void end_large(struct capture *capture) {
     char first;
     text_capture_read(capture, 0, &first, 1);
     assert_int_equal(first, 'x');
-    text_capture_release(capture);
-    text_capture_free(capture);
+    capture_release(capture);
+    capture_free(capture);
 }
 
 static void a_captured_string_is_replaced_without_copying_it(void **state) {
     static char other[LARGE];
     size_t left = 0;
     struct keyref ref = keyspace_find(*state, SLICE("key"));
-    struct text_capture *capture = capture_large(&ref, &left);
+    struct capture *capture = capture_large(&ref, &left);
     assert_null(string_overwrite(&ref, LARGE));
     string_set(&ref, SLICE("key"), slice_make(other, LARGE));
     assert_uint_in_range(left, LARGE, LARGE + LARGE / 4); /* the buffer, and no copies */
@@ -292,7 +292,7 @@ static void a_string_that_was_captured_is_again_as_any_other(void **state) {
     static char other[LARGE];
     size_t left = 0;
     struct keyref ref = keyspace_find(*state, SLICE("key"));
-    struct text_capture *capture = capture_large(&ref, &left);
+    struct capture *capture = capture_large(&ref, &left);
     size_t shared = string_allocated(ref.entry);
     end_large(capture);
     string_set(&ref, SLICE("key"), slice_make(other, LARGE)); /* where the old one is */
@@ -304,7 +304,7 @@ static void a_string_that_was_captured_is_again_as_any_other(void **state) {
 static void a_copy_of_a_captured_string_is_its_own(void **state) {
     size_t left = 0;
     struct keyref ref = keyspace_find(*state, SLICE("key"));
-    struct text_capture *capture = capture_large(&ref, &left);
+    struct capture *capture = capture_large(&ref, &left);
     struct entry *copy = value_copy(ref.entry, SLICE("copy"));
     assert_false(string_is_captured(copy));
     assert_true(value_check(copy));

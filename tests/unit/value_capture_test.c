@@ -1,5 +1,5 @@
 /* Captures of values of every type: they are written as the values were. */
-#include "types/value_capture.h"
+#include "ds/capture.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -148,12 +148,12 @@ static struct keyref find(struct keyspace *keyspace) {
 }
 
 /* What is written of the entry, or of a capture. */
-static sds written(const struct entry *entry, const struct value_capture *capture) {
+static sds written(const struct entry *entry, enum value_type type, struct capture *capture) {
     struct rdb_io io = rdb_io_new(NULL);
     struct rdb_writer writer;
     rdb_writer_start(&writer, rdb_io_sink(&io), true, false);
     if (capture)
-        rdb_write_capture(&writer, capture);
+        rdb_write_capture(&writer, type, capture);
     else
         rdb_write_value(&writer, entry);
     assert_true(rdb_writer_flush(&writer));
@@ -175,10 +175,9 @@ static void a_small_value_is_not_captured(void **state) {
     for (size_t i = 0; i < TYPES; i++) {
         size_t left = 0;
         struct keyref ref = find(*state);
-        struct value_capture capture;
         types[i].add(&ref, 10);
         size_t used = mem_used();
-        assert_false(value_capture_begin(&capture, ref.entry, &left));
+        assert_null(value_capture(ref.entry, &left));
         assert_false(value_is_captured(ref.entry));
         assert_int_equal(mem_used(), used);
         keyspace_delete(&ref);
@@ -209,24 +208,23 @@ static void a_capture_is_written_as_the_value_was(void **state) {
         enum fate fate = (enum fate)(n % FATES);
         struct keyref ref = find(*state);
         types[i].add(&ref, 300000);
-        sds before = written(ref.entry, NULL);
+        sds before = written(ref.entry, types[i].type, NULL);
 
-        struct value_capture capture;
         size_t uncaptured = mem_used();
-        assert_true(value_capture_begin(&capture, ref.entry, &left));
-        assert_int_equal(capture.type, types[i].type);
+        struct capture *capture = value_capture(ref.entry, &left);
+        assert_non_null(capture);
         assert_true(value_is_captured(ref.entry) && value_check(ref.entry));
-        assert_true(mem_used() - uncaptured >= value_capture_allocated(&capture));
+        assert_true(mem_used() - uncaptured >= capture_allocated(capture));
         meet(&ref, i, fate);
         assert_int_equal(left > 0, fate != LEFT_ALONE);
         if (ref.entry) assert_true(value_check(ref.entry));
-        sds captured = written(NULL, &capture);
+        sds captured = written(NULL, types[i].type, capture);
         assert_true(slice_equal(sds_slice(captured), sds_slice(before)));
 
         size_t reported = left;
-        assert_int_equal(value_capture_release(&capture), reported);
+        assert_int_equal(capture_release(capture), reported);
         assert_int_equal(left, 0);
-        value_capture_free(&capture);
+        capture_free(capture);
         if (ref.entry) {
             assert_false(value_is_captured(ref.entry));
             assert_true(value_check(ref.entry));
@@ -244,10 +242,10 @@ static void a_value_is_captured_again_after_the_release(void **state) {
         types[i].add(&ref, 400000);
         for (int round = 0; round < 2; round++) {
             size_t left = 0;
-            struct value_capture capture;
-            assert_true(value_capture_begin(&capture, ref.entry, &left));
-            value_capture_release(&capture);
-            value_capture_free(&capture);
+            struct capture *capture = value_capture(ref.entry, &left);
+            assert_non_null(capture);
+            capture_release(capture);
+            capture_free(capture);
             assert_true(value_check(ref.entry));
         }
         keyspace_delete(&ref);
@@ -265,13 +263,13 @@ static void freeing_a_captured_value_is_as_much_work_as_is_left_to_do(void **sta
         struct keyref ref = find(*state);
         types[i].add(&ref, 300000);
         assert_true(value_free_effort(ref.entry) >= efforts[i][0]);
-        struct value_capture capture;
-        assert_true(value_capture_begin(&capture, ref.entry, &left));
+        struct capture *capture = value_capture(ref.entry, &left);
+        assert_non_null(capture);
         assert_true(value_free_effort(ref.entry) >= efforts[i][1]);
         if (efforts[i][1] == 1) assert_int_equal(value_free_effort(ref.entry), 1);
         keyspace_delete(&ref);
-        value_capture_release(&capture);
-        value_capture_free(&capture);
+        capture_release(capture);
+        capture_free(capture);
     }
 }
 

@@ -1,0 +1,83 @@
+/* capture: a value as it was at one moment, which is read while the value goes on changing: by the
+ * thread that writes a snapshot, or for a reply that refers to a text.
+ *
+ *      loop's thread      begin ── the value changes, is freed, renamed … ─── release
+ *      reader             └─ reads ───────────────────────────────────────────┘       └ free
+ *
+ * Each structure for large values begins captures of its own kind and has the functions that read
+ * them: ds/quicklist_capture.h, ds/skiplist_capture.h, ds/recordtable.h, ds/streamlog.h,
+ * ds/shared_text.h. This is what the kinds have in common. `struct capture` is the first member of
+ * each kind; whoever holds a capture knows by the value's type which kind it is.
+ *
+ * The structure and the capture share their memory. Before the structure changes a piece of it (16
+ * KB of a text, a node of a list, a stream or a sorted set, a block of a table of records), it
+ * gives the capture a copy of the piece, or leaves the piece to the capture and changes a copy. So
+ * a change costs at most one piece more, once for each piece. A captured structure must only be
+ * changed or freed in the loop's thread. It is captured at most once at a time, but for texts. */
+#ifndef PACKLIST_DS_CAPTURE_H
+#define PACKLIST_DS_CAPTURE_H
+
+#include "ds/leftovers.h"
+
+#include <stdbool.h>
+
+struct capture;
+
+/* What one kind does in addition to capture_release and capture_free. Either may be NULL. */
+struct capture_functions {
+    /* Ends the sharing; `place` still says whether the structure exists. */
+    void (*release)(struct capture *capture);
+    /* Frees what the capture owns besides its own memory and what was left to it. */
+    void (*free)(struct capture *capture);
+};
+
+struct capture {
+    const struct capture_functions *functions;
+    struct capture **place; /* the structure's pointer to the capture; NULL: released, or freed */
+    void *orphan;           /* the structure, if its owner has freed it and left it as a whole */
+    size_t allocated;       /* bytes of the capture itself and of copies made at its beginning */
+    struct leftovers left;  /* changed by the loop's thread until the release */
+};
+
+/* --- For whoever holds a capture --- */
+
+/* Bytes allocated for the capture besides those in *left, the counter that it began with. O(1). */
+static inline size_t capture_allocated(const struct capture *capture) {
+    return capture->allocated;
+}
+
+/* Ends the capture when nobody reads it any more: the structure, which may be freed, owns again all
+ * memory that it still uses, and can be captured again. Returns the bytes by which *left becomes
+ * smaller. In the loop's thread. O(1); for a text O(pieces) when an older capture gets its
+ * copies. */
+size_t capture_release(struct capture *capture);
+
+/* Frees a released capture, with all memory that only it still needed. In any thread. */
+void capture_free(struct capture *capture);
+
+/* Releases and frees it, in the loop's thread. */
+void capture_end(struct capture *capture);
+
+/* --- For the structures --- */
+
+/* Returns a new capture of `size` bytes, of which those after the struct capture are not
+ * initialised. Until the release *left, unless `left` is NULL, includes the bytes that only the
+ * capture still needs. *place, which must be NULL, points to the capture until then; `place` is
+ * NULL for a structure that finds its captures otherwise. O(1). */
+void *capture_begin(const struct capture_functions *functions, size_t size, struct capture **place,
+                    size_t *left);
+
+/* Frees memory of `size` bytes (mem_good_size), or leaves it to the capture that reads it, unless
+ * that is NULL. O(1). */
+void capture_drop(struct capture *capture, void *memory, size_t size);
+
+/* The structure, which takes `allocated` bytes, is freed by its owner. If it is captured, leaves it
+ * to the capture as an orphan, which the capture's function frees, and returns true. O(1). */
+bool capture_adopts(struct capture **place, void *structure, size_t allocated);
+
+/* The structure of the capture, which may be NULL, is freed and has left what the capture reads. */
+static inline void capture_lose_structure(struct capture *capture) {
+    if (capture) capture->place = NULL;
+}
+
+#endif
