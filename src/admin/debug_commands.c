@@ -18,6 +18,7 @@
 #include "persist/rdb_length.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
+#include "server/cron.h"
 #include "session/session.h"
 #include "types/string.h"
 #include "types/value.h"
@@ -294,7 +295,7 @@ static void debug_set_active_expire(struct call *call) {
 }
 
 static void debug_pause_cron(struct call *call) {
-    set_switch(call, &call->engine->pause_cron);
+    set_switch(call, &call->engine->cron->is_paused);
 }
 
 static void debug_skip_checksums(struct call *call) {

@@ -20,6 +20,7 @@
 #include "memory/evict.h"
 #include "memory/expire.h"
 #include "net/net.h"
+#include "process/process_title.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
 #include "script/function_language.h"
@@ -61,7 +62,7 @@ static sds append_listeners(struct engine *engine, sds out) {
  * know it. */
 static const char *executable_path(struct engine *engine, char buffer[PATH_MAX]) {
     ssize_t len = readlink("/proc/self/exe", buffer, PATH_MAX - 1);
-    if (len < 0) return engine->executable;
+    if (len < 0) return engine->title->started_as;
     buffer[len] = 0;
     return buffer;
 }
@@ -102,7 +103,7 @@ static sds append_server(struct engine *engine, sds out) {
         "config_file:%s\r\n"
         "io_threads_active:0\r\n",
         build_id, host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
-        __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(), engine->run_id,
+        __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(engine), engine->run_id,
         (long long)engine->config.port, (long long)clock_wall_us(), (long long)uptime,
         (long long)(uptime / (24 * 3600)), (long long)engine->config.hz,
         (long long)engine->config.hz, (long long)(engine->now_ms / 1000 & ACCESS_MASK),

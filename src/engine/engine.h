@@ -29,15 +29,21 @@ struct aof;
 struct blocking;
 struct child;
 struct clients;
+struct cron;
 struct functions;
+struct listeners;
 struct load;
 struct net;
+struct oom_score;
 struct own_expiries;
+struct process_title;
 struct rdb_history;
 struct replication;
 struct save;
 struct incremental;
 struct scripts;
+struct shutdown;
+struct supervisor;
 
 /* Reasons why some commands may not run at the moment. */
 enum restriction {
@@ -50,13 +56,6 @@ enum restriction {
     RESTRICTED_READONLY = 1 << 6,     /* a replica: no command that writes, from clients */
     RESTRICTED_STALE = 1 << 7, /* a replica without its primary: no command that needs data */
     RESTRICTED_LOADING_BESIDE = 1 << 8 /* other data is being loaded (COMMAND_NO_ASYNC_LOADING) */
-};
-
-/* SHUTDOWN waits for replicas: server/shutdown.h. */
-struct shutdown_wait {
-    int64_t deadline_ms; /* steady_ms; 0 = it does not wait */
-    int options;         /* enum shutdown_option */
-    uint64_t offset;     /* of the stream, which the replicas must confirm */
 };
 
 struct engine {
@@ -132,14 +131,17 @@ struct engine {
     size_t startup_memory; /* mem_used() when the server was ready to serve */
 
     struct random random; /* for choices that need not be secret */
-    const char *executable;
     char run_id[41];
-    struct shutdown_wait shutdown_wait;
     bool shutting_down;
-    int pending_signal;    /* ends the server once the append-only file is written; 0: none */
-    bool pause_cron;       /* DEBUG PAUSE-CRON */
     bool skip_checksums;   /* DEBUG SET-SKIP-CHECKSUM-VALIDATION */
     bool debug_in_scripts; /* DEBUG SET-DISABLE-DENY-SCRIPTS */
+
+    struct process_title *title;   /* process/process_title.h */
+    struct oom_score *oom_score;   /* process/oom_score.h */
+    struct supervisor *supervisor; /* server/supervisor.h */
+    struct listeners *listeners;   /* server/listeners.h */
+    struct cron *cron;             /* server/cron.h */
+    struct shutdown *shutdown;     /* server/shutdown.h */
 };
 
 #endif

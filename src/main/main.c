@@ -74,7 +74,7 @@ static void report_out_of_memory(size_t size) {
 }
 
 static bool is_daemon(struct engine *engine) {
-    return engine->config.daemonize && !supervisor_is_there();
+    return engine->config.daemonize && !supervisor_is_there(engine);
 }
 
 /* Replaces the C library's function behind assert(), which writes only to standard error, not to
@@ -156,22 +156,16 @@ static int answer_question(int argc, char **argv) {
     return -1;
 }
 
-/* Returns the state of the process. It has a name in this file only. */
-static struct engine *the_engine(void) {
-    static struct server_state state;
-    return server_state_init(&state);
-}
-
 int main(int argc, char **argv) {
-    struct engine *engine = the_engine();
+    static struct server_state state; /* static: leak checkers find in it what the server uses */
+    struct engine *engine = server_state_init(&state);
     int answered = answer_question(argc, argv);
     if (answered >= 0) return answered;
     mem_on_out_of_memory(report_out_of_memory);
     clock_init();
     hash_init();
     command_table_init(command_families, command_bodies);
-    process_title_init(argc, argv);
-    engine->executable = argv[0];
+    process_title_init(engine->title, argc, argv);
     config_init(&engine->config);
     sds reason = NULL;
     if (!config_load(&engine->config, &engine->config_source, argc - 1, argv + 1, &reason)) {
@@ -185,20 +179,24 @@ int main(int argc, char **argv) {
         return EXIT_FAILURE;
     }
     supervisor_find(engine);
-    if (is_daemon(engine) && !daemon_begin()) return fail("cannot fork");
+    int to_parent = -1;
+    if (is_daemon(engine) && !daemon_begin(&to_parent)) return fail("cannot fork");
     log_start(engine);
     crash_report_start(engine);
-    const char *error;
     signals_hold();
-    if (!server_start(engine, &error)) return fail_and_log(error);
+    if (!server_start(engine, &reason)) {
+        int status = fail_and_log(reason);
+        sds_free(reason);
+        return status;
+    }
     signals_release();
     write_pid_file(engine);
     log_notice("Server initialized");
     enum load_status loaded = load_at_start(engine);
     if (loaded == LOAD_DONE || loaded == LOAD_ABSENT) {
         listeners_announce(engine);
-        daemon_ready();
-        supervisor_ready();
+        daemon_ready(to_parent);
+        supervisor_ready(engine);
         link_start(engine);
         if (!engine->shutting_down) server_run(engine);
     }

@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The child's end of the pipe on which the parent waits; -1 when there is no parent. */
-static int to_parent = -1;
-
-bool daemon_begin(void) {
+bool daemon_begin(int *to_parent) {
     int ends[2];
     if (pipe(ends) != 0) return false;
     pid_t pid = fork();
@@ -18,7 +15,7 @@ bool daemon_begin(void) {
         _exit(read(ends[0], &word, 1) == 1 ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     close(ends[0]);
-    to_parent = ends[1];
+    *to_parent = ends[1];
     setsid();
     return true;
 }
@@ -32,11 +29,10 @@ static void leave_terminal(void) {
     if (null > STDERR_FILENO) close(null);
 }
 
-void daemon_ready(void) {
+void daemon_ready(int to_parent) {
     if (to_parent < 0) return;
     leave_terminal();
     ssize_t written = write(to_parent, "r", 1);
     (void)written; /* if the parent is gone, nothing is lost */
     close(to_parent);
-    to_parent = -1;
 }

@@ -11,11 +11,6 @@
 
 enum { SCORE_MIN = -1000, SCORE_MAX = 1000 };
 
-static struct {
-    bool is_changed;
-    int64_t initial; /* the score before the first change */
-} score;
-
 static bool read_score(int64_t *value) {
     FILE *file = fopen(SCORE_PATH, "r");
     if (!file) return false;
@@ -35,11 +30,12 @@ static bool write_score(int64_t value) {
 
 bool oom_score_apply(struct engine *engine, enum oom_role role) {
     const struct config *config = &engine->config;
+    struct oom_score *score = engine->oom_score;
     bool wanted = config->oom_score_adj != OOM_ADJUST_NO;
-    if (!wanted && !score.is_changed) return true;
-    if (!score.is_changed && !read_score(&score.initial)) score.initial = 0;
-    int64_t value = wanted ? config->oom_score_adj_values[role] : score.initial;
-    if (config->oom_score_adj == OOM_ADJUST_RELATIVE) value += score.initial;
+    if (!wanted && !score->is_changed) return true;
+    if (!score->is_changed && !read_score(&score->initial)) score->initial = 0;
+    int64_t value = wanted ? config->oom_score_adj_values[role] : score->initial;
+    if (config->oom_score_adj == OOM_ADJUST_RELATIVE) value += score->initial;
     if (value < SCORE_MIN) value = SCORE_MIN;
     if (value > SCORE_MAX) value = SCORE_MAX;
     if (!write_score(value)) {
@@ -47,6 +43,6 @@ bool oom_score_apply(struct engine *engine, enum oom_role role) {
                     strerror(errno));
         return false;
     }
-    score.is_changed = wanted;
+    score->is_changed = wanted;
     return true;
 }

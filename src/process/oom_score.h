@@ -3,8 +3,14 @@
 #define PACKLIST_PROCESS_OOM_SCORE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct engine;
+
+struct oom_score {
+    bool is_changed;
+    int64_t initial; /* the score before the first change */
+};
 
 /* Selects one of the three numbers of oom-score-adj-values. */
 enum oom_role { OOM_PRIMARY, OOM_REPLICA, OOM_CHILD };

@@ -9,15 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The system shows `memory` up to the end of the arguments or, when a title has overwritten that
- * end, up to the next NUL. */
-static struct {
-    char *memory;
-    size_t size;      /* bytes up to the end of the environment */
-    size_t used;      /* bytes that the arguments, or the longest title, took */
-    char *started_as; /* argv[0] */
-} place;
-
 static char *copy_text(const char *text) {
     size_t size = strlen(text) + 1;
     return memcpy(mem_alloc(size), text, size);
@@ -31,15 +22,15 @@ static void copy_texts(char **texts, char **end) {
     }
 }
 
-void process_title_init(int argc, char **argv) {
+void process_title_init(struct process_title *title, int argc, char **argv) {
     if (argc == 0) return;
-    place.memory = argv[0];
+    title->memory = argv[0];
     char *end = argv[0];
     copy_texts(argv, &end);
-    place.used = (size_t)(end - place.memory);
+    title->used = (size_t)(end - title->memory);
     copy_texts(environ, &end);
-    place.size = (size_t)(end - place.memory);
-    place.started_as = argv[0];
+    title->size = (size_t)(end - title->memory);
+    title->started_as = argv[0];
 }
 
 static sds listen_address(struct engine *engine) {
@@ -51,7 +42,8 @@ static sds listen_address(struct engine *engine) {
 }
 
 static void set(struct engine *engine, const char *title) {
-    if (!engine->config.set_proc_title || place.size == 0) return;
+    struct process_title *place = engine->title;
+    if (!engine->config.set_proc_title || place->size == 0) return;
     char port[16];
     snprintf(port, sizeof(port), "%d", (int)engine->config.port);
     sds address = listen_address(engine);
@@ -64,16 +56,16 @@ static void set(struct engine *engine, const char *title) {
                                          .unixsocket = engine->config.unixsocket,
                                          .config_file = engine->config_source.path,
                                      });
-    size_t len = sds_len(text) < place.size ? sds_len(text) : place.size - 1;
-    memcpy(place.memory, text, len);
-    if (len + 1 > place.used) place.used = len + 1;
-    memset(place.memory + len, 0, place.used - len);
+    size_t len = sds_len(text) < place->size ? sds_len(text) : place->size - 1;
+    memcpy(place->memory, text, len);
+    if (len + 1 > place->used) place->used = len + 1;
+    memset(place->memory + len, 0, place->used - len);
     sds_free(text);
     sds_free(address);
 }
 
 void process_title_set(struct engine *engine) {
-    set(engine, place.started_as);
+    set(engine, engine->title->started_as);
 }
 
 void process_title_set_child(struct engine *engine, const char *title) {

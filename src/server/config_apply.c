@@ -68,12 +68,13 @@ static bool apply_maxclients(struct engine *engine, sds *error) {
 
 static bool apply_listeners(struct engine *engine, const struct config_directive *directive,
                             sds *error) {
-    const char *reason;
+    sds reason = NULL;
     if (listeners_reopen(engine, &reason)) {
         process_title_set(engine);
         return true;
     }
     log_warning("%s", reason);
+    sds_free(reason);
     bool port = slice_is(SLICE("port"), config_name(directive));
     *error = sds_append_cstr(sds_new(SLICE("")),
                              port ? "Unable to listen on this port. Check server logs."

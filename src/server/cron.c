@@ -23,8 +23,6 @@
 
 enum { SAMPLE_EVERY_MS = 100, DECAY_EVERY_MS = 1000 };
 
-static struct net_timer *timer;
-
 /* Closes clients that have neither sent nor received anything for longer than `timeout`. Exempt are
  * clients that wait for a key, which have a deadline of their own; those that listen to channels or
  * monitor, which only wait for messages; replicas, which have limits of their own; the primary; and
@@ -77,29 +75,29 @@ static void return_large(void *arg) {
     mem_return_large();
 }
 
-static void returned_large(void *returning) {
-    *(bool *)returning = false;
+static void returned_large(void *arg) {
+    struct cron *cron = arg;
+    cron->is_returning = false;
 }
 
 /* Returns pages that were freed a while ago to the system. With jemalloc-bg-thread, the allocator's
  * thread returns all but those of large blocks, and a thread of the pool those. */
 static void decay_memory(struct engine *engine) {
-    static int64_t last_ms;
-    static bool returning;
-    if (engine->steady_ms - last_ms < DECAY_EVERY_MS || returning) return;
-    last_ms = engine->steady_ms;
+    struct cron *cron = engine->cron;
+    if (engine->steady_ms - cron->decayed_ms < DECAY_EVERY_MS || cron->is_returning) return;
+    cron->decayed_ms = engine->steady_ms;
     if (!engine->config.jemalloc_bg_thread) {
         mem_decay();
     } else if (mem_has_freed_large()) {
-        returning = true;
-        net_pool_run(engine->net, return_large, returned_large, &returning);
+        cron->is_returning = true;
+        net_pool_run(engine->net, return_large, returned_large, cron);
     }
 }
 
 static void tick(void *arg) {
     struct engine *engine = arg;
     engine_update_clock(engine);
-    if (engine->pause_cron) return;
+    if (engine->cron->is_paused) return;
     pause_tick(engine);
     sample_rates(engine);
     size_t used = mem_used();
@@ -120,16 +118,15 @@ static void tick(void *arg) {
 }
 
 void cron_start(struct engine *engine) {
-    timer = net_timer_new(engine->net, tick, engine);
+    engine->cron->timer = net_timer_new(engine->net, tick, engine);
     cron_reschedule(engine);
 }
 
-void cron_stop(void) {
-    net_timer_free(timer);
-    timer = NULL;
+void cron_stop(struct engine *engine) {
+    net_timer_free(engine->cron->timer);
 }
 
 void cron_reschedule(struct engine *engine) {
     uint64_t period = 1000 / (uint64_t)engine->config.hz;
-    net_timer_start(timer, period, period);
+    net_timer_start(engine->cron->timer, period, period);
 }

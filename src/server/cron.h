@@ -2,11 +2,21 @@
 #ifndef PACKLIST_SERVER_CRON_H
 #define PACKLIST_SERVER_CRON_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct engine;
+
+struct cron {
+    struct net_timer *timer;
+    bool is_paused;     /* DEBUG PAUSE-CRON */
+    bool is_returning;  /* a thread of the pool returns memory to the system */
+    int64_t decayed_ms; /* steady_ms when memory was last returned, or that work was begun */
+};
 
 /* Start the timer, in engine->net; stop and free it. */
 void cron_start(struct engine *engine);
-void cron_stop(void);
+void cron_stop(struct engine *engine);
 
 /* Applies a changed hz. */
 void cron_reschedule(struct engine *engine);

@@ -1,11 +1,12 @@
 #include "server/listeners.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "client/session_input.h"
 #include "engine/engine.h"
 #include "net/listener.h"
 
-#include <stdio.h>
+#include <assert.h>
 
 enum { LISTENERS_MAX = 64 };
 
@@ -21,9 +22,10 @@ struct endpoints {
     size_t count;
 };
 
-static struct endpoints tcp;
-static struct listener *unix_listener;
-static char error_text[512];
+struct listeners {
+    struct endpoints tcp;
+    struct listener *unix_socket; /* NULL: none */
+};
 
 /* --- TCP --- */
 
@@ -39,12 +41,12 @@ static const char *bind_address(struct engine *engine, size_t index, bool *optio
 }
 
 static enum listen_status open_address(struct engine *engine, struct endpoints *endpoints,
-                                       const char *address) {
+                                       const char *address, sds *error) {
     char reason[256];
     int port = (int)engine->config.port;
     if (endpoints->count == LISTENERS_MAX) {
-        snprintf(error_text, sizeof(error_text), "Too many bind addresses (at most %d)",
-                 LISTENERS_MAX);
+        *error = sds_append_format(sds_new(SLICE("")), "Too many bind addresses (at most %d)",
+                                   LISTENERS_MAX);
         return LISTEN_FAILED;
     }
     struct endpoint *endpoint = &endpoints->items[endpoints->count];
@@ -56,9 +58,9 @@ static enum listen_status open_address(struct engine *engine, struct endpoints *
         endpoint->port = port;
         endpoints->count++;
     } else {
-        snprintf(error_text, sizeof(error_text),
-                 "Could not create server TCP listening socket %s:%d: %s%s", address, port, reason,
-                 status == LISTEN_IN_USE ? " (choose another port with --port)" : "");
+        *error = sds_append_format(
+            sds_new(SLICE("")), "Could not create server TCP listening socket %s:%d: %s%s", address,
+            port, reason, status == LISTEN_IN_USE ? " (choose another port with --port)" : "");
     }
     return status;
 }
@@ -92,21 +94,24 @@ static bool is_wanted(struct engine *engine, const struct endpoint *endpoint) {
 }
 
 /* Opens the endpoints that the configuration names and `tcp` lacks. When one that is not optional
- * fails, none stays open, and error_text says why. */
-static enum listen_status open_missing(struct engine *engine, struct endpoints *fresh) {
+ * fails, none stays open, and *error says why. */
+static enum listen_status open_missing(struct engine *engine, struct endpoints *fresh, sds *error) {
+    const struct endpoints *tcp = &engine->listeners->tcp;
     fresh->count = 0;
     if (!asks_for_tcp(engine)) return LISTEN_OK;
     for (size_t i = 0; i < engine->config.bind_count; i++) {
         bool optional;
         const char *address = bind_address(engine, i, &optional);
-        if (contains(engine, &tcp, address) || contains(engine, fresh, address)) continue;
-        enum listen_status status = open_address(engine, fresh, address);
+        if (contains(engine, tcp, address) || contains(engine, fresh, address)) continue;
+        enum listen_status status = open_address(engine, fresh, address, error);
         if (status == LISTEN_OK) continue;
         if (!optional || status != LISTEN_UNAVAILABLE) {
             close_all(fresh);
             return status;
         }
-        log_warning("%s", error_text);
+        log_warning("%s", *error);
+        sds_free(*error);
+        *error = NULL;
     }
     return LISTEN_OK;
 }
@@ -114,52 +119,58 @@ static enum listen_status open_missing(struct engine *engine, struct endpoints *
 /* Returns whether an endpoint is open on the configured port that only the old configuration
  * names. */
 static bool has_overlapping(struct engine *engine) {
-    for (size_t i = 0; i < tcp.count; i++)
-        if (tcp.items[i].port == engine->config.port && !is_wanted(engine, &tcp.items[i]))
+    const struct endpoints *tcp = &engine->listeners->tcp;
+    for (size_t i = 0; i < tcp->count; i++)
+        if (tcp->items[i].port == engine->config.port && !is_wanted(engine, &tcp->items[i]))
             return true;
     return false;
 }
 
 static bool has_wanted(struct engine *engine) {
-    for (size_t i = 0; i < tcp.count; i++)
-        if (is_wanted(engine, &tcp.items[i])) return true;
+    const struct endpoints *tcp = &engine->listeners->tcp;
+    for (size_t i = 0; i < tcp->count; i++)
+        if (is_wanted(engine, &tcp->items[i])) return true;
     return false;
 }
 
 static void close_unwanted(struct engine *engine) {
+    struct endpoints *tcp = &engine->listeners->tcp;
     size_t kept = 0;
-    for (size_t i = 0; i < tcp.count; i++) {
-        if (is_wanted(engine, &tcp.items[i]))
-            tcp.items[kept++] = tcp.items[i];
+    for (size_t i = 0; i < tcp->count; i++) {
+        if (is_wanted(engine, &tcp->items[i]))
+            tcp->items[kept++] = tcp->items[i];
         else
-            close_endpoint(&tcp.items[i]);
+            close_endpoint(&tcp->items[i]);
     }
-    tcp.count = kept;
+    tcp->count = kept;
 }
 
 /* Opens the new sockets before it closes the old ones. Only * and an address on the same port
  * cannot be open at once; then it closes the old ones first. */
-static bool reopen_tcp(struct engine *engine) {
-    struct endpoints fresh;
-    enum listen_status status = open_missing(engine, &fresh);
+bool listeners_reopen(struct engine *engine, sds *error) {
+    struct endpoints fresh, *tcp = &engine->listeners->tcp;
+    enum listen_status status = open_missing(engine, &fresh, error);
     if (status == LISTEN_IN_USE && has_overlapping(engine)) {
         close_unwanted(engine);
-        status = open_missing(engine, &fresh);
+        sds_free(*error);
+        *error = NULL;
+        status = open_missing(engine, &fresh, error);
     }
     if (status != LISTEN_OK) return false;
     if (fresh.count == 0 && !has_wanted(engine) && asks_for_tcp(engine)) {
-        snprintf(error_text, sizeof(error_text),
-                 "None of the bind addresses is available on port %d", (int)engine->config.port);
+        *error = sds_append_format(sds_new(SLICE("")),
+                                   "None of the bind addresses is available on port %d",
+                                   (int)engine->config.port);
         return false;
     }
     close_unwanted(engine);
-    for (size_t i = 0; i < fresh.count; i++) tcp.items[tcp.count++] = fresh.items[i];
+    for (size_t i = 0; i < fresh.count; i++) tcp->items[tcp->count++] = fresh.items[i];
     return true;
 }
 
 /* --- All --- */
 
-static bool open_unix(struct engine *engine) {
+static bool open_unix(struct engine *engine, sds *error) {
     if (sds_len(engine->config.unixsocket) == 0) return true;
     char reason[256];
     struct unix_place place = {.path = engine->config.unixsocket,
@@ -167,46 +178,44 @@ static bool open_unix(struct engine *engine) {
                                .group = engine->config.unixsocketgroup};
     enum listen_status status =
         listener_open_unix(engine->net, &place, (int)engine->config.tcp_backlog, &session_events,
-                           engine, &unix_listener, reason, sizeof(reason));
+                           engine, &engine->listeners->unix_socket, reason, sizeof(reason));
     if (status == LISTEN_OK) return true;
-    snprintf(error_text, sizeof(error_text), "Failed opening Unix socket %s: %s",
-             engine->config.unixsocket, reason);
+    *error = sds_append_format(sds_new(SLICE("")), "Failed opening Unix socket %s: %s",
+                               engine->config.unixsocket, reason);
     return false;
 }
 
-bool listeners_open(struct engine *engine, const char **error) {
-    *error = error_text;
-    if (!reopen_tcp(engine)) return false;
-    if (!open_unix(engine)) {
-        close_all(&tcp);
+bool listeners_open(struct engine *engine, sds *error) {
+    assert(!engine->listeners);
+    struct listeners *listeners = engine->listeners = mem_alloc_zeroed(sizeof(*listeners));
+    if (!listeners_reopen(engine, error)) return false;
+    if (!open_unix(engine, error)) {
+        close_all(&listeners->tcp);
         return false;
     }
-    if (tcp.count > 0 || unix_listener) return true;
-    snprintf(error_text, sizeof(error_text),
-             "Configured to listen nowhere: port is 0 or bind empty, and there is no unixsocket");
+    if (listeners->tcp.count > 0 || listeners->unix_socket) return true;
+    *error = sds_append_format(
+        sds_new(SLICE("")),
+        "Configured to listen nowhere: port is 0 or bind empty, and there is no unixsocket");
     return false;
 }
 
-bool listeners_reopen(struct engine *engine, const char **error) {
-    *error = error_text;
-    return reopen_tcp(engine);
-}
-
-void listeners_close(void) {
-    close_all(&tcp);
-    if (!unix_listener) return;
-    log_notice("Removing the unix socket file.");
-    listener_close(unix_listener);
-    unix_listener = NULL;
+void listeners_close(struct engine *engine) {
+    close_all(&engine->listeners->tcp);
+    if (engine->listeners->unix_socket) {
+        log_notice("Removing the unix socket file.");
+        listener_close(engine->listeners->unix_socket);
+    }
+    mem_free(engine->listeners);
 }
 
 /* Test programs wait for the lines "Ready to accept connections …", which are Redis's own. */
 void listeners_announce(struct engine *engine) {
-    if (tcp.count > 0) {
+    if (engine->listeners->tcp.count > 0) {
         log_notice("Connect with: redis-cli -p %d", (int)engine->config.port);
         log_notice("Ready to accept connections tcp");
     }
-    if (unix_listener) {
+    if (engine->listeners->unix_socket) {
         log_notice("Connect with: redis-cli -s %s", engine->config.unixsocket);
         log_notice("Ready to accept connections unix");
     }

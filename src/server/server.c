@@ -89,10 +89,8 @@ static void make_keyspaces(struct engine *engine) {
         engine->keyspaces[i] = keyspace_new(value_free, value_length);
 }
 
-static bool lock_data(struct engine *engine, const char **error) {
-    static sds reason; /* valid until the process ends, which is soon */
-    if (data_lock_at_start(engine, &reason)) return true;
-    *error = reason;
+static bool fail(sds *error, const char *text) {
+    *error = sds_new(slice_of_cstr(text));
     return false;
 }
 
@@ -104,7 +102,8 @@ static bool keep_entry(void *arg, struct entry *entry) {
     return incremental_keep_entry(arg, entry);
 }
 
-bool server_start(struct engine *engine, const char **error) {
+bool server_start(struct engine *engine, sds *error) {
+    const char *reason;
     assert(!engine->net);
     engine_update_clock(engine);
     engine->start_ms = engine->steady_ms;
@@ -123,8 +122,8 @@ bool server_start(struct engine *engine, const char **error) {
     command_log_init(&engine->command_log);
     engine->reply_gate =
         (struct reply_gate){.log = &engine->command_log, .released = REPLY_GATE_OPEN};
-    engine->net = net_new(error);
-    if (!engine->net) return false;
+    engine->net = net_new(&reason);
+    if (!engine->net) return fail(error, reason);
     replication_start(engine);
     link_prepare(engine);
     make_keyspaces(engine);
@@ -141,16 +140,14 @@ bool server_start(struct engine *engine, const char **error) {
     engine->scripts = scripts_new(engine);
     watches_init(&engine->watches, (int)engine->config.databases);
     pubsub_init(&engine->clients->pubsub);
-    if (!lock_data(engine, error)) return false;
+    if (!data_lock_at_start(engine, error)) return false;
     save_start(engine);
     aof_init(engine);
     net_on_before_poll(engine->net, before_poll, engine);
     nested_poll_on_step(engine->net, on_nested_step, engine);
     if (!net_on_signal(engine->net, SIGTERM, on_signal, engine) ||
-        !net_on_signal(engine->net, SIGINT, on_signal, engine) || !child_start_watching(engine)) {
-        *error = "cannot watch for signals";
-        return false;
-    }
+        !net_on_signal(engine->net, SIGINT, on_signal, engine) || !child_start_watching(engine))
+        return fail(error, "cannot watch for signals");
     sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     /* Writing beyond the limit of a file's size returns an error then. */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
@@ -172,8 +169,8 @@ void server_run(struct engine *engine) {
 }
 
 void server_stop(struct engine *engine) {
-    listeners_close();
-    cron_stop();
+    listeners_close(engine);
+    cron_stop(engine);
     expire_stop();
     link_stop(engine);
     while (engine->clients->sessions.first) session_close(engine->clients->sessions.first);

@@ -2,13 +2,15 @@
 #ifndef PACKLIST_SERVER_SERVER_RUN_H
 #define PACKLIST_SERVER_SERVER_RUN_H
 
+#include "base/sds.h"
+
 #include <stdbool.h>
 
 struct engine;
 
 /* Makes everything that engine->config asks for and opens the listeners. Call command_table_init
- * before. Returns false with *error when something fails. */
-bool server_start(struct engine *engine, const char **error);
+ * before. Returns false with *error set (the caller frees it) when something fails. */
+bool server_start(struct engine *engine, sds *error);
 
 /* Serves until the server ends: shutdown.h. */
 void server_run(struct engine *engine);

@@ -6,7 +6,12 @@
 #include "aof/aof.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
+#include "process/oom_score.h"
+#include "process/process_title.h"
 #include "replication/replication.h"
+#include "server/cron.h"
+#include "server/shutdown.h"
+#include "server/supervisor.h"
 #include "session/clients.h"
 #include "snapshot/child.h"
 #include "snapshot/incremental.h"
@@ -23,6 +28,11 @@ struct server_state {
     struct aof aof;
     struct functions functions;
     struct replication replication;
+    struct process_title title;
+    struct oom_score oom_score;
+    struct supervisor supervisor;
+    struct cron cron;
+    struct shutdown shutdown;
 };
 
 /* Makes the engine of a zeroed state point to its parts, and returns it, valid as long as the state
@@ -36,6 +46,11 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.aof = &state->aof;
     state->engine.functions = &state->functions;
     state->engine.replication = &state->replication;
+    state->engine.title = &state->title;
+    state->engine.oom_score = &state->oom_score;
+    state->engine.supervisor = &state->supervisor;
+    state->engine.cron = &state->cron;
+    state->engine.shutdown = &state->shutdown;
     return &state->engine;
 }
 

@@ -17,7 +17,7 @@
 #include <signal.h>
 
 static bool waits(const struct engine *engine) {
-    return engine->shutdown_wait.deadline_ms != 0;
+    return engine->shutdown->wait.deadline_ms != 0;
 }
 
 /* --- The end --- */
@@ -27,16 +27,16 @@ static bool waits(const struct engine *engine) {
 static bool end(struct engine *engine, int options, uint64_t offset) {
     if (engine->restrictions & RESTRICTED_LOADING) options = SHUTDOWN_NOSAVE;
     replicas_log_lag(engine, offset);
-    supervisor_status("Shutting down: bringing the data to the disk");
+    supervisor_status(engine, "Shutting down: bringing the data to the disk");
     if (!aof_at_end(engine, options) || !save_at_end(engine, options)) {
-        supervisor_status("Ready to accept connections; a shutdown has failed");
+        supervisor_status(engine, "Ready to accept connections; a shutdown has failed");
         log_warning("Errors trying to shut down the server. Check the logs for more information.");
-        if (engine->pending_signal)
+        if (engine->shutdown->pending_signal)
             log_notice("The server ends when the append-only file has been written.");
         return false;
     }
     engine->shutting_down = true;
-    supervisor_stopping();
+    supervisor_stopping(engine);
     command_log_drop_unit(&engine->command_log); /* of a script that is still running */
     server_release_replies(engine);
     replication_send_rest(engine); /* net_run sends it when it ends */
@@ -56,8 +56,8 @@ static bool must_wait(const struct engine *engine, int options) {
 
 static void begin_wait(struct engine *engine, int options) {
     log_notice("Waiting for replicas before shutting down.");
-    supervisor_status("Shutting down: waiting for replicas");
-    engine->shutdown_wait = (struct shutdown_wait){
+    supervisor_status(engine, "Shutting down: waiting for replicas");
+    engine->shutdown->wait = (struct shutdown_wait){
         .deadline_ms = engine->steady_ms + engine->config.shutdown_timeout * 1000,
         .options = options,
         .offset = replication_offset(engine),
@@ -83,7 +83,7 @@ void shutdown_await(struct call *call) {
 
 /* Gives up the shutdown: clients may write again, and those that asked for it get an error. */
 static void run_on(struct engine *engine) {
-    engine->shutdown_wait = (struct shutdown_wait){0};
+    engine->shutdown->wait = (struct shutdown_wait){0};
     pause_end_writes(engine, PAUSE_SHUTDOWN);
     blocking_finish_all(engine->blocking, &shutdown_wait_kind);
 }
@@ -102,29 +102,29 @@ enum shutdown_result shutdown_begin(struct engine *engine, int options) {
 }
 
 bool shutdown_abort(struct engine *engine) {
-    bool is_pending = engine->pending_signal;
-    engine->pending_signal = 0;
+    bool is_pending = engine->shutdown->pending_signal;
+    engine->shutdown->pending_signal = 0;
     if (!waits(engine)) return is_pending;
     log_notice("Shutdown manually aborted.");
-    supervisor_status("Ready to accept connections");
+    supervisor_status(engine, "Ready to accept connections");
     run_on(engine);
     return true;
 }
 
 static void end_wait(struct engine *engine) {
-    const struct shutdown_wait *wait = &engine->shutdown_wait;
+    const struct shutdown_wait *wait = &engine->shutdown->wait;
     if (!end(engine, wait->options, wait->offset)) run_on(engine);
 }
 
 void shutdown_step(struct engine *engine) {
-    const struct shutdown_wait *wait = &engine->shutdown_wait;
+    const struct shutdown_wait *wait = &engine->shutdown->wait;
     if (!waits(engine) || engine->shutting_down) return;
     if (engine->steady_ms >= wait->deadline_ms || replicas_all_confirmed(engine, wait->offset))
         end_wait(engine);
 }
 
 int64_t shutdown_wait_ms(const struct engine *engine) {
-    int64_t left_ms = engine->shutdown_wait.deadline_ms - engine->steady_ms;
+    int64_t left_ms = engine->shutdown->wait.deadline_ms - engine->steady_ms;
     return waits(engine) && left_ms > 0 ? left_ms : 0;
 }
 
@@ -147,14 +147,14 @@ void shutdown_by_signal(struct engine *engine, int signum) {
         return;
     }
     int options = options_of_signal(engine, signum);
-    engine->pending_signal = aof_prevents_end(engine, options) ? signum : 0;
+    engine->shutdown->pending_signal = aof_prevents_end(engine, options) ? signum : 0;
     shutdown_begin(engine, options);
 }
 
 void shutdown_try_pending(struct engine *engine) {
-    if (!engine->pending_signal) return;
-    int options = options_of_signal(engine, engine->pending_signal);
+    if (!engine->shutdown->pending_signal) return;
+    int options = options_of_signal(engine, engine->shutdown->pending_signal);
     if (aof_prevents_end(engine, options)) return;
-    engine->pending_signal = 0;
+    engine->shutdown->pending_signal = 0;
     shutdown_begin(engine, options);
 }

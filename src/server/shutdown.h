@@ -15,6 +15,16 @@
 struct call;
 struct engine;
 
+struct shutdown {
+    /* For replicas. */
+    struct shutdown_wait {
+        int64_t deadline_ms; /* steady_ms; 0 = it does not wait */
+        int options;         /* enum shutdown_option */
+        uint64_t offset;     /* of the stream, which the replicas must confirm */
+    } wait;
+    int pending_signal; /* ends the server once the append-only file is written; 0: none */
+};
+
 enum shutdown_result {
     SHUTDOWN_FAILS, /* the data could not be saved: the server runs on */
     SHUTDOWN_WAITS, /* for replicas */
@@ -41,7 +51,7 @@ void shutdown_step(struct engine *engine);
 
 /* Ends the server as the directive for the signal (SIGTERM or SIGINT) says. A SIGINT while it waits
  * ends the wait. A signal that comes while the first rewrite of the append-only file prevents the
- * end is kept (engine->pending_signal). */
+ * end is kept (`pending_signal`). */
 void shutdown_by_signal(struct engine *engine, int signum);
 
 /* For cron: begins to end the server if such a signal was kept, and that rewrite has ended. */

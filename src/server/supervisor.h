@@ -10,19 +10,34 @@
 #ifndef PACKLIST_SERVER_SUPERVISOR_H
 #define PACKLIST_SERVER_SUPERVISOR_H
 
+#include "config/config.h"
+
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 struct engine;
+
+struct supervisor {
+    enum supervision kind; /* never SUPERVISED_AUTO */
+    int fd;                /* the next two: with SUPERVISED_SYSTEMD */
+    struct sockaddr_un address;
+    socklen_t address_len;
+    uint64_t watchdog_us; /* 0: no watchdog */
+    int64_t status_ms;    /* steady clock of cron's last message about the progress */
+    bool has_failed;      /* an error was logged */
+};
 
 /* Finds the configured supervisor in the environment. If it is not there, that is logged. Call it
  * once, before the server starts. */
 void supervisor_find(struct engine *engine);
 
 /* Returns whether there is a supervisor; the server then stays in the foreground. O(1). */
-bool supervisor_is_there(void);
+bool supervisor_is_there(const struct engine *engine);
 
 /* Returns "no", "upstart" or "systemd": a static text. */
-const char *supervisor_name(void);
+const char *supervisor_name(const struct engine *engine);
 
 /* Starts a timer that tells systemd's watchdog that the event loop runs, twice as often as
  * required. Does nothing without a watchdog. Call it after engine->net was made, which owns the
@@ -30,16 +45,17 @@ const char *supervisor_name(void);
 void supervisor_watchdog_start(struct engine *engine);
 
 /* The data is loaded and the server listens. Upstart then starts the jobs that wait for it. */
-void supervisor_ready(void);
+void supervisor_ready(struct engine *engine);
 
 /* Sends the server's status, which the supervisor shows: one line of text without control
  * characters, cut to 200 bytes. Dropped if the supervisor reads too slowly. */
-void supervisor_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void supervisor_status(struct engine *engine, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Called by cron: while data is loaded, sends the progress once per second. */
 void supervisor_tick(struct engine *engine);
 
 /* The server is about to end and cannot go back. */
-void supervisor_stopping(void);
+void supervisor_stopping(struct engine *engine);
 
 #endif

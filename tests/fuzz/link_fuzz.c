@@ -99,7 +99,6 @@ static void start(struct target *target) {
                      "--unixsocket",
                      socket_path};
     struct engine *engine = target->engine = make_engine();
-    const char *error = NULL;
     sds reason = NULL;
     clock_init();
     hash_init();
@@ -109,7 +108,7 @@ static void start(struct target *target) {
                         (int)(sizeof(words) / sizeof(words[0])), words, &reason),
             "the configuration is good");
     require(config_apply_at_start(engine, &reason), "it can be applied");
-    require(server_start(engine, &error), error ? error : "the server starts");
+    require(server_start(engine, &reason), reason ? reason : "the server starts");
     target->reader.kind = COMMAND_LOG_FILE;
     command_log_add_reader(&engine->command_log, &target->reader);
 }
