@@ -163,8 +163,8 @@ void config_resetstat_command(struct call *call) {
     stats_reset(&engine->stats);
     net_reset_totals(engine->net);
     engine->replication->stats = (struct replication_stats){0};
-    evict_reset_exceeded();
-    lazyfree_reset_freed();
+    evict_reset_exceeded(engine);
+    lazyfree_reset_freed(engine->lazyfree);
     reply_ok(call->reply);
 }
 

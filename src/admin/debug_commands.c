@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
 #include "engine/usage.h"
+#include "memory/expire.h"
 #include "persist/rdb_length.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
@@ -291,7 +292,7 @@ static void set_switch(struct call *call, bool *place) {
 }
 
 static void debug_set_active_expire(struct call *call) {
-    set_switch(call, &call->engine->active_expire);
+    set_switch(call, &call->engine->expire->is_active);
 }
 
 static void debug_pause_cron(struct call *call) {

@@ -25,7 +25,7 @@ static enum changes_freeing freeing_of(const struct call *call, bool async) {
 
 /* With SYNC only the client waits until the memory is free. In a transaction it cannot wait. */
 static uint64_t number_for(const struct call *call, bool async) {
-    return async || !call_may_block(call) ? 0 : flush_number();
+    return async || !call_may_block(call) ? 0 : flush_number(call->engine);
 }
 
 static void reply_when_free(struct call *call, uint64_t number, size_t keyspaces) {

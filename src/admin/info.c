@@ -135,7 +135,7 @@ static sds append_clients(struct engine *engine, sds out) {
         "total_blocking_keys_on_nokey:0\r\n",
         engine->clients->sessions.count - engine->replication->replicas.count,
         (long long)engine->config.maxclients, clients.largest_input, clients.largest_output,
-        blocking_session_count(engine->blocking) + pause_session_count(),
+        blocking_session_count(engine->blocking) + engine->clients->pause.session_count,
         engine->clients->pubsub.subscriber_count, engine->watches.watcher_count,
         blocking_deadline_count(engine->blocking), engine->watches.keys.count,
         blocking_key_count(engine->blocking));
@@ -211,7 +211,8 @@ static sds append_limits(struct engine *engine, sds out) {
     return append_directive(engine, out, "maxmemory_policy", "maxmemory-policy");
 }
 
-static sds append_fragmentation(sds out, const struct memory_stats *memory) {
+static sds append_fragmentation(const struct engine *engine, sds out,
+                                const struct memory_stats *memory) {
     const struct mem_stats *stats = &memory->stats;
     return sds_append_format(out,
                              "allocator_frag_ratio:%.2f\r\n"
@@ -246,7 +247,8 @@ static sds append_fragmentation(sds out, const struct memory_stats *memory) {
                              memory->replication - memory->replicas, memory->replication,
                              memory->full_sync, memory->replicas, memory->sessions,
                              memory->aof_buffer, mem_allocator_name(),
-                             (llu)lazyfree_pending_objects(), (llu)lazyfree_freed_objects());
+                             (llu)lazyfree_pending_objects(engine->lazyfree),
+                             (llu)lazyfree_freed_objects(engine->lazyfree));
 }
 
 static sds append_memory(struct engine *engine, sds out) {
@@ -260,7 +262,7 @@ static sds append_memory(struct engine *engine, sds out) {
                             memory.stats.allocated, memory.stats.active, memory.stats.resident,
                             memory.stats.muzzy);
     out = append_limits(engine, out);
-    return append_fragmentation(out, &memory);
+    return append_fragmentation(engine, out, &memory);
 }
 
 /* --- Stats --- */
@@ -320,7 +322,7 @@ static sds append_key_stats(struct engine *engine, sds out) {
         stats->expired_stale_percent, (llu)stats->expire_time_caps,
         (llu)(clock_ticks_to_us(stats->expire_ticks) / 1000), (llu)stats->evicted_keys,
         (llu)stats->evicted_clients, (llu)stats->evicted_scripts,
-        (long long)evict_total_exceeded_ms(), (long long)evict_current_exceeded_ms(),
+        (long long)evict_total_exceeded_ms(engine), (long long)evict_current_exceeded_ms(engine),
         (llu)stats->keyspace_hits, (llu)stats->keyspace_misses);
 }
 

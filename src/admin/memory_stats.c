@@ -54,7 +54,7 @@ struct memory_stats memory_stats_read(struct engine *engine) {
         .sessions = client_stats_read(engine).allocated,
         .aof_buffer = aof_buffer_size(engine),
         .replication = replication_memory(engine),
-        .replicas = engine->replicas_memory,
+        .replicas = engine->uncounted.replicas,
         .uncounted = evict_uncounted_output(engine),
         .full_sync = replication_payload_memory(engine),
     };

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "engine/blocking.h"
 #include "engine/slow.h"
 #include "net/pool.h"
 #include "snapshot/background.h"
@@ -52,7 +53,7 @@ static void publish_position(struct engine *engine) {
     struct aof *aof = engine->aof;
     if (aof->state != AOF_ON || aof->sync_error || aof->rewrite.apart) return;
     aof->synced_position = aof->file_position;
-    engine->wait_is_due = true;
+    blocking_note_synced(engine->blocking);
 }
 
 /* --- Errors --- */
@@ -381,7 +382,7 @@ static void turn_off(struct engine *engine) {
     aof_make_durable(engine);
     aof->rewrite.scheduled = false;
     aof->state = AOF_OFF;
-    engine->wait_is_due = true;
+    blocking_note_synced(engine->blocking);
     aof_detach(engine);
     data_lock_release_for_aof();
 }

@@ -45,11 +45,12 @@ static void close_client(struct session *session) {
 
 bool evict_clients(struct engine *engine) {
     size_t allowed = limit(engine);
-    if (allowed == 0 || engine->clients_memory <= allowed) return false;
+    if (allowed == 0 || engine->clients->limited_memory <= allowed) return false;
     client_memory_note_all(engine);
-    if (engine->clients_memory <= allowed) return false;
+    if (engine->clients->limited_memory <= allowed) return false;
     struct session *largest[CLOSED_AT_ONCE];
     size_t count = find_largest(engine->clients, largest);
-    for (size_t i = 0; i < count && engine->clients_memory > allowed; i++) close_client(largest[i]);
-    return engine->clients_memory > allowed;
+    for (size_t i = 0; i < count && engine->clients->limited_memory > allowed; i++)
+        close_client(largest[i]);
+    return engine->clients->limited_memory > allowed;
 }

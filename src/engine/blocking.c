@@ -175,6 +175,10 @@ void blocking_signal_database(struct engine *engine, struct blocking *blocking, 
         if (key->deletion_count > 0 || holds_value(engine, key)) signal_key(blocking, key);
 }
 
+void blocking_note_synced(struct blocking *blocking) {
+    blocking->sync_is_due = true;
+}
+
 void blocking_answer_unserved(struct call *call, const struct waiter_kind *kind,
                               const void *state) {
     if (kind->unserved)

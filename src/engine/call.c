@@ -189,7 +189,7 @@ void call_touched(struct call *call, struct keyref *ref, struct slice key, enum 
     struct engine *engine = call->engine;
     engine->dirty += changes;
     assert(keyref_was_visited(ref));
-    if (CHECKS_ARE_ON) checks_value(ref->entry);
+    if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
     if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
     call_notify(call, class, event, key);
     if (value_is_empty(ref->entry)) {
@@ -237,13 +237,14 @@ void call_remove(struct call *call, struct keyref *ref, struct slice key, enum e
                                             : config->lazyfree_server_del;
     const struct slice argv[] = {deletion_name(in_pool), key};
     if (call->propagates) call_propagate_removal(call, argv, 2);
-    lazyfree_entry(take(call, ref, key, class, event), in_pool);
+    lazyfree_entry(call->engine->lazyfree, take(call, ref, key, class, event), in_pool);
 }
 
 void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event) {
     struct engine *engine = call->engine;
     engine->dirty++;
-    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, event), engine->config.lazyfree_user_del);
+    lazyfree_entry(engine->lazyfree, take(call, ref, key, EVENT_GENERIC, event),
+                   engine->config.lazyfree_user_del);
 }
 
 static bool is_freed_in_pool(const struct call *call, enum call_deletion reason) {
@@ -258,13 +259,14 @@ struct slice call_deletion_name(const struct call *call, enum call_deletion reas
 void call_delete_instead(struct call *call, struct keyref *ref, struct slice key,
                          enum call_deletion reason) {
     call->engine->dirty++;
-    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, "del"), is_freed_in_pool(call, reason));
+    lazyfree_entry(call->engine->lazyfree, take(call, ref, key, EVENT_GENERIC, "del"),
+                   is_freed_in_pool(call, reason));
     CALL_PROPAGATE(call, call_deletion_name(call, reason), key);
 }
 
 void call_unlink(struct call *call, struct keyref *ref, struct slice key) {
     call->engine->dirty++;
-    lazyfree_entry(take(call, ref, key, EVENT_GENERIC, "del"), true);
+    lazyfree_entry(call->engine->lazyfree, take(call, ref, key, EVENT_GENERIC, "del"), true);
 }
 
 struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
@@ -273,7 +275,7 @@ struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
 }
 
 void call_discard(struct call *call, struct entry *entry) {
-    lazyfree_entry(entry, call->engine->config.lazyfree_server_del);
+    lazyfree_entry(call->engine->lazyfree, entry, call->engine->config.lazyfree_server_del);
 }
 
 void call_replace(struct call *call, struct keyref *ref) {

@@ -1,5 +1,6 @@
 #include "engine/checks.h"
 
+#include "engine/call.h"
 #include "table/command_keys.h"
 #include "types/value.h"
 
@@ -12,10 +13,6 @@ enum { BYTES_PER_WRITE = 16 * 1024, BYTES_PER_KEY = 256 };
 
 /* Of a call whose keys are compared. */
 enum { ARGUMENTS_MAX = 256 };
-
-/* What writes have paid, minus what checks have spent of it, in bytes: for values and for
- * keyspaces. */
-static size_t value_credit, keyspace_credit;
 
 /* Adds one write's credit. Takes `bytes` off the credit and returns true if it suffices. */
 static bool spend(size_t *credit, size_t bytes) {
@@ -45,11 +42,11 @@ void checks_key(const struct call *call, struct slice key) {
     assert(search.is_found);
 }
 
-void checks_value(const struct entry *entry) {
-    if (spend(&value_credit, value_allocated(entry))) assert(value_check(entry));
+void checks_value(struct checks *checks, const struct entry *entry) {
+    if (spend(&checks->value_credit, value_allocated(entry))) assert(value_check(entry));
 }
 
-void checks_keyspace(const struct keyspace *keyspace) {
-    if (spend(&keyspace_credit, keyspace_count(keyspace) * BYTES_PER_KEY))
+void checks_keyspace(struct checks *checks, const struct keyspace *keyspace) {
+    if (spend(&checks->keyspace_credit, keyspace_count(keyspace) * BYTES_PER_KEY))
         assert(keyspace_check(keyspace));
 }

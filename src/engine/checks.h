@@ -8,10 +8,14 @@
 #ifndef PACKLIST_ENGINE_CHECKS_H
 #define PACKLIST_ENGINE_CHECKS_H
 
-#include "engine/call.h"
-#include "store/keyspace.h"
+#include "base/slice.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct call;
+struct entry;
+struct keyspace;
 
 #ifdef PACKLIST_CHECKED
 enum { CHECKS_ARE_ON = true };
@@ -24,10 +28,16 @@ enum { CHECKS_ARE_ON = false };
  * is checked. */
 void checks_key(const struct call *call, struct slice key);
 
+/* What writes have paid, minus what checks have spent of it, in bytes. All zero at first. */
+struct checks {
+    size_t value_credit;
+    size_t keyspace_credit;
+};
+
 /* Call it after a command has changed the value. Amortised O(1). */
-void checks_value(const struct entry *entry);
+void checks_value(struct checks *checks, const struct entry *entry);
 
 /* Call it after a command that writes has ended, for its database. Amortised O(1). */
-void checks_keyspace(const struct keyspace *keyspace);
+void checks_keyspace(struct checks *checks, const struct keyspace *keyspace);
 
 #endif

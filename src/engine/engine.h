@@ -8,6 +8,7 @@
 #define PACKLIST_ENGINE_ENGINE_H
 
 #include "config/config.h"
+#include "engine/checks.h"
 #include "engine/put_off.h"
 #include "engine/watch.h"
 #include "log/command_log.h"
@@ -30,7 +31,11 @@ struct blocking;
 struct child;
 struct clients;
 struct cron;
+struct evict;
+struct expire;
+struct flushes;
 struct functions;
+struct lazyfree;
 struct listeners;
 struct load;
 struct net;
@@ -78,7 +83,6 @@ struct engine {
     struct keyspace **keyspaces;      /* config.databases of them */
     struct value_limits value_limits; /* from the directives */
     struct eviction_rules eviction;   /* policy and current time, for entries' access bits */
-    bool active_expire;               /* DEBUG SET-ACTIVE-EXPIRE */
     bool is_replica;                  /* another server says what changes, and what expires */
     uint64_t dirty;                   /* changes since the server started */
     uint32_t restrictions;            /* enum restriction; 0 nearly always */
@@ -98,10 +102,6 @@ struct engine {
     struct blocking *blocking;   /* engine/blocking.h */
     struct watches watches;
     struct own_expiries *own_expiries; /* engine/own_expiry.h; NULL nearly always */
-    int64_t pause_until_ms;            /* CLIENT PAUSE: until this steady_ms; 0 = none */
-    bool pause_writes_only;
-    uint8_t
-        pauses_of_writes; /* enum pause_reason: commands that write wait until these have ended */
 
     struct command_log command_log;
     struct put_off put_off; /* engine/put_off.h */
@@ -117,18 +117,15 @@ struct engine {
     uint32_t (*script_flags)(const struct engine *engine, const struct command *command,
                              const struct slice *argv);
     struct replication *replication; /* replication/replication.h */
-    /* More is on the disk in the append-only file, or confirmed by a replica, or the file was
-     * turned off: clients in WAIT and WAITAOF may be done. wait_wake (replication/wait.h) looks. */
-    bool wait_is_due;
 
     struct stats stats;
     struct slowlog slowlog;
     struct latency_monitor latency;
-    size_t clients_memory; /* session/client_memory.h, as the next one */
-    size_t unauthenticated_memory;
-    /* Of the stream and payloads: what only replicas need that are behind. */
-    size_t replicas_memory;
-    size_t startup_memory; /* mem_used() when the server was ready to serve */
+    struct {
+        size_t unauthenticated; /* of clients: session/client_memory.h */
+        size_t replicas;        /* what only replicas need that are behind: stream and payloads */
+    } uncounted;                /* bytes that do not count for maxmemory */
+    size_t startup_memory;      /* mem_used() when the server was ready to serve */
 
     struct random random; /* for choices that need not be secret */
     char run_id[41];
@@ -136,6 +133,11 @@ struct engine {
     bool skip_checksums;   /* DEBUG SET-SKIP-CHECKSUM-VALIDATION */
     bool debug_in_scripts; /* DEBUG SET-DISABLE-DENY-SCRIPTS */
 
+    struct lazyfree *lazyfree; /* engine/lazyfree.h */
+    struct flushes *flushes;   /* execute/flush.h */
+    struct expire *expire;     /* memory/expire.h */
+    struct evict *evict;       /* memory/evict.h */
+    struct checks checks;
     struct process_title *title;   /* process/process_title.h */
     struct oom_score *oom_score;   /* process/oom_score.h */
     struct supervisor *supervisor; /* server/supervisor.h */

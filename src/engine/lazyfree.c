@@ -35,7 +35,7 @@ struct batch {
     size_t done; /* items that are freed */
 };
 
-static struct {
+struct lazyfree {
     struct net *net;
     void (*freed)(void *arg, uint64_t number);
     bool (*keeps)(void *arg, struct entry *entry);
@@ -51,12 +51,12 @@ static struct {
     uint64_t freed_keyspaces;
     uint64_t reset_objects; /* freed_objects when the statistics were reset */
     bool stopped;           /* atomic */
-} lazyfree;
+};
 
 /* --- In the pool --- */
 
-static bool is_stopped(void) {
-    return __atomic_load_n(&lazyfree.stopped, __ATOMIC_RELAXED);
+static bool is_stopped(const struct lazyfree *lazyfree) {
+    return __atomic_load_n(&lazyfree->stopped, __ATOMIC_RELAXED);
 }
 
 static void count(uint64_t *counter, uint64_t more) {
@@ -68,89 +68,95 @@ static uint64_t counted(const uint64_t *counter) {
 }
 
 /* Returns false when it was stopped before the keyspace was freed. */
-static bool free_keyspace(struct item *item) {
-    while (!is_stopped()) {
+static bool free_keyspace(struct lazyfree *lazyfree, struct item *item) {
+    while (!is_stopped(lazyfree)) {
         bool more = keyspace_end_step(&item->ending, KEYS_PER_STEP);
         uint64_t freed = more ? KEYS_PER_STEP : item->objects;
         item->objects -= freed;
-        count(&lazyfree.freed_objects, freed);
+        count(&lazyfree->freed_objects, freed);
         if (more) continue;
-        count(&lazyfree.freed_keyspaces, 1);
+        count(&lazyfree->freed_keyspaces, 1);
         return true;
     }
     return false;
 }
 
-static void run_batch(void *arg) {
-    struct batch *batch = arg;
-    for (; batch->done < batch->count && !is_stopped(); batch->done++) {
+static void free_batch(struct lazyfree *lazyfree, struct batch *batch) {
+    for (; batch->done < batch->count && !is_stopped(lazyfree); batch->done++) {
         struct item *item = &batch->items[batch->done];
         if (item->entry == NULL) {
-            if (!free_keyspace(item)) return;
+            if (!free_keyspace(lazyfree, item)) return;
             continue;
         }
         value_free(item->entry);
-        count(&lazyfree.freed_objects, 1);
-        count(&lazyfree.freed_bytes, item->bytes);
+        count(&lazyfree->freed_objects, 1);
+        count(&lazyfree->freed_bytes, item->bytes);
     }
+}
+
+static void free_running(void *arg) {
+    struct lazyfree *lazyfree = arg;
+    free_batch(lazyfree, &lazyfree->running);
 }
 
 /* --- In the loop --- */
 
-static void hand_over(void);
+static void hand_over(struct lazyfree *lazyfree);
 
-static void report_freed(const struct batch *batch) {
+static void report_freed(const struct lazyfree *lazyfree) {
+    const struct batch *batch = &lazyfree->running;
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->items[i].number) lazyfree.freed(lazyfree.arg, batch->items[i].number);
+        if (batch->items[i].number) lazyfree->freed(lazyfree->arg, batch->items[i].number);
 }
 
 /* `freed` may add items: `in_flight` is still true then, so they go to `filling`. */
 static void on_done(void *arg) {
-    if (!is_stopped()) report_freed(arg);
-    lazyfree.in_flight = false;
-    if (is_stopped()) return;
-    lazyfree.running.count = lazyfree.running.done = 0;
-    if (lazyfree.filling.count > 0) {
-        hand_over();
+    struct lazyfree *lazyfree = arg;
+    if (!is_stopped(lazyfree)) report_freed(lazyfree);
+    lazyfree->in_flight = false;
+    if (is_stopped(lazyfree)) return;
+    lazyfree->running.count = lazyfree->running.done = 0;
+    if (lazyfree->filling.count > 0) {
+        hand_over(lazyfree);
         return;
     }
-    mem_free(lazyfree.running.items);
-    mem_free(lazyfree.filling.items);
-    lazyfree.running = lazyfree.filling = (struct batch){0};
+    mem_free(lazyfree->running.items);
+    mem_free(lazyfree->filling.items);
+    lazyfree->running = lazyfree->filling = (struct batch){0};
 }
 
-static void hand_over(void) {
-    struct batch emptied = lazyfree.running;
-    lazyfree.running = lazyfree.filling;
-    lazyfree.filling = emptied;
-    lazyfree.in_flight = true;
-    net_pool_run(lazyfree.net, run_batch, on_done, &lazyfree.running);
+static void hand_over(struct lazyfree *lazyfree) {
+    struct batch emptied = lazyfree->running;
+    lazyfree->running = lazyfree->filling;
+    lazyfree->filling = emptied;
+    lazyfree->in_flight = true;
+    net_pool_run(lazyfree->net, free_running, on_done, lazyfree);
 }
 
-static void add(struct item item) {
-    struct batch *batch = &lazyfree.filling;
+static void add(struct lazyfree *lazyfree, struct item item) {
+    struct batch *batch = &lazyfree->filling;
     MEM_RESERVE(batch->items, batch->capacity, batch->count + 1);
     batch->items[batch->count++] = item;
-    lazyfree.added_objects += item.objects;
-    lazyfree.added_bytes += item.bytes;
-    lazyfree.added_keyspaces += item.entry == NULL;
-    if (!lazyfree.in_flight) hand_over();
+    lazyfree->added_objects += item.objects;
+    lazyfree->added_bytes += item.bytes;
+    lazyfree->added_keyspaces += item.entry == NULL;
+    if (!lazyfree->in_flight) hand_over(lazyfree);
 }
 
 bool lazyfree_is_much(const struct entry *entry) {
     return value_free_effort(entry) > EFFORT_MIN;
 }
 
-void lazyfree_entry(struct entry *entry, bool in_pool) {
-    if (lazyfree.keeps && lazyfree.keeps(lazyfree.arg, entry)) return;
+void lazyfree_entry(struct lazyfree *lazyfree, struct entry *entry, bool in_pool) {
+    if (lazyfree->keeps && lazyfree->keeps(lazyfree->arg, entry)) return;
     if (!in_pool || !lazyfree_is_much(entry)) {
         value_free(entry);
         return;
     }
-    add((struct item){.entry = entry, .objects = 1, .bytes = value_allocated(entry)});
+    add(lazyfree, (struct item){.entry = entry, .objects = 1, .bytes = value_allocated(entry)});
 }
 
-void lazyfree_keyspace(struct keyspace *keyspace, uint64_t number) {
+void lazyfree_keyspace(struct lazyfree *lazyfree, struct keyspace *keyspace, uint64_t number) {
     uint64_t keys = keyspace_count(keyspace);
     if (keys == 0) {
         keyspace_free(keyspace);
@@ -158,7 +164,7 @@ void lazyfree_keyspace(struct keyspace *keyspace, uint64_t number) {
     }
     struct item item = {.objects = keys, .number = number};
     keyspace_end_start(&item.ending, keyspace);
-    add(item);
+    add(lazyfree, item);
 }
 
 bool lazyfree_is_little(const struct keyspace *keyspace) {
@@ -173,21 +179,21 @@ bool lazyfree_is_little(const struct keyspace *keyspace) {
 
 /* --- Stats --- */
 
-uint64_t lazyfree_pending_objects(void) {
-    return lazyfree.added_objects - counted(&lazyfree.freed_objects);
+uint64_t lazyfree_pending_objects(const struct lazyfree *lazyfree) {
+    return lazyfree->added_objects - counted(&lazyfree->freed_objects);
 }
 
-uint64_t lazyfree_freed_objects(void) {
-    return counted(&lazyfree.freed_objects) - lazyfree.reset_objects;
+uint64_t lazyfree_freed_objects(const struct lazyfree *lazyfree) {
+    return counted(&lazyfree->freed_objects) - lazyfree->reset_objects;
 }
 
-void lazyfree_reset_freed(void) {
-    lazyfree.reset_objects = counted(&lazyfree.freed_objects);
+void lazyfree_reset_freed(struct lazyfree *lazyfree) {
+    lazyfree->reset_objects = counted(&lazyfree->freed_objects);
 }
 
-size_t lazyfree_pending_bytes(void) {
-    if (lazyfree.added_keyspaces != counted(&lazyfree.freed_keyspaces)) return SIZE_MAX / 2;
-    return (size_t)(lazyfree.added_bytes - counted(&lazyfree.freed_bytes));
+size_t lazyfree_pending_bytes(const struct lazyfree *lazyfree) {
+    if (lazyfree->added_keyspaces != counted(&lazyfree->freed_keyspaces)) return SIZE_MAX / 2;
+    return (size_t)(lazyfree->added_bytes - counted(&lazyfree->freed_bytes));
 }
 
 /* --- Life --- */
@@ -198,27 +204,26 @@ static void do_nothing(void *arg) {
 
 /* Starts the threads now, which takes a millisecond, rather than while a client waits for its first
  * UNLINK. */
-void lazyfree_start(struct net *net, void (*freed)(void *arg, uint64_t number),
-                    bool (*keeps)(void *arg, struct entry *entry), void *arg) {
-    lazyfree.net = net;
-    lazyfree.freed = freed;
-    lazyfree.keeps = keeps;
-    lazyfree.arg = arg;
+struct lazyfree *lazyfree_new(struct net *net, void (*freed)(void *arg, uint64_t number),
+                              bool (*keeps)(void *arg, struct entry *entry), void *arg) {
+    struct lazyfree *lazyfree = mem_alloc_zeroed(sizeof(*lazyfree));
+    lazyfree->net = net;
+    lazyfree->freed = freed;
+    lazyfree->keeps = keeps;
+    lazyfree->arg = arg;
     net_pool_run(net, do_nothing, do_nothing, NULL);
+    return lazyfree;
 }
 
-void lazyfree_stop(void) {
-    __atomic_store_n(&lazyfree.stopped, true, __ATOMIC_RELAXED);
+void lazyfree_stop(struct lazyfree *lazyfree) {
+    __atomic_store_n(&lazyfree->stopped, true, __ATOMIC_RELAXED);
 }
 
-static void finish_batch(struct batch *batch) {
-    run_batch(batch);
-    mem_free(batch->items);
-    *batch = (struct batch){0};
-}
-
-void lazyfree_finish(void) {
-    __atomic_store_n(&lazyfree.stopped, false, __ATOMIC_RELAXED);
-    finish_batch(&lazyfree.running);
-    finish_batch(&lazyfree.filling);
+void lazyfree_free(struct lazyfree *lazyfree) {
+    __atomic_store_n(&lazyfree->stopped, false, __ATOMIC_RELAXED);
+    free_batch(lazyfree, &lazyfree->running);
+    free_batch(lazyfree, &lazyfree->filling);
+    mem_free(lazyfree->running.items);
+    mem_free(lazyfree->filling.items);
+    mem_free(lazyfree);
 }

@@ -16,21 +16,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct lazyfree;
 struct net;
 
-/* Starts the threads of `net`'s pool and uses them from now on. The loop calls `freed` with `arg`
- * when a keyspace that has a number has been freed, never from inside another function of this
+/* Starts the threads of `net`'s pool and uses them from now on. The caller frees the result with
+ * lazyfree_free. The loop calls `freed` with `arg` when a keyspace that has a number has been freed, never from inside another function of this
  * module. Before an entry is freed, `keeps` (NULL allowed) is called: it returns true when it has
  * taken the entry over, because a snapshot still reads it. */
-void lazyfree_start(struct net *net, void (*freed)(void *arg, uint64_t number),
-                    bool (*keeps)(void *arg, struct entry *entry), void *arg);
+struct lazyfree *lazyfree_new(struct net *net, void (*freed)(void *arg, uint64_t number),
+                              bool (*keeps)(void *arg, struct entry *entry), void *arg);
 
-/* Call it before net_free: the thread stops at the next step, also in the middle of a keyspace. The
- * memory that is left goes with the process. */
-void lazyfree_stop(void);
+/* Call it before net_free: the thread stops at the next step, also in the middle of a keyspace. */
+void lazyfree_stop(struct lazyfree *lazyfree);
 
-/* Call it after net_free: frees what was left, for leak checkers. */
-void lazyfree_finish(void);
+/* Call it after net_free: frees what was left in the queue, and `lazyfree` itself. */
+void lazyfree_free(struct lazyfree *lazyfree);
 
 /* Returns whether freeing the entry with its value takes longer than handing it to the pool.
  * O(1). */
@@ -38,12 +38,12 @@ bool lazyfree_is_much(const struct entry *entry);
 
 /* Frees an entry with its value: in the pool if `in_pool` is true and it is much work, otherwise at
  * once; not at all if `keeps` takes it over. */
-void lazyfree_entry(struct entry *entry, bool in_pool);
+void lazyfree_entry(struct lazyfree *lazyfree, struct entry *entry, bool in_pool);
 
 /* Frees a keyspace with all of its entries, in the pool unless it is empty. `freed` is called with
  * `number` afterwards, except for 0 and for an empty keyspace. Keyspaces are freed in the order of
  * these calls. */
-void lazyfree_keyspace(struct keyspace *keyspace, uint64_t number);
+void lazyfree_keyspace(struct lazyfree *lazyfree, struct keyspace *keyspace, uint64_t number);
 
 /* Returns whether freeing all entries of the keyspace takes less time than handing it to the pool.
  * O(1). */
@@ -51,12 +51,12 @@ bool lazyfree_is_little(const struct keyspace *keyspace);
 
 /* Return the number of values that wait to be freed, and that the pool has freed since the last
  * reset. */
-uint64_t lazyfree_pending_objects(void);
-uint64_t lazyfree_freed_objects(void);
-void lazyfree_reset_freed(void);
+uint64_t lazyfree_pending_objects(const struct lazyfree *lazyfree);
+uint64_t lazyfree_freed_objects(const struct lazyfree *lazyfree);
+void lazyfree_reset_freed(struct lazyfree *lazyfree);
 
 /* Returns the bytes of entries that wait to be freed. SIZE_MAX / 2 while a keyspace waits, because
  * its size is not known. O(1). */
-size_t lazyfree_pending_bytes(void);
+size_t lazyfree_pending_bytes(const struct lazyfree *lazyfree);
 
 #endif

@@ -53,6 +53,7 @@ struct blocking {
     struct blocked_key *ready_last;
     struct waiter *sync_first; /* waiters for the append-only file and for replicas */
     struct waiter *sync_last;
+    bool sync_is_due; /* some of them may be done */
     struct timer_wheel deadlines;
     struct net_timer *timer;
     void (*time_is_up)(struct session *session);

@@ -100,6 +100,8 @@ void blocking_time_is_up(struct session *session) {
 bool blocking_wake_synced(struct blocking *blocking) {
     bool woken = false;
     struct waiter *next;
+    if (!blocking->sync_is_due) return false;
+    blocking->sync_is_due = false;
     for (struct waiter *waiter = blocking->sync_first; waiter; waiter = next) {
         next = waiter->sync_next;
         struct session *session = waiter->session;

@@ -68,7 +68,8 @@ static void propagate(const struct call *call, bool changed) {
 }
 
 static inline void check(const struct call *call) {
-    if (CHECKS_ARE_ON && call->command->flags & COMMAND_WRITE) checks_keyspace(call->keyspace);
+    if (CHECKS_ARE_ON && call->command->flags & COMMAND_WRITE)
+        checks_keyspace(&call->engine->checks, call->keyspace);
 }
 
 static inline __attribute__((always_inline)) bool is_error(const struct reply *reply,

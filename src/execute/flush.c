@@ -20,14 +20,8 @@ struct flush {
     struct flush *next;
 };
 
-static struct {
-    struct flush *first;
-    struct flush *last;
-    uint64_t last_number;
-} flushes;
-
-uint64_t flush_number(void) {
-    return ++flushes.last_number;
+uint64_t flush_number(struct engine *engine) {
+    return ++engine->flushes->last_number;
 }
 
 static void answer_ok(struct call *call, const void *state) {
@@ -38,17 +32,18 @@ static void answer_ok(struct call *call, const void *state) {
 static const struct waiter_kind flush_wait_kind = {.unserved = answer_ok, .for_work = true};
 
 void flush_wait(struct call *call, uint64_t number, size_t keyspaces) {
+    struct flushes *flushes = call->engine->flushes;
     struct flush *flush = mem_alloc(sizeof(*flush));
     *flush = (struct flush){.number = number,
                             .session_id = call_session(call)->id,
                             .keyspaces = keyspaces,
                             .begin_ticks = clock_ticks()};
-    CHAIN_APPEND(flushes.first, flushes.last, flush, prev, next);
+    CHAIN_APPEND(flushes->first, flushes->last, flush, prev, next);
     blocking_add(call->engine->blocking, call, &(struct block_request){.kind = &flush_wait_kind});
 }
 
-static void forget(struct flush *flush) {
-    CHAIN_REMOVE(flushes.first, flushes.last, flush, prev, next);
+static void forget(struct flushes *flushes, struct flush *flush) {
+    CHAIN_REMOVE(flushes->first, flushes->last, flush, prev, next);
     mem_free(flush);
 }
 
@@ -63,13 +58,14 @@ static void answer(struct engine *engine, const struct flush *flush) {
 }
 
 void flush_freed(struct engine *engine, uint64_t number) {
-    struct flush *flush = flushes.first;
+    struct flush *flush = engine->flushes->first;
     while (flush->number != number) flush = flush->next;
     if (--flush->keyspaces > 0) return;
     answer(engine, flush);
-    forget(flush);
+    forget(engine->flushes, flush);
 }
 
-void flush_forget_all(void) {
-    while (flushes.first) forget(flushes.first);
+void flush_forget_all(struct engine *engine) {
+    struct flushes *flushes = engine->flushes;
+    while (flushes->first) forget(flushes, flushes->first);
 }

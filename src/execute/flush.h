@@ -14,8 +14,17 @@
 struct call;
 struct engine;
 
+struct flush;
+
+/* The flushes for which clients wait. All zero at first. */
+struct flushes {
+    struct flush *first;
+    struct flush *last;
+    uint64_t last_number;
+};
+
 /* Returns the number of a new flush, never 0. */
-uint64_t flush_number(void);
+uint64_t flush_number(struct engine *engine);
 
 /* Blocks the call's client, and replies +OK after `keyspaces` (1 or more) calls of
  * flush_freed(number). The command counts as running until then. */
@@ -26,6 +35,6 @@ void flush_wait(struct call *call, uint64_t number, size_t keyspaces);
 void flush_freed(struct engine *engine, uint64_t number);
 
 /* Frees all flushes that were not finished, at the end of the server. */
-void flush_forget_all(void);
+void flush_forget_all(struct engine *engine);
 
 #endif

@@ -17,13 +17,6 @@ enum evict_result { EVICT_DONE, EVICT_INTERRUPTED, EVICT_IMPOSSIBLE };
 /* The clock is read after this many evictions, each of which takes about a microsecond. */
 enum { EVICTIONS_BETWEEN_LOOKS = 16 };
 
-static struct {
-    struct eviction_pool pool;
-    bool running;        /* evict_step continues the work */
-    int64_t exceeded_us; /* since when the limit is exceeded, monotonic; 0: it is not */
-    int64_t total_us;    /* exceeded before that */
-} evict;
-
 /* --- Time --- */
 
 /* Returns how long one call may evict, in microseconds: grows linearly up to a tenacity of 10,
@@ -35,29 +28,30 @@ static uint64_t stretch_us(struct engine *engine) {
     return (uint64_t)(500 * pow(1.15, (double)(tenacity - 10)));
 }
 
-static void note_exceeded(bool exceeded) {
-    if (exceeded == (evict.exceeded_us != 0)) return;
+static void note_exceeded(struct evict *evict, bool exceeded) {
+    if (exceeded == (evict->exceeded_us != 0)) return;
     int64_t now_us = clock_monotonic_us();
-    if (!exceeded) evict.total_us += now_us - evict.exceeded_us;
-    evict.exceeded_us = exceeded ? now_us : 0;
+    if (!exceeded) evict->total_us += now_us - evict->exceeded_us;
+    evict->exceeded_us = exceeded ? now_us : 0;
 }
 
-int64_t evict_current_exceeded_ms(void) {
-    return evict.exceeded_us ? (clock_monotonic_us() - evict.exceeded_us) / 1000 : 0;
+int64_t evict_current_exceeded_ms(const struct engine *engine) {
+    int64_t since_us = engine->evict->exceeded_us;
+    return since_us ? (clock_monotonic_us() - since_us) / 1000 : 0;
 }
 
-int64_t evict_total_exceeded_ms(void) {
-    return evict.total_us / 1000 + evict_current_exceeded_ms();
+int64_t evict_total_exceeded_ms(const struct engine *engine) {
+    return engine->evict->total_us / 1000 + evict_current_exceeded_ms(engine);
 }
 
-void evict_reset_exceeded(void) {
-    evict.exceeded_us = evict.total_us = 0;
+void evict_reset_exceeded(struct engine *engine) {
+    engine->evict->exceeded_us = engine->evict->total_us = 0;
 }
 
 /* --- Keys --- */
 
 size_t evict_uncounted_output(const struct engine *engine) {
-    return aof_buffers_allocated(engine) + engine->replicas_memory;
+    return aof_buffers_allocated(engine) + engine->uncounted.replicas;
 }
 
 /* Returns whether too much memory is in use. Does not count memory that another thread is about to
@@ -69,9 +63,9 @@ static bool is_exceeded(struct engine *engine) {
     if (max == 0 || mem_used() <= max) return false;
     /* Read before mem_used(): a thread frees memory first and subtracts it here afterwards, so the
      * other order could evict keys needlessly. */
-    size_t leaving = lazyfree_pending_bytes() + incremental_leaving_bytes(engine);
+    size_t leaving = lazyfree_pending_bytes(engine->lazyfree) + incremental_leaving_bytes(engine);
     size_t output = evict_uncounted_output(engine);
-    return mem_used() > max + leaving + output + engine->unauthenticated_memory;
+    return mem_used() > max + leaving + output + engine->uncounted.unauthenticated;
 }
 
 /* Deletes the key. A key whose time has come counts as expired, not as evicted. */
@@ -93,7 +87,7 @@ static enum evict_result evict_keys(struct engine *engine) {
     for (unsigned evicted = 1; is_exceeded(engine); evicted++) {
         int database;
         struct keyref ref;
-        if (!eviction_choose(&evict.pool, engine->keyspaces, (int)engine->config.databases,
+        if (!eviction_choose(&engine->evict->pool, engine->keyspaces, (int)engine->config.databases,
                              &engine->eviction, &engine->random, &database, &ref))
             return EVICT_IMPOSSIBLE;
         struct call call = call_of_server(engine, database);
@@ -119,8 +113,8 @@ static enum evict_result run(struct engine *engine) {
         result = evict_keys(engine);
         slow_end(engine, LATENCY_EVICTION_CYCLE, begin);
     }
-    evict.running = result == EVICT_INTERRUPTED;
-    note_exceeded(result != EVICT_DONE);
+    engine->evict->running = result == EVICT_INTERRUPTED;
+    note_exceeded(engine->evict, result != EVICT_DONE);
     return result;
 }
 
@@ -129,12 +123,12 @@ bool evict_make_room(struct engine *engine) {
 }
 
 bool evict_step(struct engine *engine) {
-    if (evict.running) run(engine);
-    return evict.running;
+    if (engine->evict->running) run(engine);
+    return engine->evict->running;
 }
 
 void evict_tick(struct engine *engine) {
-    if (!evict.running) run(engine);
+    if (!engine->evict->running) run(engine);
 }
 
 void evict_configure(struct engine *engine) {
@@ -143,6 +137,6 @@ void evict_configure(struct engine *engine) {
     engine->eviction.samples = (size_t)config->maxmemory_samples;
     engine->eviction.lfu.log_factor = (uint32_t)config->lfu_log_factor;
     engine->eviction.lfu.decay_minutes = (uint32_t)config->lfu_decay_time;
-    evict.pool.count = 0;
-    evict.running = is_exceeded(engine); /* evict_step begins */
+    engine->evict->pool.count = 0;
+    engine->evict->running = is_exceeded(engine); /* evict_step begins */
 }

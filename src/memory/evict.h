@@ -2,11 +2,20 @@
 #ifndef PACKLIST_MEMORY_EVICT_H
 #define PACKLIST_MEMORY_EVICT_H
 
+#include "store/eviction.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct engine;
+
+struct evict {
+    struct eviction_pool pool;
+    bool running;        /* evict_step continues the work */
+    int64_t exceeded_us; /* since when the limit is exceeded, monotonic; 0: it is not */
+    int64_t total_us;    /* exceeded before that */
+};
 
 /* Call before a command that may need memory, while maxmemory is set. Evicts keys until the memory
  * in use is below the limit, for half a millisecond or so (maxmemory-eviction-tenacity); evict_step
@@ -31,8 +40,8 @@ size_t evict_uncounted_output(const struct engine *engine);
 
 /* For INFO: milliseconds since the limit is exceeded (0: it is not), and in total.
  * evict_reset_exceeded sets both to zero. */
-int64_t evict_current_exceeded_ms(void);
-int64_t evict_total_exceeded_ms(void);
-void evict_reset_exceeded(void);
+int64_t evict_current_exceeded_ms(const struct engine *engine);
+int64_t evict_total_exceeded_ms(const struct engine *engine);
+void evict_reset_exceeded(struct engine *engine);
 
 #endif

@@ -18,7 +18,6 @@
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
 #include "engine/slow.h"
-#include "memory/expire_search.h"
 #include "net/net.h"
 
 #include <assert.h>
@@ -33,32 +32,12 @@ enum {
     TTL_SAMPLES = 64
 };
 
-/* The places that a round searches. */
-struct places {
-    struct expire_search *list;
-    int count;
-    int at; /* in the list: the current one */
-};
-
-static struct {
-    struct net_timer *timer;    /* starts a round before the next tick */
-    struct places of_databases; /* two for each database */
-    struct places of_replica;   /* one */
-    struct places *places;      /* of this round */
-    int remaining;              /* places that the round has not finished */
-    bool running;
-    int64_t begun_us;                        /* begin of the last round, monotonic */
-    int64_t budget_us;                       /* time left for this round */
-    struct expire_tally batch;               /* since end_batch */
-    struct expire_tally found[EXPIRE_KINDS]; /* of this round, by the kind of place */
-} cycle;
-
-static struct places *places_of(const struct engine *engine) {
-    return engine->is_replica ? &cycle.of_replica : &cycle.of_databases;
+static struct expire_places *places_of(const struct engine *engine) {
+    return engine->is_replica ? &engine->expire->of_replica : &engine->expire->of_databases;
 }
 
-static struct expire_search *current(void) {
-    return &cycle.places->list[cycle.places->at];
+static struct expire_search *current(const struct expire *cycle) {
+    return &cycle->places->list[cycle->places->at];
 }
 
 static void on_timer(void *arg) {
@@ -66,28 +45,30 @@ static void on_timer(void *arg) {
     expire_tick(engine);
 }
 
-static struct places places_new(int count) {
+static struct expire_places places_new(int count) {
     size_t size = (size_t)count * sizeof(struct expire_search);
-    return (struct places){.list = mem_alloc_zeroed(size), .count = count};
+    return (struct expire_places){.list = mem_alloc_zeroed(size), .count = count};
 }
 
 void expire_start(struct engine *engine, int databases) {
-    assert(!cycle.timer && databases > 0);
-    cycle.timer = net_timer_new(engine->net, on_timer, engine);
-    cycle.of_replica = places_new(1);
-    cycle.of_replica.list[0].kind = EXPIRE_OWN_KEYS;
-    cycle.of_databases = places_new(2 * databases);
+    struct expire *cycle = engine->expire;
+    assert(!cycle->timer && databases > 0);
+    cycle->is_active = true;
+    cycle->timer = net_timer_new(engine->net, on_timer, engine);
+    cycle->of_replica = places_new(1);
+    cycle->of_replica.list[0].kind = EXPIRE_OWN_KEYS;
+    cycle->of_databases = places_new(2 * databases);
     for (int i = 0; i < databases; i++) {
-        struct expire_search *searches = &cycle.of_databases.list[2 * i];
+        struct expire_search *searches = &cycle->of_databases.list[2 * i];
         searches[0] = (struct expire_search){.kind = EXPIRE_KEYS, .database = i};
         searches[1] = (struct expire_search){.kind = EXPIRE_HASHES, .database = i};
     }
 }
 
-void expire_stop(void) {
-    net_timer_free(cycle.timer);
-    mem_free(cycle.of_databases.list);
-    mem_free(cycle.of_replica.list);
+void expire_stop(struct engine *engine) {
+    net_timer_free(engine->expire->timer);
+    mem_free(engine->expire->of_databases.list);
+    mem_free(engine->expire->of_replica.list);
 }
 
 /* --- Limits --- */
@@ -116,15 +97,16 @@ static uint64_t batch_size(struct engine *engine, size_t expiring) {
 /* --- The round --- */
 
 static void begin_round(struct engine *engine, int64_t now_us) {
-    int64_t elapsed_us = now_us - cycle.begun_us, period_us = 1000000 / engine->config.hz;
+    struct expire *cycle = engine->expire;
+    int64_t elapsed_us = now_us - cycle->begun_us, period_us = 1000000 / engine->config.hz;
     if (elapsed_us > period_us) elapsed_us = period_us;
-    cycle.running = true;
-    cycle.begun_us = now_us;
-    cycle.budget_us = elapsed_us * time_percent(engine) / 100;
-    cycle.places = places_of(engine);
-    cycle.remaining = cycle.places->count;
-    cycle.batch = (struct expire_tally){0};
-    memset(cycle.found, 0, sizeof(cycle.found));
+    cycle->running = true;
+    cycle->begun_us = now_us;
+    cycle->budget_us = elapsed_us * time_percent(engine) / 100;
+    cycle->places = places_of(engine);
+    cycle->remaining = cycle->places->count;
+    cycle->batch = (struct expire_tally){0};
+    memset(cycle->found, 0, sizeof(cycle->found));
 }
 
 static void add(struct expire_tally *sum, struct expire_tally tally) {
@@ -132,13 +114,13 @@ static void add(struct expire_tally *sum, struct expire_tally tally) {
     sum->expired += tally.expired;
 }
 
-static void end_batch(void) {
-    add(&cycle.found[current()->kind], cycle.batch);
-    cycle.batch = (struct expire_tally){0};
+static void end_batch(struct expire *cycle) {
+    add(&cycle->found[current(cycle)->kind], cycle->batch);
+    cycle->batch = (struct expire_tally){0};
 }
 
 static void update_stale_percent(struct engine *engine) {
-    const struct expire_tally *keys = &cycle.found[EXPIRE_KEYS];
+    const struct expire_tally *keys = &engine->expire->found[EXPIRE_KEYS];
     if (keys->visited == 0) return;
     double percent = 100 * (double)keys->expired / (double)keys->visited;
     engine->stats.expired_stale_percent =
@@ -148,54 +130,58 @@ static void update_stale_percent(struct engine *engine) {
 /* In any kind of place. */
 static bool found_too_many(struct engine *engine) {
     for (int i = 0; i < EXPIRE_KINDS; i++)
-        if (too_many(engine, &cycle.found[i])) return true;
+        if (too_many(engine, &engine->expire->found[i])) return true;
     return false;
 }
 
 static void end_round(struct engine *engine) {
-    cycle.running = false;
-    if (found_too_many(engine)) net_timer_start(cycle.timer, SOON_MS, 0);
+    engine->expire->running = false;
+    if (found_too_many(engine)) net_timer_start(engine->expire->timer, SOON_MS, 0);
     update_stale_percent(engine);
 }
 
 static void next_place(struct engine *engine) {
-    cycle.places->at = (cycle.places->at + 1) % cycle.places->count;
-    if (--cycle.remaining == 0) end_round(engine);
+    struct expire *cycle = engine->expire;
+    cycle->places->at = (cycle->places->at + 1) % cycle->places->count;
+    if (--cycle->remaining == 0) end_round(engine);
 }
 
 /* Returns whether this round has finished the current place. */
 static bool is_place_done(struct engine *engine) {
-    size_t count = expire_search_count(engine, current());
+    struct expire *cycle = engine->expire;
+    size_t count = expire_search_count(engine, current(cycle));
     if (count == 0) return true;
-    if (cycle.batch.visited < batch_size(engine, count)) return false;
-    bool low = !too_many(engine, &cycle.batch);
-    end_batch();
+    if (cycle->batch.visited < batch_size(engine, count)) return false;
+    bool low = !too_many(engine, &cycle->batch);
+    end_batch(cycle);
     return low;
 }
 
 /* Searches until the round or the stretch ends. */
 static void cycle_stretch(struct engine *engine, uint64_t start) {
-    while (cycle.running) {
+    struct expire *cycle = engine->expire;
+    while (cycle->running) {
         while (!is_place_done(engine)) {
             for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++)
-                add(&cycle.batch, expire_search_step(engine, current()));
+                add(&cycle->batch, expire_search_step(engine, current(cycle)));
             if (clock_ticks_to_us(clock_ticks() - start) >= STRETCH_US) return;
         }
-        end_batch();
+        end_batch(cycle);
         next_place(engine);
     }
 }
 
 /* On a replica, the primary says which of the other keys have expired. */
 static bool is_off(const struct engine *engine) {
-    return !engine->active_expire || engine->restrictions & RESTRICTED_PAUSED ||
+    return !engine->expire->is_active || engine->restrictions & RESTRICTED_PAUSED ||
            (engine->is_replica && !engine->own_expiries);
 }
 
 bool expire_step(struct engine *engine) {
-    if (!cycle.running) return false;
-    if (is_off(engine) || cycle.places != places_of(engine)) {
-        cycle.running = false;
+    struct expire *cycle = engine->expire;
+    if (!cycle->running) return false;
+    if (is_off(engine) || cycle->places != places_of(engine)) {
+        cycle->running = false;
         return false;
     }
     uint64_t start = clock_ticks(), begin = slow_begin(engine);
@@ -204,18 +190,18 @@ bool expire_step(struct engine *engine) {
     uint64_t ticks = clock_ticks() - start;
     engine->stats.expire_ticks += ticks;
     slow_end(engine, LATENCY_EXPIRE_CYCLE, begin);
-    cycle.budget_us -= (int64_t)clock_ticks_to_us(ticks);
-    if (cycle.running && cycle.budget_us <= 0) {
+    cycle->budget_us -= (int64_t)clock_ticks_to_us(ticks);
+    if (cycle->running && cycle->budget_us <= 0) {
         engine->stats.expire_time_caps++;
-        end_batch();
+        end_batch(cycle);
         end_round(engine);
     }
-    return cycle.running;
+    return cycle->running;
 }
 
 void expire_tick(struct engine *engine) {
     if (is_off(engine)) return;
-    if (!cycle.running) begin_round(engine, clock_monotonic_us());
+    if (!engine->expire->running) begin_round(engine, clock_monotonic_us());
     expire_step(engine);
 }
 

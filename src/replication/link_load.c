@@ -63,7 +63,8 @@ static void clear(struct engine *engine) {
  * fit into memory. Clients are served during the wait. */
 static void await_freed(struct engine *engine) {
     if (engine->config.replica_lazy_flush) return;
-    while (lazyfree_pending_objects() > 0 && !engine->shutting_down) net_wait(engine->net);
+    while (lazyfree_pending_objects(engine->lazyfree) > 0 && !engine->shutting_down)
+        net_wait(engine->net);
 }
 
 /* The data is about to be replaced: nobody may continue from it, or write it to the disk. */
@@ -148,7 +149,7 @@ static enum load_status load_beside(struct link *link) {
         exchange(link, loaded, functions);
     else
         function_set_free(functions);
-    for (size_t i = 0; i < count; i++) lazyfree_keyspace(loaded[i], 0);
+    for (size_t i = 0; i < count; i++) lazyfree_keyspace(engine->lazyfree, loaded[i], 0);
     mem_free(loaded);
     return status;
 }

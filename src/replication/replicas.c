@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/chain.h"
 #include "base/log.h"
+#include "engine/blocking.h"
 #include "engine/engine.h"
 #include "net/conn.h"
 #include "net/wake.h"
@@ -118,7 +119,7 @@ void replica_note_ack(struct replica *replica, uint64_t offset, const uint64_t *
     replica->has_acked = true;
     replica->has_aof_acked = replica->has_aof_acked || aof_offset;
     replica->awaits_ack = false;
-    engine->wait_is_due = true;
+    blocking_note_synced(engine->blocking);
 }
 
 /* --- Facts about one --- */

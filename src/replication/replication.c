@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 #include "net/wake.h"
 #include "replication/link.h"
+#include "session/clients.h"
 
 enum { TICK_EVERY_MS = 1000 };
 
@@ -26,7 +27,8 @@ static void note_memory(struct engine *engine) {
     size_t keep = (size_t)engine->config.repl_backlog_size;
     if (!engine->replication->replicas.first) keep += 2 * sizeof(struct backlog_block);
     size_t backlog = backlog_allocated(engine->replication->backlog);
-    engine->replicas_memory = (backlog > keep ? backlog - keep : 0) + full_sync_allocated(engine);
+    engine->uncounted.replicas =
+        (backlog > keep ? backlog - keep : 0) + full_sync_allocated(engine);
 }
 
 /* --- Each loop iteration --- */
@@ -98,7 +100,7 @@ void replication_tick(struct engine *engine) {
     if (engine->steady_ms - replication->second_ms < TICK_EVERY_MS) return;
     replication->second_ms = engine->steady_ms;
     int64_t ping_every_ms = engine->config.repl_ping_replica_period * 1000;
-    if (replication->replicas.first && !engine->pauses_of_writes &&
+    if (replication->replicas.first && !engine->clients->pause.of_writes &&
         engine->steady_ms - replication->ping_ms >= ping_every_ms)
         replication_send_ping(engine);
     replicas_keep_alive(engine);

@@ -57,7 +57,7 @@ void replication_close_stream(struct engine *engine) {
     backlog_free(replication->backlog);
     replication->backlog = NULL;
     replication->insertion_count = 0;
-    engine->replicas_memory = 0;
+    engine->uncounted.replicas = 0;
     reply_free(&replication->messages);
 }
 

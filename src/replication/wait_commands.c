@@ -12,7 +12,6 @@
 #include "execute/blocking_serve.h"
 #include "replication/replication.h"
 #include "replication/replication_commands.h"
-#include "replication/wait.h"
 #include "resp/reply.h"
 #include "session/session.h"
 
@@ -123,12 +122,4 @@ void waitaof_command(struct call *call) {
     }
     struct awaited awaited = awaited_by(call_session(call), local, replicas);
     answer_or_wait(call, &kind, &awaited, deadline_ms);
-}
-
-/* --- The end of waits --- */
-
-bool wait_wake(struct engine *engine) {
-    if (!engine->wait_is_due) return false;
-    engine->wait_is_due = false;
-    return blocking_wake_synced(engine->blocking);
 }

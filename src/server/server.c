@@ -26,7 +26,6 @@
 #include "memory/expire.h"
 #include "replication/link.h"
 #include "replication/replication.h"
-#include "replication/wait.h"
 #include "script/script.h"
 #include "server/config_apply.h"
 #include "server/cron.h"
@@ -65,7 +64,7 @@ static bool before_poll(void *arg) {
     if (engine->config.maxmemory_clients) more |= evict_clients(engine);
     server_release_replies(engine);
     more |= replication_step(engine);
-    more |= wait_wake(engine);
+    more |= blocking_wake_synced(engine->blocking);
     shutdown_step(engine);
     return more;
 }
@@ -108,7 +107,6 @@ bool server_start(struct engine *engine, sds *error) {
     engine_update_clock(engine);
     engine->start_ms = engine->steady_ms;
     engine->ticks_per_ms = clock_us_to_ticks(1000);
-    engine->active_expire = true;
     random_entropy(&engine->random, sizeof(engine->random));
     random_hex(engine->run_id, sizeof(engine->run_id) - 1);
     size_t commands;
@@ -129,7 +127,7 @@ bool server_start(struct engine *engine, sds *error) {
     make_keyspaces(engine);
     functions_init(engine->functions);
     engine->publish_event = publish_event;
-    lazyfree_start(engine->net, on_keyspace_freed, keep_entry, engine);
+    engine->lazyfree = lazyfree_new(engine->net, on_keyspace_freed, keep_entry, engine);
     engine->empty_keyspace = incremental_flush_keyspace;
     session_list_init(&engine->clients->sessions);
     engine->clients->retire_session = session_retire;
@@ -171,7 +169,7 @@ void server_run(struct engine *engine) {
 void server_stop(struct engine *engine) {
     listeners_close(engine);
     cron_stop(engine);
-    expire_stop();
+    expire_stop(engine);
     link_stop(engine);
     while (engine->clients->sessions.first) session_close(engine->clients->sessions.first);
     aof_stop(engine);
@@ -185,13 +183,13 @@ void server_stop(struct engine *engine) {
     own_expiry_forget_all(engine);
     functions_free(engine->functions);
     scripts_free(engine->scripts);
-    lazyfree_stop();
+    lazyfree_stop(engine->lazyfree);
     net_free(engine->net);
 }
 
 void server_free(struct engine *engine) {
-    lazyfree_finish();
-    flush_forget_all();
+    lazyfree_free(engine->lazyfree);
+    flush_forget_all(engine);
     for (int64_t i = 0; i < engine->config.databases; i++) keyspace_free(engine->keyspaces[i]);
     mem_free(engine->keyspaces);
     save_stop(engine);
@@ -202,6 +200,7 @@ void server_free(struct engine *engine) {
     resp_parser_free(&engine->clients->parser);
     outbox_free(&engine->clients->reading);
     outbox_free(&engine->clients->brief);
+    for (int i = 0; i < 2; i++) reply_free(&engine->clients->frames[i]);
     command_log_free(&engine->command_log);
     sds_free(engine->config_source.path);
     config_free(&engine->config);

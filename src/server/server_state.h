@@ -6,6 +6,9 @@
 #include "aof/aof.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
+#include "execute/flush.h"
+#include "memory/evict.h"
+#include "memory/expire.h"
 #include "process/oom_score.h"
 #include "process/process_title.h"
 #include "replication/replication.h"
@@ -28,6 +31,9 @@ struct server_state {
     struct aof aof;
     struct functions functions;
     struct replication replication;
+    struct flushes flushes;
+    struct expire expire;
+    struct evict evict;
     struct process_title title;
     struct oom_score oom_score;
     struct supervisor supervisor;
@@ -46,6 +52,9 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.aof = &state->aof;
     state->engine.functions = &state->functions;
     state->engine.replication = &state->replication;
+    state->engine.flushes = &state->flushes;
+    state->engine.expire = &state->expire;
+    state->engine.evict = &state->evict;
     state->engine.title = &state->title;
     state->engine.oom_score = &state->oom_score;
     state->engine.supervisor = &state->supervisor;

@@ -24,8 +24,9 @@ size_t client_memory_of(const struct session *session) {
 
 void client_memory_forget(struct session *session) {
     struct engine *engine = session->requester.engine;
-    if (session->marks & SESSION_LIMITED) engine->clients_memory -= session->accounted;
-    if (session->marks & SESSION_DISCOUNTED) engine->unauthenticated_memory -= session->accounted;
+    if (session->marks & SESSION_LIMITED) engine->clients->limited_memory -= session->accounted;
+    if (session->marks & SESSION_DISCOUNTED)
+        engine->uncounted.unauthenticated -= session->accounted;
     session->marks &= (uint8_t) ~(SESSION_LIMITED | SESSION_DISCOUNTED);
     session->accounted = 0;
 }
@@ -40,8 +41,9 @@ static __attribute__((noinline)) void note(struct session *session) {
     if (session->flags & SESSION_NEEDS_AUTH) session->marks |= SESSION_DISCOUNTED;
     if (!(session->marks & (SESSION_LIMITED | SESSION_DISCOUNTED))) return;
     session->accounted = client_memory_of(session);
-    if (session->marks & SESSION_LIMITED) engine->clients_memory += session->accounted;
-    if (session->marks & SESSION_DISCOUNTED) engine->unauthenticated_memory += session->accounted;
+    if (session->marks & SESSION_LIMITED) engine->clients->limited_memory += session->accounted;
+    if (session->marks & SESSION_DISCOUNTED)
+        engine->uncounted.unauthenticated += session->accounted;
 }
 
 void client_memory_note(struct session *session) {

@@ -14,8 +14,8 @@ struct session;
  * can keep them in memory. O(1). */
 size_t client_memory_of(const struct session *session);
 
-/* Notes the memory that a session takes now: in engine->clients_memory while maxmemory-clients is
- * set, and before AUTH in engine->unauthenticated_memory, which does not count for maxmemory. Call
+/* Notes the memory that a session takes now: in clients->limited_memory while maxmemory-clients is
+ * set, and before AUTH in engine->uncounted, which does not count for maxmemory. Call
  * it where that memory may have changed while one of these applies; O(1). The second function
  * removes the session from both when it ends. */
 void client_memory_note(struct session *session);

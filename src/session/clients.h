@@ -8,6 +8,7 @@
 #include "resp/parser.h"
 #include "session/monitor.h"
 #include "session/outbox.h"
+#include "session/pause.h"
 #include "session/pubsub.h"
 #include "session/session.h"
 #include "session/session_list.h"
@@ -18,6 +19,9 @@ struct clients {
     uint64_t next_session_id;
     struct monitors monitors;
     struct pubsub pubsub;
+    struct reply frames[2]; /* of the message that is being published: RESP2, RESP3 */
+    struct pause pause;
+    size_t limited_memory;                           /* session/client_memory.h */
     void (*retire_session)(struct session *session); /* at its end: client/session_input.h */
     void (*primary_closed)(struct session *session); /* SESSION_PRIMARY, likewise */
     struct session *primary;   /* the link to the server's primary while it is listed, or NULL */

@@ -7,37 +7,32 @@
 
 #include <assert.h>
 
-static size_t session_count;
-
 void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only) {
-    bool running = engine->pause_until_ms != 0;
+    struct pause *pause = &engine->clients->pause;
+    bool running = pause->until_ms != 0;
     int64_t until_ms;
     if (__builtin_add_overflow(engine->steady_ms, duration_ms, &until_ms)) until_ms = INT64_MAX;
-    if (until_ms > engine->pause_until_ms) engine->pause_until_ms = until_ms;
+    if (until_ms > pause->until_ms) pause->until_ms = until_ms;
     engine->restrictions |= RESTRICTED_PAUSED;
-    engine->pause_writes_only = writes_only && (!running || engine->pause_writes_only);
+    pause->writes_only = writes_only && (!running || pause->writes_only);
 }
 
 void pause_hold(struct session *session) {
     assert(!(session->flags & SESSION_PAUSED));
     session->flags |= SESSION_PAUSED;
-    session_count++;
+    session->requester.engine->clients->pause.session_count++;
 }
 
 void pause_release(struct session *session) {
     if (!(session->flags & SESSION_PAUSED)) return;
     session->flags &= ~(uint32_t)SESSION_PAUSED;
-    session_count--;
-}
-
-size_t pause_session_count(void) {
-    return session_count;
+    session->requester.engine->clients->pause.session_count--;
 }
 
 /* One of the reasons for the pause has ended. Sessions are held back again if another one says so.
  */
 static void resume(struct engine *engine) {
-    if (!engine->pause_until_ms && !engine->pauses_of_writes)
+    if (!engine->clients->pause.until_ms && !engine->clients->pause.of_writes)
         engine->restrictions &= ~(uint32_t)RESTRICTED_PAUSED;
     for (struct session *session = engine->clients->sessions.first; session;
          session = session->next) {
@@ -46,27 +41,29 @@ static void resume(struct engine *engine) {
 }
 
 void pause_end(struct engine *engine) {
-    engine->pause_until_ms = 0;
+    engine->clients->pause.until_ms = 0;
     resume(engine);
 }
 
 void pause_start_writes(struct engine *engine, enum pause_reason reason) {
-    engine->pauses_of_writes |= (uint8_t)reason;
+    engine->clients->pause.of_writes |= (uint8_t)reason;
     engine->restrictions |= RESTRICTED_PAUSED;
 }
 
 void pause_end_writes(struct engine *engine, enum pause_reason reason) {
-    engine->pauses_of_writes &= (uint8_t)~reason;
+    engine->clients->pause.of_writes &= (uint8_t)~reason;
     resume(engine);
 }
 
 bool pause_holds(struct engine *engine, uint32_t command_flags) {
     pause_tick(engine);
     if (!(engine->restrictions & RESTRICTED_PAUSED)) return false;
-    if (engine->pause_until_ms && !engine->pause_writes_only) return true;
+    const struct pause *pause = &engine->clients->pause;
+    if (pause->until_ms && !pause->writes_only) return true;
     return command_flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE);
 }
 
 void pause_tick(struct engine *engine) {
-    if (engine->pause_until_ms && engine->steady_ms >= engine->pause_until_ms) pause_end(engine);
+    int64_t until_ms = engine->clients->pause.until_ms;
+    if (until_ms && engine->steady_ms >= until_ms) pause_end(engine);
 }

@@ -10,11 +10,19 @@
 struct engine;
 struct session;
 
+enum pause_reason { PAUSE_FAILOVER = 1 << 0, PAUSE_SHUTDOWN = 1 << 1 };
+
+/* All zero: nothing is paused. RESTRICTED_PAUSED is set while `until_ms` or `of_writes` is not 0. */
+struct pause {
+    int64_t until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
+    bool writes_only;
+    uint8_t of_writes;    /* enum pause_reason: commands that write wait until these have ended */
+    size_t session_count; /* sessions with a command that is held back */
+};
+
 /* Holds back all commands, or those that write, for `duration_ms` (>= 0). It can only prolong a
  * running pause and make it stricter. */
 void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only);
-
-enum pause_reason { PAUSE_FAILOVER = 1 << 0, PAUSE_SHUTDOWN = 1 << 1 };
 
 /* Holds back commands that write, for a reason, or no longer, whatever CLIENT PAUSE and UNPAUSE do.
  * The second resumes the sessions that were held back, unless there are other reasons. O(1); the
@@ -27,9 +35,6 @@ void pause_end_writes(struct engine *engine, enum pause_reason reason);
  * when the session does not wait. O(1). */
 void pause_hold(struct session *session);
 void pause_release(struct session *session);
-
-/* Returns the number of sessions with a command that is held back. O(1). */
-size_t pause_session_count(void);
 
 /* Ends what pause_start has begun, and resumes the sessions that it held back. O(sessions). */
 void pause_end(struct engine *engine);

@@ -89,14 +89,12 @@ static void deliver(struct subscriber *subscriber, const struct topic *topic, vo
 
 size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channel,
                struct slice message) {
-    static struct reply frames[2] = {{.protocol = 2}, {.protocol = 3}};
+    struct reply *frames = engine->clients->frames;
     struct delivery delivery = {.channel = channel, .message = message, .frames = frames};
+    for (int i = 0; i < 2; i++) frames[i].protocol = 2 + i;
     size_t count = pubsub_deliver(&engine->clients->pubsub, kind, channel, deliver, &delivery);
-    for (int i = 0; i < 2; i++) {
-        if (frames[i].capacity <= FRAME_KEEP_MAX) continue;
-        reply_free(&frames[i]);
-        frames[i].protocol = 2 + i;
-    }
+    for (int i = 0; i < 2; i++)
+        if (frames[i].capacity > FRAME_KEEP_MAX) reply_free(&frames[i]);
     return count;
 }
 

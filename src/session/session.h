@@ -44,8 +44,8 @@ enum session_mark {
     SESSION_NO_EVICT = 1 << 0,
     SESSION_UNIX = 1 << 1,
     SESSION_LOCAL = 1 << 2,
-    SESSION_LIMITED = 1 << 3,   /* `accounted` is part of engine->clients_memory */
-    SESSION_DISCOUNTED = 1 << 4 /* `accounted` is part of engine->unauthenticated_memory */
+    SESSION_LIMITED = 1 << 3,   /* `accounted` is part of clients->limited_memory */
+    SESSION_DISCOUNTED = 1 << 4 /* `accounted` is part of engine->uncounted */
 };
 
 /* The types of clients that CLIENT KILL and LIST know. A client has one: the first of master (the

@@ -43,7 +43,7 @@ static void free_entries(struct engine *engine) {
             continue;
         }
         s->kept_bytes -= value_allocated(s->entries[i]);
-        lazyfree_entry(s->entries[i], true);
+        lazyfree_entry(engine->lazyfree, s->entries[i], true);
     }
     s->entry_count = kept;
 }
@@ -62,7 +62,7 @@ static size_t estimated_bytes(struct engine *engine, const struct keyspace *keys
 
 static void free_now(struct engine *engine, struct incremental_keyspace kept) {
     engine->incremental->kept_bytes -= kept.bytes;
-    lazyfree_keyspace(kept.keyspace, kept.number);
+    lazyfree_keyspace(engine->lazyfree, kept.keyspace, kept.number);
 }
 
 void incremental_free_keyspace(struct engine *engine, struct incremental_keyspace kept) {

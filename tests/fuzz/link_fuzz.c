@@ -256,8 +256,8 @@ static void run_words(struct engine *engine, const struct slice *words, size_t c
 
 /* libFuzzer looks for leaks after an input. A thread that is freeing data holds the only pointers to
  * it, some of them where the search does not look. */
-static void await_freed(struct net *net) {
-    while (lazyfree_pending_objects() > 0) net_wait(net);
+static void await_freed(struct engine *engine) {
+    while (lazyfree_pending_objects(engine->lazyfree) > 0) net_wait(engine->net);
 }
 
 static void check_and_clear(struct target *target) {
@@ -274,7 +274,7 @@ static void check_and_clear(struct target *target) {
     reply_init(&logged, 0);
     command_log_read(&engine->command_log, &target->reader, &logged);
     reply_free(&logged);
-    await_freed(engine->net);
+    await_freed(engine);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

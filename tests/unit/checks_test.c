@@ -48,11 +48,13 @@ static bool aborts(void (*function)(const void *), const void *arg, int times) {
 }
 
 static void check_value(const void *entry) {
-    checks_value(entry);
+    static struct checks checks;
+    checks_value(&checks, entry);
 }
 
 static void check_keyspace(const void *keyspace) {
-    checks_keyspace(keyspace);
+    static struct checks checks;
+    checks_keyspace(&checks, keyspace);
 }
 
 static void values_and_keyspaces_that_are_well_pass(void **state) {

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 static struct net *net;
+static struct lazyfree *lazyfree;
 
 static bool is_settling;
 
@@ -43,7 +44,7 @@ static void stop_loop(void *arg) {
 /* Stops the loop when nothing is pending any more and the one thread of the pool has finished. */
 static bool look(void *arg) {
     (void)arg;
-    if (is_settling || lazyfree_pending_objects() > 0) return false;
+    if (is_settling || lazyfree_pending_objects(lazyfree) > 0) return false;
     is_settling = true;
     net_pool_run(net, do_nothing, stop_loop, NULL);
     return false;
@@ -51,8 +52,8 @@ static bool look(void *arg) {
 
 static void run_until_free(void) {
     net_run(net);
-    assert_int_equal(lazyfree_pending_objects(), 0);
-    assert_int_equal(lazyfree_pending_bytes(), 0);
+    assert_int_equal(lazyfree_pending_objects(lazyfree), 0);
+    assert_int_equal(lazyfree_pending_bytes(lazyfree), 0);
 }
 
 /* Returns a list of `nodes` nodes that is in no keyspace. */
@@ -83,12 +84,12 @@ static struct keyspace *make_keyspace(size_t keys) {
 static void a_small_value_is_freed_at_once_and_a_large_one_if_it_is_to_be(void **state) {
     (void)state;
     size_t used = mem_used();
-    uint64_t freed = lazyfree_freed_objects();
-    lazyfree_entry(make_list(1), true);
-    lazyfree_entry(make_list(4), true);
-    lazyfree_entry(make_list(10000), false);
-    assert_int_equal(lazyfree_pending_objects(), 0);
-    assert_int_equal(lazyfree_freed_objects(), freed);
+    uint64_t freed = lazyfree_freed_objects(lazyfree);
+    lazyfree_entry(lazyfree, make_list(1), true);
+    lazyfree_entry(lazyfree, make_list(4), true);
+    lazyfree_entry(lazyfree, make_list(10000), false);
+    assert_int_equal(lazyfree_pending_objects(lazyfree), 0);
+    assert_int_equal(lazyfree_freed_objects(lazyfree), freed);
     assert_int_equal(mem_used(), used);
 }
 
@@ -96,17 +97,17 @@ static void large_values_are_freed_by_another_thread(void **state) {
     (void)state;
     enum { LISTS = 100 };
     size_t used = mem_used(), bytes = 0;
-    uint64_t freed = lazyfree_freed_objects();
+    uint64_t freed = lazyfree_freed_objects(lazyfree);
     struct entry *lists[LISTS];
     for (size_t i = 0; i < LISTS; i++) {
         lists[i] = make_list(100 + i * 10);
         bytes += value_allocated(lists[i]);
     }
-    for (size_t i = 0; i < LISTS; i++) lazyfree_entry(lists[i], true);
-    assert_true(lazyfree_pending_objects() <= LISTS);
-    assert_true(lazyfree_pending_bytes() <= bytes);
+    for (size_t i = 0; i < LISTS; i++) lazyfree_entry(lazyfree, lists[i], true);
+    assert_true(lazyfree_pending_objects(lazyfree) <= LISTS);
+    assert_true(lazyfree_pending_bytes(lazyfree) <= bytes);
     run_until_free();
-    assert_int_equal(lazyfree_freed_objects(), freed + LISTS);
+    assert_int_equal(lazyfree_freed_objects(lazyfree), freed + LISTS);
     assert_int_equal(mem_used(), used);
 }
 
@@ -114,27 +115,27 @@ static void a_keyspace_counts_as_its_keys(void **state) {
     (void)state;
     enum { KEYS = 5000 };
     size_t used = mem_used();
-    uint64_t freed = lazyfree_freed_objects();
-    lazyfree_keyspace(make_keyspace(KEYS), 0);
-    lazyfree_keyspace(make_keyspace(0), 0);
-    lazyfree_keyspace(make_keyspace(1), 0);
-    lazyfree_entry(make_list(1000), true);
+    uint64_t freed = lazyfree_freed_objects(lazyfree);
+    lazyfree_keyspace(lazyfree, make_keyspace(KEYS), 0);
+    lazyfree_keyspace(lazyfree, make_keyspace(0), 0);
+    lazyfree_keyspace(lazyfree, make_keyspace(1), 0);
+    lazyfree_entry(lazyfree, make_list(1000), true);
     run_until_free();
-    assert_int_equal(lazyfree_freed_objects(), freed + KEYS + 1 + 1);
+    assert_int_equal(lazyfree_freed_objects(lazyfree), freed + KEYS + 1 + 1);
     assert_int_equal(mem_used(), used);
-    lazyfree_reset_freed();
-    assert_int_equal(lazyfree_freed_objects(), 0);
+    lazyfree_reset_freed(lazyfree);
+    assert_int_equal(lazyfree_freed_objects(lazyfree), 0);
 }
 
 static void keyspaces_with_a_number_are_reported_free_in_order(void **state) {
     (void)state;
     size_t used = mem_used();
     freed_count = 0;
-    lazyfree_keyspace(make_keyspace(2000), 3);
-    lazyfree_keyspace(make_keyspace(10), 0);
-    lazyfree_keyspace(make_keyspace(0), 9);
-    lazyfree_keyspace(make_keyspace(1), 4);
-    lazyfree_keyspace(make_keyspace(1), 4);
+    lazyfree_keyspace(lazyfree, make_keyspace(2000), 3);
+    lazyfree_keyspace(lazyfree, make_keyspace(10), 0);
+    lazyfree_keyspace(lazyfree, make_keyspace(0), 9);
+    lazyfree_keyspace(lazyfree, make_keyspace(1), 4);
+    lazyfree_keyspace(lazyfree, make_keyspace(1), 4);
     assert_int_equal(freed_count, 0);
     run_until_free();
     assert_int_equal(freed_count, 3);
@@ -161,13 +162,11 @@ static void few_small_keys_are_little_work(void **state) {
 static void what_is_left_when_it_stops_is_freed_at_the_end(void **state) {
     (void)state;
     struct keyspace *keyspace = make_keyspace(100000);
-    lazyfree_keyspace(keyspace, 7);
-    for (int i = 0; i < 10; i++) lazyfree_entry(make_list(1000), true);
-    lazyfree_stop();
+    lazyfree_keyspace(lazyfree, keyspace, 7);
+    for (int i = 0; i < 10; i++) lazyfree_entry(lazyfree, make_list(1000), true);
+    lazyfree_stop(lazyfree);
     net_free(net);
-    lazyfree_finish();
-    assert_int_equal(lazyfree_pending_objects(), 0);
-    assert_int_equal(lazyfree_pending_bytes(), 0);
+    lazyfree_free(lazyfree);
 }
 
 int main(void) {
@@ -176,8 +175,9 @@ int main(void) {
     const char *error;
     net = net_new(&error);
     net_on_before_poll(net, look, NULL);
-    lazyfree_start(net, note_freed, NULL, NULL);
-    lazyfree_entry(make_list(1000), true); /* the threads have started: they own some memory */
+    lazyfree = lazyfree_new(net, note_freed, NULL, NULL);
+    lazyfree_entry(lazyfree, make_list(1000),
+                   true); /* the threads have started: they own some memory */
     run_until_free();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_value_is_freed_at_once_and_a_large_one_if_it_is_to_be),
