@@ -384,7 +384,7 @@ static void turn_off(struct engine *engine) {
     aof->state = AOF_OFF;
     blocking_note_synced(engine->blocking);
     aof_detach(engine);
-    data_lock_release_for_aof();
+    data_lock_release_for_aof(engine);
 }
 
 /* Cancels a rewrite that began while the file was off: no increment follows its base. */
@@ -421,7 +421,7 @@ static void configure_late(struct engine *engine) {
     if (turn_as_configured(engine)) return;
     log_warning("Unable to turn on AOF after the transaction that did so: appendonly is no again");
     engine->config.appendonly = false;
-    data_lock_release_for_aof();
+    data_lock_release_for_aof(engine);
 }
 
 /* --- Start and end --- */

@@ -297,7 +297,7 @@ static bool open_folder(struct engine *engine, const char *folder) {
 bool aof_files_open(struct engine *engine) {
     struct aof_manifest *manifest = &engine->aof->manifest;
     if (!data_lock_take_or_log(engine)) return false;
-    data_lock_hold_for_aof();
+    data_lock_hold_for_aof(engine);
     aof_manifest_free(manifest);
     aof_files_set_dir(engine);
     sds folder = folder_path(engine);

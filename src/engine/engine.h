@@ -31,6 +31,7 @@ struct blocking;
 struct child;
 struct clients;
 struct cron;
+struct data_lock;
 struct evict;
 struct expire;
 struct flushes;
@@ -138,6 +139,7 @@ struct engine {
     struct expire *expire;     /* memory/expire.h */
     struct evict *evict;       /* memory/evict.h */
     struct checks checks;
+    struct data_lock *data_lock;   /* snapshot/data_lock.h */
     struct process_title *title;   /* process/process_title.h */
     struct oom_score *oom_score;   /* process/oom_score.h */
     struct supervisor *supervisor; /* server/supervisor.h */

@@ -128,7 +128,7 @@ static void snapshot_ended(struct engine *engine, const struct incremental_end *
     struct full_sync *sync = &engine->replication->sync;
     struct sync_group *group = sync->writing;
     sync->writing = NULL;
-    data_lock_note_save_ended();
+    data_lock_note_save_ended(engine);
     if (end->error && end->temporary) unlink(end->temporary);
     if (end->error && !end->was_stopped) log_failure(end);
     if (!group) return;

@@ -17,6 +17,7 @@
 #include "server/supervisor.h"
 #include "session/clients.h"
 #include "snapshot/child.h"
+#include "snapshot/data_lock.h"
 #include "snapshot/incremental.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
@@ -34,6 +35,7 @@ struct server_state {
     struct flushes flushes;
     struct expire expire;
     struct evict evict;
+    struct data_lock data_lock;
     struct process_title title;
     struct oom_score oom_score;
     struct supervisor supervisor;
@@ -55,6 +57,8 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.flushes = &state->flushes;
     state->engine.expire = &state->expire;
     state->engine.evict = &state->evict;
+    state->data_lock = DATA_LOCK_NONE;
+    state->engine.data_lock = &state->data_lock;
     state->engine.title = &state->title;
     state->engine.oom_score = &state->oom_score;
     state->engine.supervisor = &state->supervisor;

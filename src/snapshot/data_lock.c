@@ -12,14 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Locks on the directory dir, on the directory of the append-only file, and on a former dir in
- * which a snapshot is still being written; -1: not locked. Two locks on the same directory are
- * duplicates of one descriptor, so the lock lasts until both are closed. */
-static int dir_fd = -1, aof_fd = -1, save_fd = -1;
-
-/* The directory cannot be locked, and the log says so already. */
-static bool is_unlockable;
-
 static void unlock(int *fd) {
     if (*fd >= 0) close(*fd);
     *fd = -1;
@@ -35,9 +27,9 @@ static sds describe_owner(const char *dir, pid_t owner) {
                              dir, pid);
 }
 
-static void note_unlockable(const char *dir) {
-    if (is_unlockable) return;
-    is_unlockable = true;
+static void note_unlockable(struct data_lock *locks, const char *dir) {
+    if (locks->is_unlockable) return;
+    locks->is_unlockable = true;
     if (errno == EACCES || errno == EROFS || errno == EPERM)
         log_notice("The directory %s is not locked, as nothing can be written to it: %s", dir,
                    strerror(errno));
@@ -59,8 +51,8 @@ static bool is_locked_by(int fd, const char *dir) {
 
 /* Returns the server's own lock on `dir`, or -1. The system would refuse the server a second
  * one. */
-static int find_own(const char *dir) {
-    const int fds[] = {dir_fd, aof_fd, save_fd};
+static int find_own(const struct data_lock *locks, const char *dir) {
+    const int fds[] = {locks->dir_fd, locks->aof_fd, locks->save_fd};
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (is_locked_by(fds[i], dir)) return fds[i];
     return -1;
@@ -72,9 +64,9 @@ static int duplicate(int fd) {
 
 /* Locks `dir` and sets *fd; *fd is -1 if the directory cannot be locked. Returns false with *error
  * set when another process holds the lock or there is no such directory. */
-static bool lock(const char *dir, int *fd, sds *error) {
+static bool lock(struct data_lock *locks, const char *dir, int *fd, sds *error) {
     pid_t owner;
-    int own = find_own(dir);
+    int own = find_own(locks, dir);
     *fd = own >= 0 ? duplicate(own) : dir_lock_take(dir, &owner);
     if (*fd >= 0) return true;
     if (errno == EWOULDBLOCK) {
@@ -85,12 +77,13 @@ static bool lock(const char *dir, int *fd, sds *error) {
         *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
         return false;
     }
-    note_unlockable(dir);
+    note_unlockable(locks, dir);
     return true;
 }
 
 bool data_lock_take(struct engine *engine, sds *error) {
-    return dir_fd >= 0 || lock(engine->config.dir, &dir_fd, error);
+    struct data_lock *locks = engine->data_lock;
+    return locks->dir_fd >= 0 || lock(locks, engine->config.dir, &locks->dir_fd, error);
 }
 
 bool data_lock_take_or_log(struct engine *engine) {
@@ -121,29 +114,31 @@ bool data_lock_at_start(struct engine *engine, sds *error) {
 }
 
 bool data_lock_move(struct engine *engine, const char *dir, sds *error) {
+    struct data_lock *locks = engine->data_lock;
     int fd;
-    if (dir_fd >= 0 && is_locked_by(dir_fd, dir)) return true;
-    is_unlockable = false;
-    if (dir_fd < 0 && !is_wanted(engine)) return true;
-    if (!lock(dir, &fd, error)) return false;
+    if (locks->dir_fd >= 0 && is_locked_by(locks->dir_fd, dir)) return true;
+    locks->is_unlockable = false;
+    if (locks->dir_fd < 0 && !is_wanted(engine)) return true;
+    if (!lock(locks, dir, &fd, error)) return false;
     enum background_purpose purpose = background_purpose(engine);
-    if ((purpose == BACKGROUND_RDB || purpose == BACKGROUND_SYNC) && save_fd < 0)
-        save_fd = dir_fd;
+    if ((purpose == BACKGROUND_RDB || purpose == BACKGROUND_SYNC) && locks->save_fd < 0)
+        locks->save_fd = locks->dir_fd;
     else
-        unlock(&dir_fd);
-    dir_fd = fd;
+        unlock(&locks->dir_fd);
+    locks->dir_fd = fd;
     return true;
 }
 
-void data_lock_note_save_ended(void) {
-    unlock(&save_fd);
+void data_lock_note_save_ended(struct engine *engine) {
+    unlock(&engine->data_lock->save_fd);
 }
 
-void data_lock_hold_for_aof(void) {
-    unlock(&aof_fd);
-    if (dir_fd >= 0) aof_fd = duplicate(dir_fd);
+void data_lock_hold_for_aof(struct engine *engine) {
+    struct data_lock *locks = engine->data_lock;
+    unlock(&locks->aof_fd);
+    if (locks->dir_fd >= 0) locks->aof_fd = duplicate(locks->dir_fd);
 }
 
-void data_lock_release_for_aof(void) {
-    unlock(&aof_fd);
+void data_lock_release_for_aof(struct engine *engine) {
+    unlock(&engine->data_lock->aof_fd);
 }

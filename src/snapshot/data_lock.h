@@ -17,6 +17,17 @@
 
 struct engine;
 
+/* Locks on the directory dir, on the directory of the append-only file, and on a former dir in
+ * which a snapshot is still being written; -1: not locked. Two locks on the same directory are
+ * duplicates of one descriptor, so the lock lasts until both are closed. */
+struct data_lock {
+    int dir_fd;
+    int aof_fd;
+    int save_fd;
+    bool is_unlockable; /* the directory cannot be locked, and the log says so already */
+};
+#define DATA_LOCK_NONE ((struct data_lock){.dir_fd = -1, .aof_fd = -1, .save_fd = -1})
+
 /* Locks the directory (the directive dir) if the configuration makes the server write files. Waits
  * up to 500 ms for an owner that is about to end. Returns false with *error set to a text that
  * names the owner; the caller frees it. */
@@ -36,11 +47,11 @@ bool data_lock_take_or_log(struct engine *engine);
 bool data_lock_move(struct engine *engine, const char *dir, sds *error);
 
 /* Call when a snapshot has ended: releases a directory that was locked only for it. */
-void data_lock_note_save_ended(void);
+void data_lock_note_save_ended(struct engine *engine);
 
 /* Keep the directory locked for the append-only file, and release that lock when the file is turned
  * off. */
-void data_lock_hold_for_aof(void);
-void data_lock_release_for_aof(void);
+void data_lock_hold_for_aof(struct engine *engine);
+void data_lock_release_for_aof(struct engine *engine);
 
 #endif

@@ -16,14 +16,15 @@ enum { ITERATOR_PENDING_MAX = 4 * 1024 * 1024, DRAIN_MS_MAX = 2 };
 size_t incremental_pending(struct engine *engine) {
     const struct incremental *s = engine->incremental;
     if (s->purpose == BACKGROUND_NONE) return 0;
-    return snapshot_thread_pending() + (s->filling ? snapshot_chunk_size(s->filling) : 0);
+    return snapshot_thread_pending(s->thread) + (s->filling ? snapshot_chunk_size(s->filling) : 0);
 }
 
 /* --- The end --- */
 
 /* Releases the captures of the chunk. The thread frees the rest, which may be large. */
 static void release_chunk(struct engine *engine, struct snapshot_chunk *chunk) {
-    snapshot_thread_free_chunk(chunk, incremental_release(engine, chunk));
+    snapshot_thread_free_chunk(engine->incremental->thread, chunk,
+                               incremental_release(engine, chunk));
 }
 
 /* The visitor of an iterator whose snapshot was stopped. */
@@ -159,7 +160,7 @@ bool incremental_step(struct engine *engine) {
     bool is_far_ahead = incremental_pending(engine) >= ITERATOR_PENDING_MAX;
     /* The thread wakes the loop when it has written a chunk. One that is hardly filled counts as
      * much as a full one, so it is put only if the thread has no other. */
-    if (is_far_ahead && snapshot_thread_pending() == 0) incremental_put_filling(engine);
+    if (is_far_ahead && snapshot_thread_pending(s->thread) == 0) incremental_put_filling(engine);
     if (is_far_ahead || incremental_must_pause(engine)) {
         s->slice_end = now;
         return false;
@@ -189,12 +190,13 @@ static bool run_stopped_iterators(struct engine *engine, uint64_t deadline) {
 /* Waits until the thread has returned all captures, for at most DRAIN_MS_MAX. Normally that is one
  * write to the disk. */
 static bool wait_for_captures(struct engine *engine) {
-    return engine->incremental->shared == 0 || snapshot_thread_drain(DRAIN_MS_MAX);
+    struct incremental *s = engine->incremental;
+    return s->shared == 0 || snapshot_thread_drain(s->thread, DRAIN_MS_MAX);
 }
 
 static bool may_begin(struct engine *engine) {
     const struct snapshot_thread_events events = {engine, on_returned, job_progressed, job_ended};
-    if (!snapshot_thread_start(engine->net, &events)) {
+    if (!snapshot_thread_start(&engine->incremental->thread, engine->net, &events)) {
         log_warning("Cannot create the snapshot thread, so a child writes the snapshot: %s",
                     strerror(errno));
         return false;
@@ -233,13 +235,13 @@ static sds absolute(struct engine *engine, const char *path) {
 static struct snapshot_job *begin_job(struct engine *engine,
                                       const struct incremental_order *order) {
     if (order->stream)
-        return snapshot_job_begin_stream(order->stream, engine->config.rdbcompression,
-                                         engine->config.rdbchecksum);
+        return snapshot_job_begin_stream(engine->incremental->thread, order->stream,
+                                         engine->config.rdbcompression, engine->config.rdbchecksum);
     sds temporary = absolute(engine, order->temporary),
         name = order->name ? absolute(engine, order->name) : NULL;
     struct snapshot_job *job =
-        snapshot_job_begin(temporary, name, order->sync_in_stretches, engine->config.rdbcompression,
-                           engine->config.rdbchecksum);
+        snapshot_job_begin(engine->incremental->thread, temporary, name, order->sync_in_stretches,
+                           engine->config.rdbcompression, engine->config.rdbchecksum);
     sds_free(temporary);
     sds_free(name);
     return job;
@@ -274,7 +276,7 @@ void incremental_end_all(struct engine *engine) {
     struct incremental *s = engine->incremental;
     incremental_stop(engine, s->purpose);
     run_stopped_iterators(engine, UINT64_MAX);
-    snapshot_thread_stop();
+    snapshot_thread_free(s->thread);
     mem_free(s->iterators);
     mem_free(s->entries);
     mem_free(s->keyspaces);

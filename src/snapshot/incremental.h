@@ -75,8 +75,9 @@ struct incremental {
     enum background_purpose purpose; /* BACKGROUND_NONE: no snapshot is being written */
     bool iterating; /* some iterator has not finished, perhaps one that no longer writes */
     bool in_step;
-    bool is_stream;  /* not to a file */
-    bool is_overrun; /* too much is unwritten: incremental_step ends the snapshot */
+    bool is_stream;                 /* not to a file */
+    bool is_overrun;                /* too much is unwritten: incremental_step ends the snapshot */
+    struct snapshot_thread *thread; /* since the first snapshot */
     struct snapshot_job *job;
     struct snapshot_chunk *filling;
     struct rdb_writer writer; /* writes into chunks; valid until the iterators finish */

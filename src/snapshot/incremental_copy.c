@@ -21,7 +21,7 @@ void incremental_put_filling(struct engine *engine) {
     if (!chunk) return;
     incremental->filling = NULL;
     snapshot_job_put(incremental->job, chunk);
-    size_t pending = snapshot_thread_pending();
+    size_t pending = snapshot_thread_pending(incremental->thread);
     struct incremental_stats *stats = &incremental->stats;
     if (pending > stats->memory_peak) stats->memory_peak = pending;
 }
@@ -111,14 +111,16 @@ static bool is_slice_over(struct engine *engine) {
 /* Called before a key is copied because it changes. Waits for the thread if it is far behind.
  * Otherwise a slow disk would let memory fill up with copies. */
 static void wait_for_thread(struct engine *engine) {
+    struct incremental *s = engine->incremental;
     size_t pending = incremental_pending(engine);
     if (pending <= FORCED_PENDING_MAX) return;
     size_t most = mem_used() / 8;
     if (most < FORCED_PENDING_MAX) most = FORCED_PENDING_MAX;
-    if (engine->incremental->is_stream)
-        engine->incremental->is_overrun = pending > most;
+    if (s->is_stream)
+        s->is_overrun = pending > most;
     else
-        snapshot_thread_wait_for_room(pending - snapshot_thread_pending(), most);
+        snapshot_thread_wait_for_room(s->thread, pending - snapshot_thread_pending(s->thread),
+                                      most);
 }
 
 void incremental_visit(struct snapshot_iterator *snapshot_iterator, struct entry *entry) {

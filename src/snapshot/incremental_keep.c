@@ -20,7 +20,7 @@ static bool is_captured(struct engine *engine, const struct entry *entry) {
 size_t incremental_leaving_bytes(struct engine *engine) {
     const struct incremental *s = engine->incremental;
     size_t filling = s->filling ? snapshot_chunk_size(s->filling) : 0;
-    return snapshot_thread_leaving() + filling + s->kept_bytes + s->left_bytes;
+    return snapshot_thread_leaving(s->thread) + filling + s->kept_bytes + s->left_bytes;
 }
 
 /* --- Entries --- */

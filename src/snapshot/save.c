@@ -156,7 +156,7 @@ static void remove_temporary(struct save *save) {
 
 static void child_ended(struct engine *engine, const struct child_end *end) {
     struct save *save = engine->save;
-    data_lock_note_save_ended();
+    data_lock_note_save_ended(engine);
     if (end->ok) {
         log_notice("Background saving terminated with success");
         note_saved(engine, save->begun_dirty);
@@ -178,7 +178,7 @@ static void child_ended(struct engine *engine, const struct child_end *end) {
 
 static void incremental_ended(struct engine *engine, const struct incremental_end *end) {
     struct save *save = engine->save;
-    data_lock_note_save_ended();
+    data_lock_note_save_ended(engine);
     if (!end->error) {
         log_notice("DB saved on disk");
         log_notice("Background saving terminated with success");

@@ -24,6 +24,7 @@
 enum { THREAD_NICE_ABOVE = 5 };
 
 struct snapshot_job {
+    struct snapshot_thread *thread;
     struct snapshot_stream stream; /* without a function: a file */
     sds temporary;
     sds name; /* or NULL */
@@ -46,8 +47,8 @@ struct chunk_queue {
     struct snapshot_chunk *first, *last;
 };
 
-static struct {
-    bool exists;
+struct snapshot_thread {
+    bool exists; /* `id` runs */
     pthread_t id;
     struct net_wake *wake;
     struct snapshot_thread_events events;
@@ -61,14 +62,14 @@ static struct {
     size_t pending;              /* bytes of these chunks */
     size_t freeing;              /* bytes of the released chunks in `waiting` */
     bool ends;
-} thread;
+};
 
-static void lock(void) {
-    pthread_mutex_lock(&thread.lock);
+static void lock(struct snapshot_thread *thread) {
+    pthread_mutex_lock(&thread->lock);
 }
 
-static void unlock(void) {
-    pthread_mutex_unlock(&thread.lock);
+static void unlock(struct snapshot_thread *thread) {
+    pthread_mutex_unlock(&thread->lock);
 }
 
 static void push(struct chunk_queue *queue, struct snapshot_chunk *chunk) {
@@ -163,12 +164,12 @@ static void close_file(struct snapshot_job *job) {
 static void rename_file(struct snapshot_job *job) {
     bool renamed = false;
     int replaced = open(job->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    lock();
+    lock(job->thread);
     if (is_alive(job)) {
         renamed = rename(job->temporary, job->name) == 0;
         if (!renamed) fail(job, errno, SNAPSHOT_RENAME);
     }
-    unlock();
+    unlock(job->thread);
     if (replaced >= 0) close(replaced);
     if (renamed && !disk_file_sync_folder_of(job->name)) fail(job, errno, SNAPSHOT_RENAME);
 }
@@ -191,18 +192,19 @@ static void free_job(struct snapshot_job *job) {
 /* --- The thread --- */
 
 /* Counts the memory as being freed until it is free. */
-static void free_released(struct snapshot_chunk *chunk) {
+static void free_released(struct snapshot_thread *thread, struct snapshot_chunk *chunk) {
     size_t size = chunk->released_size;
     snapshot_chunk_free(chunk);
-    lock();
-    thread.freeing -= size;
-    unlock();
+    lock(thread);
+    thread->freeing -= size;
+    unlock(thread);
 }
 
 /* Writes or frees a chunk from the queue. Returns the chunk if it goes back to the loop. */
-static struct snapshot_chunk *handle_chunk(struct snapshot_chunk *chunk) {
+static struct snapshot_chunk *handle_chunk(struct snapshot_thread *thread,
+                                           struct snapshot_chunk *chunk) {
     if (chunk->is_released) {
-        free_released(chunk);
+        free_released(thread, chunk);
         return NULL;
     }
     if (chunk->is_last) {
@@ -216,89 +218,89 @@ static struct snapshot_chunk *handle_chunk(struct snapshot_chunk *chunk) {
         snapshot_chunk_free(chunk);
         chunk = NULL;
     }
-    lock();
-    thread.pending -= size;
-    unlock();
+    lock(thread);
+    thread->pending -= size;
+    unlock(thread);
     return chunk;
 }
 
 static void *run(void *arg) {
-    (void)arg;
+    struct snapshot_thread *thread = arg;
     pthread_setschedparam(pthread_self(), SCHED_BATCH, &(struct sched_param){0});
     id_t id = (id_t)gettid(); /* its nice value is the loop's, which has created it */
     setpriority(PRIO_PROCESS, id, getpriority(PRIO_PROCESS, id) + THREAD_NICE_ABOVE);
-    lock();
+    lock(thread);
     for (;;) {
-        struct snapshot_chunk *chunk = pop(&thread.waiting);
-        if (!chunk && thread.ends) break;
+        struct snapshot_chunk *chunk = pop(&thread->waiting);
+        if (!chunk && thread->ends) break;
         if (!chunk) {
-            pthread_cond_wait(&thread.put, &thread.lock);
+            pthread_cond_wait(&thread->put, &thread->lock);
             continue;
         }
         bool is_data = !chunk->is_released && !chunk->is_last;
-        unlock();
-        chunk = handle_chunk(chunk);
-        lock();
-        if (chunk) push(&thread.returned, chunk);
-        if (is_data) thread.unwritten--;
-        if (is_data) pthread_cond_broadcast(&thread.written);
-        if (is_data || chunk) net_wake(thread.wake);
+        unlock(thread);
+        chunk = handle_chunk(thread, chunk);
+        lock(thread);
+        if (chunk) push(&thread->returned, chunk);
+        if (is_data) thread->unwritten--;
+        if (is_data) pthread_cond_broadcast(&thread->written);
+        if (is_data || chunk) net_wake(thread->wake);
     }
-    unlock();
+    unlock(thread);
     return NULL;
 }
 
 /* --- In the loop --- */
 
-static void put(struct snapshot_chunk *chunk) {
-    lock();
-    push(&thread.waiting, chunk);
-    thread.unwritten += !chunk->is_last;
-    thread.pending += chunk->is_last ? 0 : snapshot_chunk_size(chunk);
-    pthread_cond_signal(&thread.put);
-    unlock();
+static void put(struct snapshot_thread *thread, struct snapshot_chunk *chunk) {
+    lock(thread);
+    push(&thread->waiting, chunk);
+    thread->unwritten += !chunk->is_last;
+    thread->pending += chunk->is_last ? 0 : snapshot_chunk_size(chunk);
+    pthread_cond_signal(&thread->put);
+    unlock(thread);
 }
 
 /* Before all others: to free is short, and what waits to be written may need minutes, in which the
  * memory is of use. */
-static void put_released(struct snapshot_chunk *chunk) {
-    lock();
-    push_first(&thread.waiting, chunk);
-    thread.freeing += chunk->released_size;
-    pthread_cond_signal(&thread.put);
-    unlock();
+static void put_released(struct snapshot_thread *thread, struct snapshot_chunk *chunk) {
+    lock(thread);
+    push_first(&thread->waiting, chunk);
+    thread->freeing += chunk->released_size;
+    pthread_cond_signal(&thread->put);
+    unlock(thread);
 }
 
-static struct snapshot_chunk *take_returned(void) {
-    lock();
-    struct snapshot_chunk *chunk = pop(&thread.returned);
-    unlock();
+static struct snapshot_chunk *take_returned(struct snapshot_thread *thread) {
+    lock(thread);
+    struct snapshot_chunk *chunk = pop(&thread->returned);
+    unlock(thread);
     return chunk;
 }
 
 static void note_end(struct snapshot_job *job) {
+    const struct snapshot_thread_events *events = &job->thread->events;
     struct snapshot_result result = {job->error, job->step};
-    if (!is_cancelled(job)) thread.events.ended(thread.events.arg, job, result);
+    if (!is_cancelled(job)) events->ended(events->arg, job, result);
     free_job(job);
 }
 
-static void handle_returned(void) {
+static void handle_returned(struct snapshot_thread *thread) {
     struct snapshot_chunk *chunk;
-    while ((chunk = take_returned())) {
+    while ((chunk = take_returned(thread))) {
         if (chunk->is_last) {
             note_end(chunk->job);
             snapshot_chunk_free(chunk);
         } else {
-            thread.events.returned(thread.events.arg, chunk);
+            thread->events.returned(thread->events.arg, chunk);
         }
     }
 }
 
 static void on_wake(void *arg) {
-    (void)arg;
-    if (!thread.exists) return;
-    handle_returned();
-    thread.events.progressed(thread.events.arg);
+    struct snapshot_thread *thread = arg;
+    handle_returned(thread);
+    thread->events.progressed(thread->events.arg);
 }
 
 /* Makes timed waits use the monotonic clock. */
@@ -310,81 +312,92 @@ static void init_condition(pthread_cond_t *condition) {
     pthread_condattr_destroy(&attributes);
 }
 
-bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events *events) {
-    if (thread.exists) return true;
-    thread.events = *events;
-    if (!thread.wake) {
-        thread.wake = net_wake_new(net, on_wake, NULL);
-        pthread_mutex_init(&thread.lock, NULL);
-        pthread_cond_init(&thread.put, NULL);
-        init_condition(&thread.written);
-    }
-    int error = thread.wake ? thread_create(&thread.id, run, NULL) : EAGAIN;
-    thread.exists = error == 0;
+static struct snapshot_thread *make(struct net *net, const struct snapshot_thread_events *events) {
+    struct snapshot_thread *thread = mem_alloc_zeroed(sizeof(*thread));
+    thread->events = *events;
+    thread->wake = net_wake_new(net, on_wake, thread);
+    pthread_mutex_init(&thread->lock, NULL);
+    pthread_cond_init(&thread->put, NULL);
+    init_condition(&thread->written);
+    return thread;
+}
+
+bool snapshot_thread_start(struct snapshot_thread **place, struct net *net,
+                           const struct snapshot_thread_events *events) {
+    if (!*place) *place = make(net, events);
+    struct snapshot_thread *thread = *place;
+    if (thread->exists) return true;
+    int error = thread->wake ? thread_create(&thread->id, run, thread) : EAGAIN;
+    thread->exists = error == 0;
     errno = error;
-    return thread.exists;
+    return thread->exists;
 }
 
-void snapshot_thread_stop(void) {
+static void stop(struct snapshot_thread *thread) {
     struct snapshot_chunk *chunk;
-    if (!thread.exists) return;
-    lock();
-    thread.ends = true;
-    pthread_cond_signal(&thread.put);
-    unlock();
-    pthread_join(thread.id, NULL);
-    thread.exists = false;
-    handle_returned();
-    while ((chunk = pop(&thread.waiting))) free_released(chunk); /* released by handle_returned */
+    lock(thread);
+    thread->ends = true;
+    pthread_cond_signal(&thread->put);
+    unlock(thread);
+    pthread_join(thread->id, NULL);
+    handle_returned(thread);
+    while ((chunk = pop(&thread->waiting))) free_released(thread, chunk); /* by handle_returned */
 }
 
-size_t snapshot_thread_pending(void) {
-    if (!thread.exists) return 0;
-    lock();
-    size_t pending = thread.pending;
-    unlock();
+void snapshot_thread_free(struct snapshot_thread *thread) {
+    if (thread && thread->exists) stop(thread);
+    mem_free(thread);
+}
+
+size_t snapshot_thread_pending(struct snapshot_thread *thread) {
+    if (!thread) return 0;
+    lock(thread);
+    size_t pending = thread->pending;
+    unlock(thread);
     return pending;
 }
 
-size_t snapshot_thread_leaving(void) {
-    if (!thread.exists) return 0;
-    lock();
-    size_t leaving = thread.pending + thread.freeing;
-    unlock();
+size_t snapshot_thread_leaving(struct snapshot_thread *thread) {
+    if (!thread) return 0;
+    lock(thread);
+    size_t leaving = thread->pending + thread->freeing;
+    unlock(thread);
     return leaving;
 }
 
-void snapshot_thread_wait_for_room(size_t size, size_t max) {
-    lock();
-    while (thread.pending > 0 && thread.pending + size > max)
-        pthread_cond_wait(&thread.written, &thread.lock);
-    unlock();
+void snapshot_thread_wait_for_room(struct snapshot_thread *thread, size_t size, size_t max) {
+    lock(thread);
+    while (thread->pending > 0 && thread->pending + size > max)
+        pthread_cond_wait(&thread->written, &thread->lock);
+    unlock(thread);
 }
 
-bool snapshot_thread_drain(int most_ms) {
-    if (!thread.exists) return true;
+bool snapshot_thread_drain(struct snapshot_thread *thread, int most_ms) {
     int64_t end_us = clock_monotonic_us() + most_ms * 1000;
     struct timespec end = {.tv_sec = end_us / 1000000, .tv_nsec = end_us % 1000000 * 1000};
-    lock();
-    for (int error = 0; thread.unwritten > 0 && error == 0;)
-        error = pthread_cond_timedwait(&thread.written, &thread.lock, &end);
-    bool done = thread.unwritten == 0;
-    unlock();
-    handle_returned();
+    lock(thread);
+    for (int error = 0; thread->unwritten > 0 && error == 0;)
+        error = pthread_cond_timedwait(&thread->written, &thread->lock, &end);
+    bool done = thread->unwritten == 0;
+    unlock(thread);
+    handle_returned(thread);
     return done;
 }
 
-void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left) {
+void snapshot_thread_free_chunk(struct snapshot_thread *thread, struct snapshot_chunk *chunk,
+                                size_t left) {
     chunk->released_size = snapshot_chunk_size(chunk) + left;
     chunk->is_released = true;
-    put_released(chunk);
+    put_released(thread, chunk);
 }
 
 /* --- Jobs, in the loop --- */
 
-struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
-                                        bool sync_in_stretches, bool compress, bool checksum) {
+struct snapshot_job *snapshot_job_begin(struct snapshot_thread *thread, const char *temporary,
+                                        const char *name, bool sync_in_stretches, bool compress,
+                                        bool checksum) {
     struct snapshot_job *job = mem_alloc_zeroed(sizeof(*job));
+    job->thread = thread;
     job->temporary = sds_new(slice_of_cstr(temporary));
     job->name = name ? sds_new(slice_of_cstr(name)) : NULL;
     job->sync_in_stretches = sync_in_stretches;
@@ -393,9 +406,11 @@ struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
     return job;
 }
 
-struct snapshot_job *snapshot_job_begin_stream(const struct snapshot_stream *stream, bool compress,
+struct snapshot_job *snapshot_job_begin_stream(struct snapshot_thread *thread,
+                                               const struct snapshot_stream *stream, bool compress,
                                                bool checksum) {
     struct snapshot_job *job = mem_alloc_zeroed(sizeof(*job));
+    job->thread = thread;
     job->stream = *stream;
     job->compress = compress;
     job->checksum = checksum;
@@ -413,7 +428,7 @@ const char *snapshot_job_temporary(const struct snapshot_job *job) {
 void snapshot_job_put(struct snapshot_job *job, struct snapshot_chunk *chunk) {
     assert(!job->is_finished);
     chunk->job = job;
-    put(chunk);
+    put(job->thread, chunk);
 }
 
 void snapshot_job_finish(struct snapshot_job *job) {
@@ -422,7 +437,7 @@ void snapshot_job_finish(struct snapshot_job *job) {
     end->job = job;
     end->is_last = true;
     job->is_finished = true;
-    put(end);
+    put(job->thread, end);
 }
 
 int snapshot_job_error(const struct snapshot_job *job) {
@@ -430,8 +445,8 @@ int snapshot_job_error(const struct snapshot_job *job) {
 }
 
 void snapshot_job_cancel(struct snapshot_job *job) {
-    lock();
+    lock(job->thread);
     __atomic_store_n(&job->is_cancelled, true, __ATOMIC_RELAXED);
-    unlock();
+    unlock(job->thread);
     if (!job->is_finished) snapshot_job_finish(job);
 }

@@ -22,6 +22,7 @@
 
 struct net;
 struct snapshot_job;
+struct snapshot_thread;
 
 enum snapshot_step { SNAPSHOT_WRITE, SNAPSHOT_RENAME };
 
@@ -51,25 +52,29 @@ struct snapshot_thread_events {
     void (*ended)(void *arg, struct snapshot_job *job, struct snapshot_result result);
 };
 
-/* Creates the thread, unless it exists. Its callbacks run in the loop of `net`. Returns false with
- * errno set when no thread can be created. */
-bool snapshot_thread_start(struct net *net, const struct snapshot_thread_events *events);
+/* Creates the thread, unless it exists; sets *thread, unless it is set. Its callbacks run in the loop
+ * of `net`. Returns false with errno set when no thread can be created; a later call tries again. The
+ * caller frees *thread in either case. */
+bool snapshot_thread_start(struct snapshot_thread **thread, struct net *net,
+                           const struct snapshot_thread_events *events);
 
-/* Ends the thread, if it exists. All jobs must have ended or been cancelled. May wait for a system
- * call of the thread. Call before net_free. */
-void snapshot_thread_stop(void);
+/* Ends the thread, if it exists, and frees `thread` (NULL allowed). All jobs must have ended or been
+ * cancelled. May wait for a system call of the thread. Call before net_free. */
+void snapshot_thread_free(struct snapshot_thread *thread);
 
 /* Begins a job: to write the file `temporary`, and to rename it to `name` when it is complete,
  * unless `name` is NULL. Copies both paths. `sync_in_stretches` as for disk_file_create; the others
  * as for rdb_writer_start. The thread creates the file. */
-struct snapshot_job *snapshot_job_begin(const char *temporary, const char *name,
-                                        bool sync_in_stretches, bool compress, bool checksum);
+struct snapshot_job *snapshot_job_begin(struct snapshot_thread *thread, const char *temporary,
+                                        const char *name, bool sync_in_stretches, bool compress,
+                                        bool checksum);
 
 /* Makes the job write for Valkey (struct rdb_writer). Call before the first chunk. */
 void snapshot_job_write_for_valkey(struct snapshot_job *job);
 
 /* Begins a job that writes to a stream. */
-struct snapshot_job *snapshot_job_begin_stream(const struct snapshot_stream *stream, bool compress,
+struct snapshot_job *snapshot_job_begin_stream(struct snapshot_thread *thread,
+                                               const struct snapshot_stream *stream, bool compress,
                                                bool checksum);
 
 /* Returns the path of the file; NULL for a stream. */
@@ -89,23 +94,24 @@ int snapshot_job_error(const struct snapshot_job *job);
  * to remove. Does not wait for the disk. Afterwards `job` is invalid. */
 void snapshot_job_cancel(struct snapshot_job *job);
 
-/* Returns the bytes of chunks that are not written yet. */
-size_t snapshot_thread_pending(void);
+/* Returns the bytes of chunks that are not written yet. Here and in the next one NULL is allowed. */
+size_t snapshot_thread_pending(struct snapshot_thread *thread);
 
 /* Returns the bytes that the thread will free: unwritten chunks, and released ones. */
-size_t snapshot_thread_leaving(void);
+size_t snapshot_thread_leaving(struct snapshot_thread *thread);
 
 /* Waits until the unwritten bytes and `size` together are at most `max`, or nothing is
  * unwritten. */
-void snapshot_thread_wait_for_room(size_t size, size_t max);
+void snapshot_thread_wait_for_room(struct snapshot_thread *thread, size_t size, size_t max);
 
 /* Waits for at most `most_ms` milliseconds until every chunk is written or dropped, then runs the
  * callback `returned` for chunks with captures. Does not wait for the end of a job. Returns false
  * when some chunks are left. */
-bool snapshot_thread_drain(int most_ms);
+bool snapshot_thread_drain(struct snapshot_thread *thread, int most_ms);
 
 /* Makes the thread free a chunk whose captures are released, before it writes the next one. `left`
  * is what snapshot_chunk_release returned. */
-void snapshot_thread_free_chunk(struct snapshot_chunk *chunk, size_t left);
+void snapshot_thread_free_chunk(struct snapshot_thread *thread, struct snapshot_chunk *chunk,
+                                size_t left);
 
 #endif
