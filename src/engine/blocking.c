@@ -11,7 +11,6 @@
 #include "engine/engine_clock.h"
 #include "net/net.h"
 #include "resp/reply.h"
-#include "session/session.h"
 #include "types/value.h"
 
 #include <assert.h>

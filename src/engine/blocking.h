@@ -55,8 +55,8 @@ void blocking_signal_database(struct engine *engine, struct blocking *blocking, 
 /* Returns whether blocking_serve has something to do. O(1). */
 bool blocking_has_ready(const struct blocking *blocking);
 
-/* More is on the disk in the append-only file, or confirmed by a replica, or the file was turned off:
- * the kinds with `is_done` may be. blocking_wake_synced looks. O(1). */
+/* More is on the disk in the append-only file, or confirmed by a replica, or the file was turned
+ * off: the kinds with `is_done` may be. blocking_wake_synced looks. O(1). */
 void blocking_note_synced(struct blocking *blocking);
 
 /* Ends the session's wait without a reply, because it closes or was served. Does nothing when it

@@ -50,6 +50,7 @@ struct incremental;
 struct scripts;
 struct shutdown;
 struct supervisor;
+struct unknown_commands;
 
 /* Reasons why some commands may not run at the moment. */
 enum restriction {
@@ -139,13 +140,14 @@ struct engine {
     struct expire *expire;     /* memory/expire.h */
     struct evict *evict;       /* memory/evict.h */
     struct checks checks;
-    struct data_lock *data_lock;   /* snapshot/data_lock.h */
-    struct process_title *title;   /* process/process_title.h */
-    struct oom_score *oom_score;   /* process/oom_score.h */
-    struct supervisor *supervisor; /* server/supervisor.h */
-    struct listeners *listeners;   /* server/listeners.h */
-    struct cron *cron;             /* server/cron.h */
-    struct shutdown *shutdown;     /* server/shutdown.h */
+    struct unknown_commands *unknown_commands; /* engine/unknown_commands.h */
+    struct data_lock *data_lock;               /* snapshot/data_lock.h */
+    struct process_title *title;               /* process/process_title.h */
+    struct oom_score *oom_score;               /* process/oom_score.h */
+    struct supervisor *supervisor;             /* server/supervisor.h */
+    struct listeners *listeners;               /* server/listeners.h */
+    struct cron *cron;                         /* server/cron.h */
+    struct shutdown *shutdown;                 /* server/shutdown.h */
 };
 
 #endif

@@ -20,9 +20,10 @@ struct lazyfree;
 struct net;
 
 /* Starts the threads of `net`'s pool and uses them from now on. The caller frees the result with
- * lazyfree_free. The loop calls `freed` with `arg` when a keyspace that has a number has been freed, never from inside another function of this
- * module. Before an entry is freed, `keeps` (NULL allowed) is called: it returns true when it has
- * taken the entry over, because a snapshot still reads it. */
+ * lazyfree_free. The loop calls `freed` with `arg` when a keyspace that has a number has been
+ * freed, never from inside another function of this module. Before an entry is freed, `keeps` (NULL
+ * allowed) is called: it returns true when it has taken the entry over, because a snapshot still
+ * reads it. */
 struct lazyfree *lazyfree_new(struct net *net, void (*freed)(void *arg, uint64_t number),
                               bool (*keeps)(void *arg, struct entry *entry), void *arg);
 

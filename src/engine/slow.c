@@ -2,8 +2,9 @@
 
 #include "base/clock.h"
 #include "engine/call.h"
+#include "engine/client.h"
 #include "engine/engine.h"
-#include "session/session.h"
+#include "net/conn.h"
 #include "table/command.h"
 
 static uint64_t monitor_threshold_us(struct engine *engine) {
@@ -30,7 +31,7 @@ static void note_latency(struct engine *engine, enum latency_kind kind, uint64_t
                  ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms);
 }
 
-void slow_note_command(const struct call *call, uint64_t ticks) {
+void slow_note_command(const struct call *call, struct session *session, uint64_t ticks) {
     struct engine *engine = call->engine;
     const struct command *command = call->command;
     uint64_t us = clock_ticks_to_us(ticks);
@@ -38,7 +39,6 @@ void slow_note_command(const struct call *call, uint64_t ticks) {
                  us);
     if (us < log_threshold_us(engine) || command->flags & COMMAND_SKIP_SLOWLOG) return;
     char peer[CONN_NAME_MAX];
-    struct session *session = session_of_sender(call);
     struct slowlog_call entry = {
         .command = command,
         .argv = call->argv,

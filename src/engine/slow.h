@@ -15,13 +15,14 @@
 
 struct call;
 struct engine;
+struct session;
 
 /* Computes engine->slow_ticks anew; call it when a threshold has changed. */
 void slow_configure(struct engine *engine);
 
-/* Records a command of a client or a script that took `ticks` of clock_ticks, which are not less
- * than engine->slow_ticks. */
-void slow_note_command(const struct call *call, uint64_t ticks);
+/* Records a command that `session` has sent, or whose script runs it; NULL: neither. It took
+ * `ticks` of clock_ticks, which are not less than engine->slow_ticks. */
+void slow_note_command(const struct call *call, struct session *session, uint64_t ticks);
 
 /* Measure work that is not a command: slow_end takes what slow_begin returned. They cost two tests
  * while latency-monitor-threshold is 0. */

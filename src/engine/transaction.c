@@ -2,10 +2,10 @@
 
 #include "base/alloc.h"
 #include "engine/args.h"
+#include "engine/client.h"
 #include "engine/engine.h"
 #include "engine/transaction_queue.h"
 #include "resp/reply.h"
-#include "session/session.h"
 #include "table/command.h"
 
 #include <assert.h>

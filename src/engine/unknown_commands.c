@@ -2,36 +2,23 @@
 
 #include "base/log.h"
 #include "base/sds.h"
+#include "engine/client.h"
 #include "engine/engine.h"
-#include "session/session.h"
 
 #include <string.h>
 
-enum { NAMES_MAX = 16, WORD_MAX = 64 };
-
-struct name {
-    char text[WORD_MAX + 1 + WORD_MAX];
-    size_t len;
-};
-
-/* Names that were logged. */
-static struct {
-    struct name names[NAMES_MAX];
-    unsigned count;
-} logged;
-
-static struct slice text_of(const struct name *name) {
+static struct slice text_of(const struct unknown_name *name) {
     return slice_make(name->text, name->len);
 }
 
-static void append_word(struct name *name, struct slice word) {
-    size_t len = word.len < WORD_MAX ? word.len : WORD_MAX;
+static void append_word(struct unknown_name *name, struct slice word) {
+    size_t len = word.len < UNKNOWN_WORD_MAX ? word.len : UNKNOWN_WORD_MAX;
     memcpy(name->text + name->len, word.ptr, len);
     name->len += len;
 }
 
-static struct name name_of(struct slice command, const struct slice *subcommand) {
-    struct name name = {.len = 0};
+static struct unknown_name name_of(struct slice command, const struct slice *subcommand) {
+    struct unknown_name name = {.len = 0};
     append_word(&name, command);
     if (!subcommand) return name;
     name.text[name.len++] = ' ';
@@ -49,23 +36,24 @@ static bool is_probe(struct slice text) {
     return false;
 }
 
-static bool is_logged(struct slice text) {
-    for (unsigned i = 0; i < logged.count; i++)
-        if (slice_equal_nocase(text_of(&logged.names[i]), text)) return true;
+static bool is_logged(const struct unknown_commands *logged, struct slice text) {
+    for (unsigned i = 0; i < logged->count; i++)
+        if (slice_equal_nocase(text_of(&logged->names[i]), text)) return true;
     return false;
 }
 
 void unknown_command_note(const struct session *session, struct slice command,
                           const struct slice *subcommand) {
     struct engine *engine = session->requester.engine;
-    if (logged.count == NAMES_MAX || session->flags & SESSION_NEEDS_AUTH ||
+    struct unknown_commands *logged = engine->unknown_commands;
+    if (logged->count == UNKNOWN_NAMES_MAX || session->flags & SESSION_NEEDS_AUTH ||
         engine->config.hide_user_data_from_log)
         return;
-    struct name name = name_of(command, subcommand);
-    if (is_probe(text_of(&name)) || is_logged(text_of(&name))) return;
-    logged.names[logged.count++] = name;
+    struct unknown_name name = name_of(command, subcommand);
+    if (is_probe(text_of(&name)) || is_logged(logged, text_of(&name))) return;
+    logged->names[logged->count++] = name;
     sds quoted = sds_append_quoted(sds_new(SLICE("")), text_of(&name));
     log_notice("A client sent a command that this server does not have: %s%s", quoted,
-               logged.count == NAMES_MAX ? " (further ones are not logged)" : "");
+               logged->count == UNKNOWN_NAMES_MAX ? " (further ones are not logged)" : "");
     sds_free(quoted);
 }

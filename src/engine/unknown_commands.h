@@ -4,7 +4,21 @@
 #define PACKLIST_ENGINE_UNKNOWN_COMMANDS_H
 
 #include "base/slice.h"
-#include "session/session.h"
+
+#include <stddef.h>
+
+struct session;
+
+enum { UNKNOWN_NAMES_MAX = 16, UNKNOWN_WORD_MAX = 64 };
+
+/* The names that were logged. All zero at first. */
+struct unknown_commands {
+    struct unknown_name {
+        char text[UNKNOWN_WORD_MAX + 1 + UNKNOWN_WORD_MAX];
+        size_t len;
+    } names[UNKNOWN_NAMES_MAX];
+    unsigned count;
+};
 
 /* Logs the name of an unknown command, or "container subcommand" where `subcommand` is not NULL.
  * Each name is logged once, in whatever case, and only the first 16 names since the start; each

@@ -7,8 +7,8 @@
 #include "ds/timer_wheel.h"
 #include "engine/args.h"
 #include "engine/blocking.h"
+#include "engine/client.h"
 #include "engine/keytable.h"
-#include "session/session.h"
 
 struct blocked_key;
 

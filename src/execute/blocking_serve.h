@@ -37,8 +37,8 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
 void blocking_end_all(struct blocking *blocking);
 
 /* WAIT, WAITAOF: ends the waits of all sessions whose kind says that they have what they wait for
- * (`is_done`), as if their deadline had come. Returns whether there were any; they are queued
- * to resume. O(1) when blocking_note_synced was not called since, otherwise O(sessions that wait so *
+ * (`is_done`), as if their deadline had come. Returns whether there were any; they are queued to
+ * resume. O(1) when blocking_note_synced was not called since, otherwise O(sessions that wait so *
  * replicas). Call it once in each loop iteration. */
 bool blocking_wake_synced(struct blocking *blocking);
 

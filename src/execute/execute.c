@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) void count(struct run run, const st
     }
     stats_count_call(stats, ticks, engine->config.latency_tracking);
     engine->stats.commands++;
-    if (ticks >= engine->slow_ticks) slow_note_command(call, ticks);
+    if (ticks >= engine->slow_ticks) slow_note_command(call, session_of_sender(call), ticks);
 }
 
 /* Checks and propagates what was changed. */

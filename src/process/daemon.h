@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /* Continues in a child process, in a session of its own, still on the terminal. The parent does not
- * return: it exits with status 0 after daemon_ready, and with 1 when the child ends before that. Sets
- * *to_parent to the child's end of the pipe on which the parent waits. Returns false when the system
- * refuses. */
+ * return: it exits with status 0 after daemon_ready, and with 1 when the child ends before that.
+ * Sets *to_parent to the child's end of the pipe on which the parent waits. Returns false when the
+ * system refuses. */
 bool daemon_begin(int *to_parent);
 
 /* The child is ready: it leaves the terminal and the parent exits. Closes `to_parent`; -1: there is

@@ -6,6 +6,7 @@
 #include "aof/aof.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
+#include "engine/unknown_commands.h"
 #include "execute/flush.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
@@ -32,6 +33,7 @@ struct server_state {
     struct aof aof;
     struct functions functions;
     struct replication replication;
+    struct unknown_commands unknown_commands;
     struct flushes flushes;
     struct expire expire;
     struct evict evict;
@@ -54,6 +56,7 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.aof = &state->aof;
     state->engine.functions = &state->functions;
     state->engine.replication = &state->replication;
+    state->engine.unknown_commands = &state->unknown_commands;
     state->engine.flushes = &state->flushes;
     state->engine.expire = &state->expire;
     state->engine.evict = &state->evict;

@@ -12,7 +12,7 @@ struct session;
 
 enum pause_reason { PAUSE_FAILOVER = 1 << 0, PAUSE_SHUTDOWN = 1 << 1 };
 
-/* All zero: nothing is paused. RESTRICTED_PAUSED is set while `until_ms` or `of_writes` is not 0. */
+/* All zero: nothing is paused. With `until_ms` or `of_writes`, RESTRICTED_PAUSED is set. */
 struct pause {
     int64_t until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
     bool writes_only;

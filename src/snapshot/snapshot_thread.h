@@ -52,14 +52,14 @@ struct snapshot_thread_events {
     void (*ended)(void *arg, struct snapshot_job *job, struct snapshot_result result);
 };
 
-/* Creates the thread, unless it exists; sets *thread, unless it is set. Its callbacks run in the loop
- * of `net`. Returns false with errno set when no thread can be created; a later call tries again. The
- * caller frees *thread in either case. */
+/* Creates the thread, unless it exists; sets *thread, unless it is set. Its callbacks run in the
+ * loop of `net`. Returns false with errno set when no thread can be created; a later call tries
+ * again. The caller frees *thread in either case. */
 bool snapshot_thread_start(struct snapshot_thread **thread, struct net *net,
                            const struct snapshot_thread_events *events);
 
-/* Ends the thread, if it exists, and frees `thread` (NULL allowed). All jobs must have ended or been
- * cancelled. May wait for a system call of the thread. Call before net_free. */
+/* Ends the thread, if it exists, and frees `thread` (NULL allowed). All jobs must have ended or
+ * been cancelled. May wait for a system call of the thread. Call before net_free. */
 void snapshot_thread_free(struct snapshot_thread *thread);
 
 /* Begins a job: to write the file `temporary`, and to rename it to `name` when it is complete,
@@ -94,10 +94,9 @@ int snapshot_job_error(const struct snapshot_job *job);
  * to remove. Does not wait for the disk. Afterwards `job` is invalid. */
 void snapshot_job_cancel(struct snapshot_job *job);
 
-/* Returns the bytes of chunks that are not written yet. Here and in the next one NULL is allowed. */
+/* Return the bytes of chunks that are not written yet, and those that the thread will free:
+ * unwritten chunks, and released ones. 0 for NULL. */
 size_t snapshot_thread_pending(struct snapshot_thread *thread);
-
-/* Returns the bytes that the thread will free: unwritten chunks, and released ones. */
 size_t snapshot_thread_leaving(struct snapshot_thread *thread);
 
 /* Waits until the unwritten bytes and `size` together are at most `max`, or nothing is
