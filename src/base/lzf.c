@@ -56,8 +56,8 @@ static inline size_t distance_of(size_t first, size_t last) {
 static inline bool decompress_pairs(struct decompressor *decompressor) {
     const uint64_t fixed = 0xFFFFFF00FF;
     const uint8_t *p = decompressor->p;
-    uint64_t pair = load64(p - PAIR_SIZE);
-    if (((load64(p) ^ pair) & fixed) || (pair & 0xE000FF) != 0xE00000) return true;
+    uint64_t pair = word_bytes_load(p - PAIR_SIZE);
+    if (((word_bytes_load(p) ^ pair) & fixed) || (pair & 0xE000FF) != 0xE00000) return true;
     size_t len = LONG_COPY + 2 + (pair >> 24 & 0xFF);
     size_t distance = distance_of(pair >> 16, pair >> 32 & 0xFF);
     if (len > 2 * BLOCK || distance < 2 * BLOCK) return true;
@@ -70,7 +70,7 @@ static inline bool decompress_pairs(struct decompressor *decompressor) {
         copy_block(at + BLOCK, at + BLOCK - distance);
         decompressor->at = at + len;
         decompressor->p += PAIR_SIZE;
-    } while (has_slack(decompressor) && ((load64(decompressor->p) ^ pair) & fixed) == 0);
+    } while (has_slack(decompressor) && ((word_bytes_load(decompressor->p) ^ pair) & fixed) == 0);
     return true;
 }
 

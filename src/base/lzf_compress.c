@@ -57,7 +57,7 @@ static inline bool is_distance(const struct compressor *compressor, const uint8_
 static inline size_t repeated_bytes(const uint8_t *p, size_t distance, size_t most) {
     size_t n = 0;
     for (; n + 8 <= most; n += 8) {
-        uint64_t difference = load64(p + n) ^ load64(p + n - distance);
+        uint64_t difference = word_bytes_load(p + n) ^ word_bytes_load(p + n - distance);
         if (difference) return n + ((unsigned)__builtin_ctzll(difference) >> 3);
     }
     while (n < most && p[n] == *(p + n - distance)) n++;

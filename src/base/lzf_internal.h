@@ -4,6 +4,7 @@
 
 #include "base/lzf.h"
 #include "base/prefetch.h"
+#include "base/word_bytes.h"
 
 #include <string.h>
 
@@ -17,12 +18,6 @@ enum {
 
 static inline uint32_t load32(const uint8_t *p) {
     uint32_t word;
-    memcpy(&word, p, sizeof(word));
-    return word;
-}
-
-static inline uint64_t load64(const uint8_t *p) {
-    uint64_t word;
     memcpy(&word, p, sizeof(word));
     return word;
 }

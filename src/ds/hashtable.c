@@ -44,10 +44,6 @@ size_t hashtable_count(const struct hashtable *table) {
     return table->count;
 }
 
-size_t hashtable_bucket_count(const struct hashtable *table) {
-    return table->buckets.count;
-}
-
 size_t hashtable_allocated(const struct hashtable *table) {
     return mem_good_size(sizeof(*table)) + table->overflow_bytes +
            segmented_allocated(&table->buckets);

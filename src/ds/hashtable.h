@@ -38,10 +38,9 @@ struct hashtable *hashtable_new(const struct hashtable_type *type);
 /* Frees the table, not the items. */
 void hashtable_free(struct hashtable *table);
 
-/* Items in the table, bytes that the table itself takes (as allocated), primary buckets. O(1). */
+/* Items in the table, and bytes that the table itself takes, as allocated. O(1). */
 size_t hashtable_count(const struct hashtable *table);
 size_t hashtable_allocated(const struct hashtable *table);
-size_t hashtable_bucket_count(const struct hashtable *table);
 
 /* The hash to pass below (hash_bytes of the key). */
 uint64_t hashtable_hash(struct slice key);

@@ -18,6 +18,7 @@
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "base/word_bytes.h"
 
 #include <assert.h>
 
@@ -288,12 +289,6 @@ struct probe {
     uint64_t tail_mask;
 };
 
-static uint64_t load_word(const uint8_t *p) {
-    uint64_t word;
-    memcpy(&word, p, sizeof(word));
-    return word;
-}
-
 static struct probe make_probe(const struct listpack_element *needle) {
     uint8_t bytes[LISTPACK_INTEGER_SIZE_MAX + 8] = {0}, ones[8] = {0};
     size_t header = needle->header_size;
@@ -302,20 +297,20 @@ static struct probe make_probe(const struct listpack_element *needle) {
     if (shown > 0) memcpy(bytes + header, needle->text.ptr, shown);
     size_t data = needle->is_integer ? header - 1 : header + text; /* an integer's back length: 1 */
     memset(ones, 0xFF, data < 8 ? data : 8);
-    struct probe probe = {.head = load_word(bytes), .head_mask = load_word(ones)};
+    struct probe probe = {.head = word_bytes_load(bytes), .head_mask = word_bytes_load(ones)};
     if (data < 8) return probe;
     probe.tail_at = data - 8;
     probe.tail_mask = UINT64_MAX;
-    probe.tail =
-        load_word(text < 8 ? bytes + probe.tail_at : (const uint8_t *)needle->text.ptr + text - 8);
+    probe.tail = word_bytes_load(text < 8 ? bytes + probe.tail_at
+                                          : (const uint8_t *)needle->text.ptr + text - 8);
     return probe;
 }
 
 /* Returns whether the element at `p`, with 8 readable bytes, may equal the needle. Where the first
  * bytes agree it has the same length, so the last ones may be read. */
 static inline bool probe_matches(const struct probe *probe, const uint8_t *p) {
-    if ((load_word(p) ^ probe->head) & probe->head_mask) return false;
-    return ((load_word(p + probe->tail_at) ^ probe->tail) & probe->tail_mask) == 0;
+    if ((word_bytes_load(p) ^ probe->head) & probe->head_mask) return false;
+    return ((word_bytes_load(p + probe->tail_at) ^ probe->tail) & probe->tail_mask) == 0;
 }
 
 const uint8_t *listpack_find(const uint8_t *first, const uint8_t *end,

@@ -6,7 +6,7 @@
  *      release: nothing to do                             both were left to it, and are freed
  *
  * The tree copies arrays before it changes them (quicklist_tree.c), the list copies buffers before
- * it writes to them (quicklist_nodes.c); both leave the old ones (leftovers.h). Plain nodes at
+ * it writes to them (quicklist_place.c); both leave the old ones (leftovers.h). Plain nodes at
  * the ends are shared, too: nothing is ever written into them. */
 #include "ds/quicklist_capture.h"
 

@@ -67,7 +67,7 @@ static inline bool quicklist_node_accepts(const struct quicklist *list,
 /* Describes a closed node; its data is not decompressed. O(1). */
 struct quicklist_node_info quicklist_node_info_of(const struct quicklist_node *node);
 
-/* --- Nodes by index (quicklist_nodes.c) --- */
+/* --- Nodes by index (quicklist_place.c) --- */
 
 /* The place of node `index` (< nodes), valid until nodes are next added or removed. O(log n); O(1)
  * at the ends. */

@@ -7,10 +7,6 @@
 
 #include <assert.h>
 
-size_t skiplist__struct_size(void) {
-    return mem_good_size(sizeof(struct skiplist));
-}
-
 struct skiplist *skiplist_new(void) {
     struct skiplist *list = mem_alloc_zeroed(sizeof(*list));
     list->free_number = SKIPLIST_NO_NUMBER;
@@ -57,7 +53,7 @@ size_t skiplist_allocations(const struct skiplist *list) {
 }
 
 size_t skiplist_allocated(const struct skiplist *list) {
-    return skiplist__struct_size() + list->nodes_bytes + segmented_allocated(&list->nodes) +
+    return mem_good_size(sizeof(*list)) + list->nodes_bytes + segmented_allocated(&list->nodes) +
            skiplist_index_allocated(&list->index);
 }
 
@@ -788,10 +784,4 @@ size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct
     else
         skiplist_previous(cursor);
     return read;
-}
-
-void skiplist_random(const struct skiplist *list, struct random *random,
-                     struct skiplist_cursor *cursor) {
-    CHECKED_ASSERT(list->count > 0);
-    skiplist_seek(list, random_below(random, list->count), cursor);
 }

@@ -12,7 +12,6 @@
 #ifndef PACKLIST_DS_SKIPLIST_H
 #define PACKLIST_DS_SKIPLIST_H
 
-#include "base/random.h"
 #include "base/slice.h"
 
 #include <stdbool.h>
@@ -118,10 +117,6 @@ double skiplist_cursor_score(const struct skiplist_cursor *cursor);
  * NULL. O(count). */
 size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct slice *members,
                             size_t count);
-
-/* Moves to a member at random: each is as likely as any other. The list is not empty. O(log n). */
-void skiplist_random(const struct skiplist *list, struct random *random,
-                     struct skiplist_cursor *cursor);
 
 /* Visits some members in the order of their hashes and returns the next cursor; begin with 0, done
  * when it returns 0. A member that is in the list from the first call to the last is visited at

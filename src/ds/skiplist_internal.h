@@ -86,9 +86,6 @@ static inline void skiplist__prefetch_node(const struct skiplist_node *node) {
     for (size_t at = 0; at < 384; at += 64) prefetch((const char *)node + at);
 }
 
-/* Bytes of the list's own struct, as allocated. */
-size_t skiplist__struct_size(void);
-
 /* Returns the capture that reads the node, or long member, of this epoch, or NULL. */
 static inline struct capture *skiplist__reader(const struct skiplist *list, uint32_t epoch) {
     return epoch != list->epoch ? list->capture : NULL;

@@ -49,11 +49,6 @@ void timer_wheel_add(struct timer_wheel *wheel, struct timer_node *node, int64_t
 /* Disarms; does nothing to a node that is in no wheel. O(1). */
 void timer_wheel_remove(struct timer_node *node);
 
-/* Returns whether the node is waiting in a wheel. */
-static inline bool timer_node_armed(const struct timer_node *node) {
-    return node->wheel != NULL;
-}
-
 /* Nodes in the wheel. */
 size_t timer_wheel_count(const struct timer_wheel *wheel);
 

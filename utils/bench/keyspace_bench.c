@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "ds/hashtable_internal.h"
 #include "store/keyspace.h"
 
 #include <stdio.h>
@@ -60,7 +61,7 @@ static void print_bytes(const struct keyspace *keyspace) {
     const struct hashtable *table = keyspace_table(keyspace);
     printf("  %9.0f keys: %5.2f bytes of table per key, %.2f keys per bucket\n", count,
            (double)keyspace_table_allocated(keyspace) / count,
-           count / (double)hashtable_bucket_count(table));
+           count / (double)table->buckets.count);
 }
 
 static long switches(void) {

@@ -1,4 +1,4 @@
-/* quicklist_nodes: a quicklist's nodes by index: finding, opening, adding and removing them, and
+/* quicklist_place: a quicklist's nodes by index: finding, opening, adding and removing them, and
  * keeping the right ones compressed.
  *
  * Compression. With a compress depth d > 0, the d nodes at either end are raw, those between
