@@ -80,14 +80,14 @@ struct recordtable {
     struct segmented buckets; /* whose entries are as above */
     struct linear linear;
     size_t count;
-    unsigned columns;   /* bytes of a record that stand at the block's start: 2, with values 3 */
-    size_t block_bytes; /* of all blocks, by size class */
-    size_t text_bytes;  /* of all texts out-of-line, likewise */
+    unsigned columns; /* bytes of a record that stand at the block's start: 2, with values 3 */
+    bool first_expiry_is_stale; /* then `first_expiry` may be less than the least */
+    size_t block_bytes;         /* of all blocks, by size class */
+    size_t text_bytes;          /* of all texts out-of-line, likewise */
     size_t texts;
-    size_t expiry_bytes;        /* of all columns of expiries */
-    size_t expiring;            /* records */
-    int64_t first_expiry;       /* of all records */
-    bool first_expiry_is_stale; /* then it may be less than that */
+    size_t expiry_bytes;  /* of all columns of expiries */
+    size_t expiring;      /* records */
+    int64_t first_expiry; /* of all records */
 
     /* No block has more than `most` records: what choosing at random relies on. A survey looks at
      * one bucket after another, so that `most` falls when the fullest blocks have gone. No bucket

@@ -31,9 +31,17 @@ void segmented_init(struct segmented *array, size_t item_size, size_t entry_size
     *array = (struct segmented){.item_size = (uint8_t)item_size, .entry_size = (uint8_t)entry_size};
 }
 
+static bool has_directory_inside(const struct segmented *array, size_t capacity) {
+    return capacity == 1 && array->entry_size == sizeof(array->only);
+}
+
+static void directory_free(struct segmented *array) {
+    if (array->directory != &array->only) mem_free(array->directory);
+}
+
 void segmented_free(struct segmented *array) {
     for (size_t s = 0; s < segmented_segments(array); s++) mem_free(segment_of(array, s));
-    mem_free(array->directory);
+    directory_free(array);
     segmented_init(array, array->item_size, array->entry_size);
 }
 
@@ -53,14 +61,20 @@ static void first_resize(struct segmented *array, size_t used, size_t items) {
     array->first_capacity = capacity;
 }
 
-static void directory_resize(struct segmented *array, size_t capacity) {
+/* Moves the `used` entries to a directory of another capacity. */
+static void directory_resize(struct segmented *array, size_t used, size_t capacity) {
+    bool is_inside = has_directory_inside(array, capacity);
+    void *moved = is_inside ? &array->only : mem_alloc(capacity * array->entry_size);
     assert(capacity <= UINT32_MAX);
-    array->directory = mem_realloc(array->directory, capacity * array->entry_size);
+    if (used > 0) memcpy(moved, array->directory, used * array->entry_size);
+    directory_free(array);
+    array->directory = moved;
     array->capacity = (uint32_t)capacity;
 }
 
 static void segment_add(struct segmented *array, size_t segment) {
-    if (segment == array->capacity) directory_resize(array, segment == 0 ? 1 : 2 * segment);
+    if (segment == array->capacity)
+        directory_resize(array, segment, segment == 0 ? 1 : 2 * segment);
     memset(entry_of(array, segment), 0, array->entry_size);
     if (segment == 0) array->first_capacity = first_capacity_for(array, 1);
     segment_new(array, segment, segmented_room(array, segment));
@@ -68,12 +82,10 @@ static void segment_add(struct segmented *array, size_t segment) {
 
 static void segment_remove(struct segmented *array, size_t segment) {
     mem_free(segment_of(array, segment));
-    if (segment == 0) {
-        mem_free(array->directory);
-        segmented_init(array, array->item_size, array->entry_size);
-    } else if (segment == 1 || segment * 4 <= array->capacity) {
-        directory_resize(array, segment == 1 ? 1 : segment * 2);
-    }
+    if (segment == 0)
+        segmented_free(array);
+    else if (segment == 1 || segment * 4 <= array->capacity)
+        directory_resize(array, segment, segment == 1 ? 1 : segment * 2);
 }
 
 void *segmented_push(struct segmented *array) {
@@ -106,7 +118,9 @@ void segmented_read(const struct segmented *array, void *dst) {
 size_t segmented_allocated(const struct segmented *array) {
     if (array->count == 0) return 0;
     size_t room = array->first_capacity + (segmented_segments(array) - 1) * SEGMENTED_ITEMS;
-    return room * array->item_size + mem_good_size((size_t)array->capacity * array->entry_size);
+    size_t directory = (size_t)array->capacity * array->entry_size;
+    bool is_inside = has_directory_inside(array, array->capacity);
+    return room * array->item_size + (is_inside ? 0 : mem_good_size(directory));
 }
 
 bool segmented_check(const struct segmented *array) {
