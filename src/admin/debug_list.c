@@ -12,7 +12,7 @@
 #define PACKED_THRESHOLD_MAX ((1ull << 32) - (1ull << 20))
 
 static bool has_encoding(const struct entry *entry, const char *encoding) {
-    return entry_type(entry) == VALUE_LIST && !strcmp(list_encoding_name(entry), encoding);
+    return entry_type(entry) == VALUE_LIST && !strcmp(value_encoding_name(entry), encoding);
 }
 
 sds debug_append_quicklist_fields(sds out, const struct entry *entry) {

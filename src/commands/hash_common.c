@@ -2,19 +2,19 @@
 
 bool hash_find_read(struct call *call, struct slice key, struct keyref *ref) {
     if (!call_find_typed_read(call, key, VALUE_HASH, ref)) return false;
-    if (ref->entry && hash_has_expiries(ref->entry)) call_expire_fields(call, ref, key);
+    if (ref->entry && entry_fields_expire(ref->entry)) call_expire_fields(call, ref, key);
     return true;
 }
 
 bool hash_find_write(struct call *call, struct slice key, struct keyref *ref) {
     if (!call_find_typed_write(call, key, VALUE_HASH, ref)) return false;
-    if (ref->entry && hash_has_expiries(ref->entry)) call_expire_fields(call, ref, key);
+    if (ref->entry && entry_fields_expire(ref->entry)) call_expire_fields(call, ref, key);
     return true;
 }
 
 void hash_expire_named(struct call *call, struct keyref *ref, struct slice key,
                        const struct slice *fields, size_t count, size_t stride) {
-    if (ref->entry && hash_has_expiries(ref->entry))
+    if (ref->entry && entry_fields_expire(ref->entry))
         call_expire_named(call, ref, key, fields, count, stride);
 }
 

@@ -57,40 +57,40 @@ static void reply_choice_header(const struct choice *choice, uint64_t count) {
 
 /* Any field may come more than once. */
 static void reply_repeated(struct choice *choice, uint64_t count) {
-    struct hash_draws draws;
+    struct records_draws draws;
     struct record record;
     struct random_repeat repeat;
     if (!random_repeat_begin(&repeat, choice->call, count)) return;
     reply_choice_header(choice, count);
-    hash_draws_begin(&draws, choice->entry, hash_now(choice->call));
+    records_draws_begin(&draws, choice->entry, hash_now(choice->call));
     while (random_repeat_next(&repeat)) {
-        hash_draws_next(&draws, call_random(choice->call), &record);
+        records_draws_next(&draws, call_random(choice->call), &record);
         reply_chosen(&record, choice);
     }
-    hash_draws_end(&draws);
+    records_draws_end(&draws);
 }
 
 static void reply_different(struct choice *choice, uint64_t count) {
     reply_choice_header(choice, count < choice->living ? count : choice->living);
-    hash_sample(choice->entry, call_random(choice->call), count, choice->living,
-                hash_now(choice->call), reply_chosen, choice);
+    records_sample(choice->entry, call_random(choice->call), count, choice->living,
+                   hash_now(choice->call), reply_chosen, choice);
 }
 
 static void reply_one(struct call *call) {
     struct keyref ref;
-    struct hash_draws draws;
+    struct records_draws draws;
     struct record record;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
     if (!ref.entry) {
         reply_null(call->reply);
         return;
     }
-    hash_draws_begin(&draws, ref.entry, hash_now(call));
-    if (hash_draws_next(&draws, call_random(call), &record))
+    records_draws_begin(&draws, ref.entry, hash_now(call));
+    if (records_draws_next(&draws, call_random(call), &record))
         reply_bulk(call->reply, record.field);
     else
         reply_null(call->reply);
-    hash_draws_end(&draws);
+    records_draws_end(&draws);
 }
 
 static bool parse_choice(struct call *call, int64_t *count) {
@@ -136,7 +136,7 @@ static void scan_visit(const struct record *record, void *arg) {
     struct hash_scan *hash = arg;
     struct scan *scan = &hash->scan;
     scan->visited++;
-    if (hash_has_expired(record, hash_now(scan->call)) || !scan_matches(scan, record->field))
+    if (record_has_expired(record, hash_now(scan->call)) || !scan_matches(scan, record->field))
         return;
     scan_reply(scan, record->field);
     if (hash->parts & RECORD_VALUE) scan_reply(scan, record->value);

@@ -139,7 +139,7 @@ static struct slice field_of(struct sort *sort, struct keyref *hash, struct slic
     const struct slice none = {0};
     struct record record;
     if (entry_type(hash->entry) != VALUE_HASH) return none;
-    bool may_change = hash_has_expiries(hash->entry);
+    bool may_change = entry_fields_expire(hash->entry);
     if (may_change) call_expire_named(sort->call, hash, key, &field, 1, 1);
     if (!hash->entry || !hash_find(hash->entry, field, hash_now(sort->call), &record)) return none;
     if (record.value.len == 0) return SLICE("");

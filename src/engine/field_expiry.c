@@ -52,7 +52,7 @@ static void expire_field(struct call *call, struct keyref *ref, struct slice fie
                          struct expired_fields *expired) {
     struct record record;
     if (!hash_find(ref->entry, field, HASH_ALL, &record)) return;
-    if (!hash_has_expired(&record, call->now_ms)) return;
+    if (!record_has_expired(&record, call->now_ms)) return;
     note_field(&record, expired);
     keyspace_before_change(ref);
     hash_delete(ref, field);

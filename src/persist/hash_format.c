@@ -27,7 +27,7 @@
 /* --- Writing --- */
 
 static unsigned hash_format_written(const struct entry *entry) {
-    return hash_has_expiries(entry) ? RDB_HASH_METADATA : RDB_HASH;
+    return entry_fields_expire(entry) ? RDB_HASH_METADATA : RDB_HASH;
 }
 
 /* What stands before the records, and each record: `first_expiry_ms` is RECORD_NEVER in the form
@@ -98,7 +98,7 @@ static bool write_expiries(struct value_commands *commands, const struct entry *
     struct hash_iter iter;
     struct record record;
     bool wanted = true;
-    if (!hash_has_expiries(entry)) return true;
+    if (!entry_fields_expire(entry)) return true;
     hash_iter_start(&iter, entry, HASH_ALL);
     while (wanted && hash_iter_next(&iter, &record)) {
         if (record.expiry_ms == RECORD_NEVER) continue;

@@ -15,8 +15,8 @@ static struct records_limits limits_of_hash(const struct hash_limits *limits) {
 static void changed(struct keyref *ref, struct entry *entry, uint64_t old_length) {
     CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     keyref_moved(ref, entry);
-    keyspace_resized(ref, old_length, records_count(entry));
-    if (hash_has_expiries(entry)) keyspace_set_fields_expire(ref, records_have_expiries(entry));
+    keyspace_resized(ref, old_length, records_length(entry));
+    if (entry_fields_expire(entry)) keyspace_set_fields_expire(ref, records_have_expiries(entry));
 }
 
 /* Gives a field, which is there, another expiry. */
@@ -75,10 +75,10 @@ bool hash_set(struct keyref *ref, struct slice field, struct slice value,
     struct entry *entry = ref->entry;
     struct records_limits records_limits = limits_of_hash(limits);
     struct record record = {field, value, RECORD_NEVER}, old;
-    uint64_t old_length = records_count(entry);
+    uint64_t old_length = records_length(entry);
     bool had_expired = false;
-    if (hash_has_expiries(entry) && records_find(entry, field, &old)) {
-        had_expired = hash_has_expired(&old, now_ms);
+    if (entry_fields_expire(entry) && records_find(entry, field, &old)) {
+        had_expired = record_has_expired(&old, now_ms);
         if (mode == HASH_KEEP_EXPIRY && !had_expired) record.expiry_ms = old.expiry_ms;
     }
     bool added = records_set(&entry, &record, &records_limits);
@@ -89,7 +89,7 @@ bool hash_set(struct keyref *ref, struct slice field, struct slice value,
 bool hash_delete(struct keyref *ref, struct slice field) {
     CHECKED_ASSERT(!value_entry_overlaps(ref->entry, field));
     struct entry *entry = ref->entry;
-    uint64_t old_length = records_count(entry);
+    uint64_t old_length = records_length(entry);
     bool deleted = records_delete(&entry, field);
     changed(ref, entry, old_length);
     return deleted;
@@ -99,7 +99,7 @@ bool hash_delete(struct keyref *ref, struct slice field) {
 
 uint64_t hash_length(const struct entry *entry) {
     CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
-    return records_count(entry);
+    return records_length(entry);
 }
 
 bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
@@ -107,27 +107,7 @@ bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
     struct record found;
     CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     if (!record) record = &found;
-    return records_find(entry, field, record) && !hash_has_expired(record, now_ms);
-}
-
-void hash_draws_begin(struct hash_draws *draws, const struct entry *entry, int64_t now_ms) {
-    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
-    records_draws_begin(&draws->records, entry, now_ms);
-}
-
-bool hash_draws_next(struct hash_draws *draws, struct random *random, struct record *record) {
-    return records_draws_next(&draws->records, random, record);
-}
-
-void hash_draws_end(struct hash_draws *draws) {
-    records_draws_end(&draws->records);
-}
-
-size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count,
-                   uint64_t living, int64_t now_ms,
-                   void (*visit)(const struct record *record, void *arg), void *arg) {
-    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
-    return records_sample(entry, random, count, living, now_ms, visit, arg);
+    return records_find(entry, field, record) && !record_has_expired(record, now_ms);
 }
 
 uint64_t hash_living(const struct entry *entry, int64_t now_ms) {
@@ -143,7 +123,7 @@ void hash_iter_start(struct hash_iter *iter, const struct entry *entry, int64_t 
 
 bool hash_iter_next(struct hash_iter *iter, struct record *record) {
     while (records_iter_next(&iter->records, record))
-        if (!hash_has_expired(record, iter->now_ms)) return true;
+        if (!record_has_expired(record, iter->now_ms)) return true;
     return false;
 }
 
@@ -157,7 +137,7 @@ uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
     return records_scan(entry, cursor, visit, arg);
 }
 
-const char *hash_encoding_name(const struct entry *entry) {
+static const char *hash_encoding_name(const struct entry *entry) {
     static const char *const names[] = {
         [RECORDS_PACKED] = "listpack",
         [RECORDS_EXPIRING] = "listpackex",
@@ -211,7 +191,7 @@ int64_t hash_first_expiry(const struct entry *entry) {
 size_t hash_expire(struct keyref *ref, int64_t now_ms, size_t max,
                    void (*visit)(const struct record *record, void *arg), void *arg) {
     struct entry *entry = ref->entry;
-    uint64_t old_length = records_count(entry);
+    uint64_t old_length = records_length(entry);
     size_t expired = records_expire(&entry, now_ms, max, visit, arg);
     changed(ref, entry, old_length);
     return expired;
@@ -233,10 +213,10 @@ static bool expiries_are_bounded(const struct entry *entry) {
     return true;
 }
 
-bool hash_check(const struct entry *entry) {
+static bool hash_check(const struct entry *entry) {
     return entry_type(entry) == VALUE_HASH && records_check(entry) &&
-           hash_has_expiries(entry) == records_have_expiries(entry) &&
-           (!hash_has_expiries(entry) || expiries_are_bounded(entry));
+           entry_fields_expire(entry) == records_have_expiries(entry) &&
+           (!entry_fields_expire(entry) || expiries_are_bounded(entry));
 }
 
 const struct type_operations hash_operations = {

@@ -66,22 +66,7 @@ uint64_t hash_length(const struct entry *entry);
 bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
                struct record *record);
 
-/* Draws fields that had not expired by `now_ms`, each with the same probability each time; a field
- * may come more than once. The hash must not change between the draws. On the caller's stack. */
-struct hash_draws {
-    struct records_draws records;
-};
-void hash_draws_begin(struct hash_draws *draws, const struct entry *entry, int64_t now_ms);
-
-/* False when all fields have expired. See records_draws_next. */
-bool hash_draws_next(struct hash_draws *draws, struct random *random, struct record *record);
-void hash_draws_end(struct hash_draws *draws);
-
-/* Visits fields chosen at random, and returns how many; see records_sample. `living` is what
- * hash_living returns. */
-size_t hash_sample(const struct entry *entry, struct random *random, uint64_t count,
-                   uint64_t living, int64_t now_ms,
-                   void (*visit)(const struct record *record, void *arg), void *arg);
+/* For fields at random see types/records_random.h. */
 
 /* Fields that had not expired by `now_ms`; see records_living. */
 uint64_t hash_living(const struct entry *entry, int64_t now_ms);
@@ -103,16 +88,9 @@ bool hash_iter_next(struct hash_iter *iter, struct record *record);
 bool hash_iter_next_batch(struct hash_iter *iter, unsigned parts, struct text_batch *batch);
 
 /* One step of a scan: see recordtable_scan. A packed hash is visited in one step. Fields that have
- * expired are visited, too: visit() asks hash_has_expired. */
+ * expired are visited, too: visit() asks record_has_expired. */
 uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
                    void (*visit)(const struct record *record, void *arg), void *arg);
-
-static inline bool hash_has_expired(const struct record *record, int64_t now_ms) {
-    return record_has_expired(record, now_ms);
-}
-
-/* "listpack", "listpackex" or "hashtable". */
-const char *hash_encoding_name(const struct entry *entry);
 
 /* --- Expiry of fields --- */
 
@@ -142,11 +120,6 @@ enum hash_expiry_result hash_set_expiry(struct keyref *ref, struct slice field, 
 /* Takes the field's expiry away: HASH_EXPIRY_SET, HASH_NO_EXPIRY or HASH_NO_FIELD. */
 enum hash_expiry_result hash_persist(struct keyref *ref, struct slice field, int64_t now_ms);
 
-/* Returns whether there is a field with an expiry. O(1). */
-static inline bool hash_has_expiries(const struct entry *entry) {
-    return entry_fields_expire(entry);
-}
-
 /* Returns the least expiry of all fields, or RECORD_NEVER. O(1), and O(blocks / 512) after the
  * field that had it was deleted. */
 int64_t hash_first_expiry(const struct entry *entry);
@@ -169,8 +142,5 @@ bool hash_load_add(struct entry **entry, const struct record *record,
 
 /* Gives a field, which must be there, an expiry. May move the entry. */
 void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms);
-
-/* The executable invariant; an empty hash passes. O(bytes). */
-bool hash_check(const struct entry *entry);
 
 #endif

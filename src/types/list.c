@@ -55,6 +55,10 @@ static struct quicklist *out_of_line(const struct entry *entry) {
     return entry_pointer(entry);
 }
 
+static size_t list_value_size(const struct entry *entry) {
+    return list_is_embedded(entry) ? packed_value_size(entry) : sizeof(struct quicklist *);
+}
+
 /* Bytes of a list of one node as one serialized listpack. */
 static size_t serialized_size(const struct entry *entry) {
     return list_is_embedded(entry) ? packed_size(packed_view(entry)) + LISTPACK_OVERHEAD
@@ -460,23 +464,19 @@ static uint64_t remove_from_embedded(struct keyref *ref, const struct listpack_e
     return removed;
 }
 
-static uint64_t remove_out_of_line(struct keyref *ref, const struct listpack_element *needle,
-                                   uint64_t max, enum list_direction direction,
-                                   const struct quicklist_limits *limits) {
-    uint64_t removed = quicklist_remove_matching(out_of_line(ref->entry), needle, max, direction);
-    if (removed) shrink(ref, limits);
-    return removed;
-}
-
 uint64_t list_remove(struct keyref *ref, struct slice text, uint64_t max,
                      enum list_direction direction, const struct quicklist_limits *limits) {
     struct listpack_element needle;
     CHECKED_ASSERT(!value_entry_overlaps(ref->entry, text));
     listpack_prepare(&needle, text);
     uint64_t old_length = list_length(ref->entry);
-    uint64_t removed = list_is_embedded(ref->entry)
-                           ? remove_from_embedded(ref, &needle, max, direction)
-                           : remove_out_of_line(ref, &needle, max, direction, limits);
+    uint64_t removed;
+    if (list_is_embedded(ref->entry)) {
+        removed = remove_from_embedded(ref, &needle, max, direction);
+    } else {
+        removed = quicklist_remove_matching(out_of_line(ref->entry), &needle, max, direction);
+        if (removed) shrink(ref, limits);
+    }
     keyspace_resized(ref, old_length, old_length - removed);
     return removed;
 }
@@ -564,12 +564,8 @@ bool list_iter_find(struct list_iter *iter, const struct listpack_element *needl
 
 /* --- What every type has --- */
 
-const char *list_encoding_name(const struct entry *entry) {
+static const char *list_encoding_name(const struct entry *entry) {
     return entry_encoding(entry) == LIST_QUICKLIST ? "quicklist" : "listpack";
-}
-
-size_t list_value_size(const struct entry *entry) {
-    return list_is_embedded(entry) ? packed_value_size(entry) : sizeof(struct quicklist *);
 }
 
 size_t list_allocated(const struct entry *entry) {
@@ -614,7 +610,7 @@ static bool embedded_check(const struct entry *entry) {
            listpack_body_check(body.first, body.end, body.count);
 }
 
-bool list_check(const struct entry *entry) {
+static bool list_check(const struct entry *entry) {
     if (!entry_check(entry) || entry_type(entry) != VALUE_LIST) return false;
     if (list_is_embedded(entry)) return embedded_check(entry);
     const struct quicklist *list = out_of_line(entry);

@@ -114,11 +114,7 @@ bool list_iter_run(struct list_iter *iter, struct quicklist_run *run);
 bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle, uint64_t max,
                     uint64_t *index);
 
-/* "listpack" or "quicklist". */
-const char *list_encoding_name(const struct entry *entry);
-
-/* Bytes of the value inside the entry, and bytes allocated out-of-line. O(1). */
-size_t list_value_size(const struct entry *entry);
+/* Bytes allocated out-of-line. O(1). */
 size_t list_allocated(const struct entry *entry);
 
 /* The quicklist of an out-of-line list, or NULL when embedded: for DEBUG and saving. */
@@ -127,8 +123,5 @@ const struct quicklist *list_quicklist(const struct entry *entry);
 /* Returns whether the list is a single listpack (embedded, or one raw node); if so, sets the bounds
  * of its body. O(1). */
 bool list_single_body(const struct entry *entry, const uint8_t **first, const uint8_t **end);
-
-/* Checks the invariant. An empty list passes: list_drop may leave one for a moment. O(bytes). */
-bool list_check(const struct entry *entry);
 
 #endif

@@ -23,7 +23,7 @@ struct entry *records_new(struct slice key, enum value_type type, bool as_table)
     return entry_new_pointer(key, type, RECORDS_TABLE, recordtable_new(type == VALUE_HASH));
 }
 
-size_t records_count(const struct entry *entry) {
+uint64_t records_length(const struct entry *entry) {
     return records_is_table(entry) ? recordtable_count(records_table(entry))
                                    : packed_view(entry).count;
 }
@@ -261,7 +261,7 @@ uint64_t records_living(const struct entry *entry, int64_t now_ms) {
         expired = recordtable_expired(records_table(entry), now_ms);
     else
         records_expired_packed(entry, now_ms, SIZE_MAX, &expired, NULL, NULL);
-    return records_count(entry) - expired;
+    return records_length(entry) - expired;
 }
 
 uint64_t records_scan(const struct entry *entry, uint64_t cursor,
@@ -310,10 +310,6 @@ bool records_iter_next_batch(struct records_iter *iter, unsigned parts, int64_t 
 }
 
 /* --- What every type has --- */
-
-uint64_t records_length(const struct entry *entry) {
-    return records_count(entry);
-}
 
 size_t records_value_size(const struct entry *entry) {
     return records_is_table(entry) ? sizeof(struct recordtable *) : packed_value_size(entry);

@@ -41,7 +41,7 @@ static inline struct recordtable *records_table(const struct entry *entry) {
 }
 
 /* O(1). */
-size_t records_count(const struct entry *entry);
+uint64_t records_length(const struct entry *entry);
 
 /* Returns whether there is a record with this field; *record, which may be NULL, gets it. O(1);
  * O(body) while packed. */
@@ -115,7 +115,6 @@ bool records_iter_next_batch(struct records_iter *iter, unsigned parts, int64_t 
 
 /* --- The functions of types/type_operations.h --- */
 
-uint64_t records_length(const struct entry *entry);
 size_t records_value_size(const struct entry *entry);
 size_t records_allocated(const struct entry *entry);
 size_t records_free_effort(const struct entry *entry);

@@ -96,7 +96,7 @@ static void sample_few(const struct entry *entry, struct random *random, uint64_
 size_t records_sample(const struct entry *entry, struct random *random, uint64_t count,
                       uint64_t living, int64_t now_ms,
                       void (*visit)(const struct record *record, void *arg), void *arg) {
-    CHECKED_ASSERT(living <= records_count(entry));
+    CHECKED_ASSERT(living <= records_length(entry));
     if (count > living) count = living;
     if (records_is_table(entry) && count <= living / 3) {
         sample_few(entry, random, count, now_ms, visit, arg);

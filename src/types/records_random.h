@@ -1,4 +1,5 @@
-/* records_random: records chosen at random from a value (types/records.h). For types/ only.
+/* records_random: records chosen at random from a value (types/records.h). For types/ and, where
+ * the value is a hash, for its commands.
  *
  * Only records are chosen that had not expired by `now_ms`, each with the same probability. */
 #ifndef PACKLIST_TYPES_RECORDS_RANDOM_H

@@ -165,7 +165,7 @@ bool set_remove(struct keyref *ref, struct slice member) {
 /* --- Reading --- */
 
 uint64_t set_length(const struct entry *entry) {
-    return is_intset(entry) ? intset_count(intset_of(entry)) : records_count(entry);
+    return is_intset(entry) ? intset_count(intset_of(entry)) : records_length(entry);
 }
 
 bool set_contains(const struct entry *entry, struct slice member) {
@@ -305,7 +305,7 @@ size_t set_sample(const struct entry *entry, struct random *random, uint64_t cou
                   void (*visit)(struct slice member, void *arg), void *arg) {
     struct scan scan = {visit, arg};
     if (!is_intset(entry))
-        return records_sample(entry, random, count, records_count(entry), INT64_MIN, scan_record,
+        return records_sample(entry, random, count, records_length(entry), INT64_MIN, scan_record,
                               &scan);
     const uint8_t *intset = intset_of(entry);
     size_t left = intset_count(intset), needed = count < left ? count : left, sampled = needed;
@@ -396,7 +396,7 @@ const uint8_t *set_intset(const struct entry *entry, size_t *size) {
     return intset_of(entry);
 }
 
-const char *set_encoding_name(const struct entry *entry) {
+static const char *set_encoding_name(const struct entry *entry) {
     if (is_intset(entry)) return "intset";
     return records_is_table(entry) ? "hashtable" : "listpack";
 }
@@ -425,7 +425,7 @@ static void set_own_value(struct entry *entry) {
     if (!is_intset(entry)) records_own_value(entry);
 }
 
-bool set_check(const struct entry *entry) {
+static bool set_check(const struct entry *entry) {
     if (entry_type(entry) != VALUE_SET) return false;
     if (!is_intset(entry)) return records_check(entry) && entry_encoding(entry) != RECORDS_EXPIRING;
     const uint8_t *intset = intset_of(entry);

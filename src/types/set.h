@@ -113,9 +113,6 @@ bool set_iter_next_batch(struct set_iter *iter, struct text_batch *batch);
 uint64_t set_scan(const struct entry *entry, uint64_t cursor,
                   void (*visit)(struct slice member, void *arg), void *arg);
 
-/* "intset", "listpack" or "hashtable". */
-const char *set_encoding_name(const struct entry *entry);
-
 /* --- For files --- */
 
 /* The intset of a set that is one, with its size; NULL when it is none. */
@@ -130,8 +127,5 @@ struct entry *set_load_new(struct slice key, uint64_t expected, const struct set
 
 /* As set_add, of a set outside of a keyspace. May move the entry. */
 bool set_load_add(struct entry **entry, struct slice member, const struct set_limits *limits);
-
-/* The executable invariant; an empty set passes. O(bytes). */
-bool set_check(const struct entry *entry);
 
 #endif

@@ -143,7 +143,7 @@ static void stream_own_value(struct entry *entry) {
     entry_set_pointer(entry, streamlog_copy(stream_log(entry)));
 }
 
-bool stream_check(const struct entry *entry) {
+static bool stream_check(const struct entry *entry) {
     return entry_check(entry) && entry_type(entry) == VALUE_STREAM &&
            entry_encoding(entry) == STREAM_IN_LOG && streamlog_check(stream_log(entry));
 }

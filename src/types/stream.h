@@ -67,7 +67,4 @@ struct entry *stream_load_new(struct slice key);
 /* The log, for reading, and for filling a stream that is being loaded. */
 struct streamlog *stream_log(const struct entry *entry);
 
-/* Checks the invariant. O(bytes). */
-bool stream_check(const struct entry *entry);
-
 #endif

@@ -124,10 +124,6 @@ struct entry *string_new(struct slice key, struct slice text) {
     return new_entry(key, &plan);
 }
 
-static void create(struct keyref *ref, struct slice key, const struct plan *plan) {
-    keyspace_add(ref, new_entry(key, plan));
-}
-
 /* If the present value is an out-of-line text with memory of exactly the size that `text` needs,
  * overwrites it and returns true. */
 static bool overwrite_out_of_line(struct entry *entry, const struct plan *plan) {
@@ -174,7 +170,7 @@ static void replace(struct keyref *ref, const struct plan *plan) {
 
 static void store(struct keyref *ref, struct slice key, const struct plan *plan) {
     if (ref->entry == NULL) {
-        create(ref, key, plan);
+        keyspace_add(ref, new_entry(key, plan));
         return;
     }
     CHECKED_ASSERT(slice_equal(entry_key(ref->entry), key));
@@ -318,7 +314,7 @@ static uint8_t *create_zeroed(struct keyref *ref, struct slice key, size_t len) 
     if (len <= STRING_EMBEDDED_MAX) {
         struct plan plan = plan_text(slice_make(zeros, len));
         plan.encoding = STRING_EMBEDDED_RAW;
-        create(ref, key, &plan);
+        keyspace_add(ref, new_entry(key, &plan));
         return entry_value(ref->entry);
     }
     sds text = sds_try_new_uninit(len);
@@ -395,7 +391,7 @@ size_t string_length(const struct entry *entry) {
     }
 }
 
-const char *string_encoding_name(const struct entry *entry) {
+static const char *string_encoding_name(const struct entry *entry) {
     switch (entry_encoding(entry)) {
     case STRING_INTEGER: return "int";
     case STRING_EMBEDDED: return entry_byte(entry) <= STRING_EMBSTR_MAX ? "embstr" : "raw";
@@ -431,7 +427,7 @@ static void string_own_value(struct entry *entry) {
         set_out_of_line(entry, sds_new(sds_slice(out_of_line_text(entry))));
 }
 
-bool string_check(const struct entry *entry) {
+static bool string_check(const struct entry *entry) {
     if (!entry_check(entry) || entry_type(entry) != VALUE_STRING) return false;
     size_t byte = entry_byte(entry);
     switch (entry_encoding(entry)) {

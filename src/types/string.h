@@ -127,14 +127,8 @@ bool string_integer(const struct entry *entry, int64_t *value);
 /* Returns whether its text reads as an integer, in any layout; if so, sets *value. O(1). */
 bool string_parse_integer(const struct entry *entry, int64_t *value);
 
-/* "int", "embstr" or "raw". */
-const char *string_encoding_name(const struct entry *entry);
-
 /* Bytes of the value inside the entry, and bytes allocated out-of-line. O(1). */
 size_t string_value_size(const struct entry *entry);
 size_t string_allocated(const struct entry *entry);
-
-/* Checks the invariant. O(1). */
-bool string_check(const struct entry *entry);
 
 #endif

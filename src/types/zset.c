@@ -471,15 +471,15 @@ bool zset_listpack(const struct entry *entry, const uint8_t **first, const uint8
     return true;
 }
 
-const char *zset_encoding_name(const struct entry *entry) {
+static const char *zset_encoding_name(const struct entry *entry) {
     return zset_is_embedded(entry) ? "listpack" : "skiplist";
 }
 
-size_t zset_value_size(const struct entry *entry) {
+static size_t zset_value_size(const struct entry *entry) {
     return zset_is_embedded(entry) ? packed_value_size(entry) : sizeof(struct skiplist *);
 }
 
-size_t zset_allocated(const struct entry *entry) {
+static size_t zset_allocated(const struct entry *entry) {
     return zset_is_embedded(entry) ? 0 : skiplist_allocated(skiplist_of(entry));
 }
 
@@ -554,7 +554,7 @@ static bool embedded_check(const struct entry *entry) {
     return true;
 }
 
-bool zset_check(const struct entry *entry) {
+static bool zset_check(const struct entry *entry) {
     if (!entry_check(entry) || entry_type(entry) != VALUE_ZSET) return false;
     return zset_is_embedded(entry) ? embedded_check(entry) : skiplist_check(skiplist_of(entry));
 }

@@ -147,15 +147,4 @@ bool zset_listpack(const struct entry *entry, const uint8_t **first, const uint8
 /* The score of an element of a listpack: false when it is none, as in damaged files. */
 bool zset_parse_score(const uint8_t *element, double *score);
 
-/* "listpack" or "skiplist". */
-const char *zset_encoding_name(const struct entry *entry);
-
-/* Bytes of the value inside the entry, and of what it points to. O(1). */
-size_t zset_value_size(const struct entry *entry);
-size_t zset_allocated(const struct entry *entry);
-
-/* The executable invariant. An empty one passes: it is what removing may leave for a moment.
- * O(n log n). */
-bool zset_check(const struct entry *entry);
-
 #endif

@@ -131,13 +131,13 @@ static void compare_reading(struct fixture *f, const struct entry *entry) {
     assert_false(hash_iter_next(&iter, &record));
     for (unsigned parts = RECORD_FIELD; parts <= (RECORD_FIELD | RECORD_VALUE); parts++)
         compare_batches(f, entry, parts);
-    struct hash_draws draws;
-    hash_draws_begin(&draws, entry, f->now_ms);
+    struct records_draws draws;
+    records_draws_begin(&draws, entry, f->now_ms);
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(hash_draws_next(&draws, &f->base.random, &record), visible > 0);
+        assert_int_equal(records_draws_next(&draws, &f->base.random, &record), visible > 0);
         if (visible > 0) assert_true(is_visible(f, number_of(record.field)));
     }
-    hash_draws_end(&draws);
+    records_draws_end(&draws);
 }
 
 static int64_t first_expiry(const struct fixture *f) {
@@ -159,11 +159,11 @@ static void compare(struct fixture *f) {
         assert_null(entry);
         return;
     }
-    assert_true(hash_check(entry) && value_check(entry));
-    assert_string_equal(hash_encoding_name(entry), encoding_names[f->encoding]);
+    assert_true(value_check(entry));
+    assert_string_equal(value_encoding_name(entry), encoding_names[f->encoding]);
     assert_int_equal(hash_length(entry), f->count);
     assert_int_equal(hash_first_expiry(entry), first_expiry(f));
-    assert_int_equal(hash_has_expiries(entry), first_expiry(f) != RECORD_NEVER);
+    assert_int_equal(entry_fields_expire(entry), first_expiry(f) != RECORD_NEVER);
     compare_reading(f, entry);
 }
 
@@ -279,7 +279,7 @@ static void copy_and_rename(struct fixture *f) {
     if (!ref.entry) return;
     size_t expiring = first_expiry(f) != RECORD_NEVER;
     struct entry *copy = value_copy(ref.entry, SLICE("another key"));
-    assert_true(hash_check(copy));
+    assert_true(value_check(copy));
     other = keyspace_find(f->base.keyspace, SLICE("another key"));
     keyspace_add(&other, copy);
     assert_int_equal(keyspace_expiring_count(f->base.keyspace, EXPIRING_FIELDS), 2 * expiring);
@@ -301,7 +301,7 @@ static void step(struct fixture *f, size_t range, bool grow, bool expiries) {
     case 3: expiries ? set_expiry(f, i) : delete_field(f, i); break;
     default: grow ? set(f, i) : delete_field(f, i);
     }
-    if (f->count > 0) assert_true(hash_check(find(f).entry));
+    if (f->count > 0) assert_true(value_check(find(f).entry));
 }
 
 static void any_sequence_gives_what_the_model_gives(void **state) {

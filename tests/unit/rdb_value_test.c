@@ -76,7 +76,7 @@ static void assert_list_is(unsigned type, struct slice bytes, const char *texts,
     struct entry *entry = read_bytes(type, bytes, error);
     assert_non_null(entry);
     assert_elements(entry, texts);
-    assert_string_equal(list_encoding_name(entry), encoding);
+    assert_string_equal(value_encoding_name(entry), encoding);
     value_free(entry);
 }
 
@@ -385,10 +385,10 @@ static void lists_are_read_as_they_were_written(void **state) {
         struct entry *back = there_and_back(ref.entry, random, limits, random_below(random, 2));
         assert_same_elements(ref.entry, back);
         const struct quicklist *nodes = list_quicklist(ref.entry), *again = list_quicklist(back);
-        bool listpack = strcmp(list_encoding_name(ref.entry), "listpack") == 0;
+        bool listpack = strcmp(value_encoding_name(ref.entry), "listpack") == 0;
         if (listpack && exceeds_fill(ref.entry, limits.fill)) same_nodes = false;
         if (same_nodes)
-            assert_string_equal(list_encoding_name(ref.entry), list_encoding_name(back));
+            assert_string_equal(value_encoding_name(ref.entry), value_encoding_name(back));
         if (same_nodes && nodes && again)
             assert_int_equal(quicklist_node_count(nodes), quicklist_node_count(again));
         value_free(back);

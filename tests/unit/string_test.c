@@ -29,11 +29,11 @@ static void verify(const struct entry *entry, struct slice text) {
     int64_t expected, integer;
     bool is_integer = number_parse_int64(text, &expected);
     const char *name = is_integer ? "int" : text.len <= 44 ? "embstr" : "raw";
-    assert_true(string_check(entry));
+    assert_true(value_check(entry));
     assert_true(slice_equal(string_text(entry, buffer), text));
     assert_int_equal(string_integer(entry, &integer), is_integer);
     if (is_integer) assert_true(integer == expected);
-    assert_string_equal(string_encoding_name(entry), name);
+    assert_string_equal(value_encoding_name(entry), name);
     assert_string_equal(value_encoding_name(entry), name);
     assert_false(value_is_empty(entry));
 }
@@ -181,10 +181,10 @@ static void verify_model(const struct keyref *ref, const struct model *model) {
     char buffer[INT64_TEXT_MAX];
     struct slice expected = slice_make(model->text, model->len);
     int64_t integer, parsed;
-    assert_true(string_check(ref->entry));
+    assert_true(value_check(ref->entry));
     assert_true(slice_equal(string_text(ref->entry, buffer), expected));
     assert_int_equal(string_length(ref->entry), model->len);
-    assert_string_equal(string_encoding_name(ref->entry), model->name);
+    assert_string_equal(value_encoding_name(ref->entry), model->name);
     assert_int_equal(string_integer(ref->entry, &integer), strcmp(model->name, "int") == 0);
     bool reads_as_integer = number_parse_int64(expected, &integer);
     assert_int_equal(string_parse_integer(ref->entry, &parsed), reads_as_integer);

@@ -50,7 +50,7 @@ static void assert_same(struct fixture *f) {
     if (!ref.entry) return;
     assert_true(value_check(ref.entry));
     assert_int_equal(zset_length(ref.entry), f->model.count);
-    assert_string_equal(zset_encoding_name(ref.entry), f->is_skiplist ? "skiplist" : "listpack");
+    assert_string_equal(value_encoding_name(ref.entry), f->is_skiplist ? "skiplist" : "listpack");
     for (int forward = 0; forward < 2; forward++) {
         struct zset_iter iter;
         struct zset_member member;
