@@ -28,7 +28,7 @@ bool hash_find_write_field(struct call *call, struct slice key, struct slice fie
 
 size_t hash_set_pairs(struct call *call, struct keyref *ref, struct slice key,
                       const struct slice *pairs, size_t count, enum hash_expiry_mode mode) {
-    const struct hash_limits *limits = &call->limits->hash;
+    const struct listpack_limits *limits = &call->limits->hash;
     size_t added = 0, at = 0;
     if (ref->entry) {
         hash_expect(ref, count, limits);

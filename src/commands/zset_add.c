@@ -101,7 +101,7 @@ static void update(struct addition *addition, const struct zset_place *place, st
 }
 
 static void add_member(struct addition *addition, struct slice member, double score) {
-    const struct zset_limits *limits = &addition->call->limits->zset;
+    const struct listpack_limits *limits = &addition->call->limits->zset;
     struct zset_place place;
     addition->has_score = false;
     if (addition->ref.entry) {

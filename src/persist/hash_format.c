@@ -134,7 +134,7 @@ static void hash_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
 
 struct hash_load {
     struct rdb_reader *reader;
-    const struct hash_limits *limits;
+    const struct listpack_limits *limits;
     struct slice key;
     struct entry *entry;      /* NULL until the number of fields is known */
     struct rdb_scratch field; /* a field while its value is read */

@@ -40,11 +40,11 @@ static void apply_value_limits(struct engine *engine) {
                             .listpack_entries = (size_t)config->set_max_listpack_entries,
                             .listpack_value = (size_t)config->set_max_listpack_value};
     engine->value_limits.hash =
-        (struct hash_limits){.listpack_entries = (size_t)config->hash_max_listpack_entries,
-                             .listpack_value = (size_t)config->hash_max_listpack_value};
+        (struct listpack_limits){.listpack_entries = (size_t)config->hash_max_listpack_entries,
+                                 .listpack_value = (size_t)config->hash_max_listpack_value};
     engine->value_limits.zset =
-        (struct zset_limits){.listpack_entries = (size_t)config->zset_max_listpack_entries,
-                             .listpack_value = (size_t)config->zset_max_listpack_value};
+        (struct listpack_limits){.listpack_entries = (size_t)config->zset_max_listpack_entries,
+                                 .listpack_value = (size_t)config->zset_max_listpack_value};
     engine->value_limits.stream =
         (struct stream_limits){.node_bytes = (size_t)config->stream_node_max_bytes,
                                .node_entries = (size_t)config->stream_node_max_entries};

@@ -6,10 +6,6 @@
 
 #include <assert.h>
 
-static struct records_limits limits_of_hash(const struct hash_limits *limits) {
-    return (struct records_limits){limits->listpack_entries, limits->listpack_value};
-}
-
 /* The entry of the keyref is now `entry`, and had `old_length` fields before. None of them got an
  * expiry, but some may have lost theirs. */
 static void changed(struct keyref *ref, struct entry *entry, uint64_t old_length) {
@@ -29,7 +25,8 @@ static void set_expiry(struct keyref *ref, struct slice field, int64_t expiry_ms
 
 /* --- Changing --- */
 
-struct entry *hash_load_new(struct slice key, uint64_t expected, const struct hash_limits *limits) {
+struct entry *hash_load_new(struct slice key, uint64_t expected,
+                            const struct listpack_limits *limits) {
     return records_new(key, VALUE_HASH, expected > limits->listpack_entries);
 }
 
@@ -38,10 +35,9 @@ static int64_t loaded_expiry(int64_t expiry_ms) {
 }
 
 bool hash_load_add(struct entry **entry, const struct record *record,
-                   const struct hash_limits *limits) {
-    struct records_limits records_limits = limits_of_hash(limits);
+                   const struct listpack_limits *limits) {
     struct record loaded = {record->field, record->value, loaded_expiry(record->expiry_ms)};
-    bool added = records_set(entry, &loaded, &records_limits);
+    bool added = records_set(entry, &loaded, limits);
     if (record->expiry_ms != RECORD_NEVER) entry_set_fields_expire(*entry, true);
     return added;
 }
@@ -52,16 +48,15 @@ void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expi
 }
 
 void hash_create(struct keyref *ref, struct slice key, struct slice field, struct slice value,
-                 size_t expected, const struct hash_limits *limits) {
+                 size_t expected, const struct listpack_limits *limits) {
     CHECKED_ASSERT(expected >= 1);
     struct entry *entry = hash_load_new(key, expected, limits);
-    struct records_limits records_limits = limits_of_hash(limits);
     struct record record = {field, value, RECORD_NEVER};
-    records_set(&entry, &record, &records_limits);
+    records_set(&entry, &record, limits);
     keyspace_add(ref, entry);
 }
 
-void hash_expect(struct keyref *ref, size_t expected, const struct hash_limits *limits) {
+void hash_expect(struct keyref *ref, size_t expected, const struct listpack_limits *limits) {
     struct entry *entry = ref->entry;
     if (expected <= limits->listpack_entries) return;
     records_make_table(&entry);
@@ -69,11 +64,10 @@ void hash_expect(struct keyref *ref, size_t expected, const struct hash_limits *
 }
 
 bool hash_set(struct keyref *ref, struct slice field, struct slice value,
-              enum hash_expiry_mode mode, int64_t now_ms, const struct hash_limits *limits) {
+              enum hash_expiry_mode mode, int64_t now_ms, const struct listpack_limits *limits) {
     CHECKED_ASSERT(!value_entry_overlaps(ref->entry, field) &&
                    !value_entry_overlaps(ref->entry, value));
     struct entry *entry = ref->entry;
-    struct records_limits records_limits = limits_of_hash(limits);
     struct record record = {field, value, RECORD_NEVER}, old;
     uint64_t old_length = records_length(entry);
     bool had_expired = false;
@@ -81,7 +75,7 @@ bool hash_set(struct keyref *ref, struct slice field, struct slice value,
         had_expired = record_has_expired(&old, now_ms);
         if (mode == HASH_KEEP_EXPIRY && !had_expired) record.expiry_ms = old.expiry_ms;
     }
-    bool added = records_set(&entry, &record, &records_limits);
+    bool added = records_set(&entry, &record, limits);
     changed(ref, entry, old_length);
     return added || had_expired;
 }

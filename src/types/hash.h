@@ -38,11 +38,11 @@
 /* Adds a new hash with one field under `key`, which `ref` looked up and did not find. `expected`,
  * at least 1, is how many fields are about to be set: it decides on the encoding. O(texts). */
 void hash_create(struct keyref *ref, struct slice key, struct slice field, struct slice value,
-                 size_t expected, const struct hash_limits *limits);
+                 size_t expected, const struct listpack_limits *limits);
 
 /* So many fields are about to be set by one command: makes the hash a table when even these alone
  * exceed the limits. O(fields), at most the limits. */
-void hash_expect(struct keyref *ref, size_t expected, const struct hash_limits *limits);
+void hash_expect(struct keyref *ref, size_t expected, const struct listpack_limits *limits);
 
 /* Whether a field that is set keeps its expiry, as with HINCRBY, or loses it, as with HSET. */
 enum hash_expiry_mode { HASH_DROP_EXPIRY, HASH_KEEP_EXPIRY };
@@ -50,7 +50,7 @@ enum hash_expiry_mode { HASH_DROP_EXPIRY, HASH_KEEP_EXPIRY };
 /* Sets the field. Returns whether it was not there or had expired by `now_ms`; if so, it has no
  * expiry. O(1); O(hash) while packed. */
 bool hash_set(struct keyref *ref, struct slice field, struct slice value,
-              enum hash_expiry_mode mode, int64_t now_ms, const struct hash_limits *limits);
+              enum hash_expiry_mode mode, int64_t now_ms, const struct listpack_limits *limits);
 
 /* Deletes the field, expired or not; false when there is none. The hash may be empty after it. As
  * hash_set. */
@@ -133,12 +133,13 @@ size_t hash_expire(struct keyref *ref, int64_t now_ms, size_t max,
 /* --- For files: an expiry after HASH_EXPIRY_MAX_MS becomes that --- */
 
 /* A new entry with a hash without fields, which hash_load_add fills, knowing of so many. */
-struct entry *hash_load_new(struct slice key, uint64_t expected, const struct hash_limits *limits);
+struct entry *hash_load_new(struct slice key, uint64_t expected,
+                            const struct listpack_limits *limits);
 
 /* Adds a field with value and expiry; false, when there is this field: the hash is of no use then.
  * May move the entry. */
 bool hash_load_add(struct entry **entry, const struct record *record,
-                   const struct hash_limits *limits);
+                   const struct listpack_limits *limits);
 
 /* Gives a field, which must be there, an expiry. May move the entry. */
 void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms);

@@ -113,11 +113,13 @@ void records_make_table(struct entry **entry) {
 /* Returns whether a packed value would exceed the limits with this record, as one more if
  * `more`. */
 static bool exceeds(const struct entry *entry, const struct record *record, bool more,
-                    const struct records_limits *limits) {
+                    const struct listpack_limits *limits) {
     struct packed body = packed_view(entry);
     size_t size = record->field.len + record->value.len;
-    return record->field.len > limits->text || record->value.len > limits->text ||
-           body.count + more > limits->records || packed_size(body) + size > PACKED_SIZE_MAX;
+    return record->field.len > limits->listpack_value ||
+           record->value.len > limits->listpack_value ||
+           body.count + more > limits->listpack_entries ||
+           packed_size(body) + size > PACKED_SIZE_MAX;
 }
 
 /* Replaces the packed record at `at`, which is `old`. */
@@ -136,7 +138,7 @@ static void replace(struct entry **entry, const uint8_t *at, const struct record
 }
 
 bool records_set(struct entry **entry, const struct record *record,
-                 const struct records_limits *limits) {
+                 const struct listpack_limits *limits) {
     if (!records_is_table(*entry)) {
         struct record old;
         const uint8_t *at = find_packed(*entry, record->field, &old);
@@ -157,7 +159,7 @@ bool records_set(struct entry **entry, const struct record *record,
 }
 
 bool records_add(struct entry **entry, const struct record *record,
-                 const struct records_limits *limits) {
+                 const struct listpack_limits *limits) {
     struct record old;
     if (!records_is_table(*entry)) {
         if (find_packed(*entry, record->field, &old)) return false;

@@ -19,13 +19,9 @@
 #include "ds/recordtable.h"
 #include "store/entry.h"
 #include "types/value.h"
+#include "types/value_limits.h"
 
 enum records_encoding { RECORDS_PACKED, RECORDS_EXPIRING, RECORDS_TABLE = ENTRY_OUT_OF_LINE };
-
-struct records_limits {
-    size_t records;
-    size_t text; /* bytes of a field or a value */
-};
 
 /* A new entry without records: packed, or as a table. */
 struct entry *records_new(struct slice key, enum value_type type, bool as_table);
@@ -50,12 +46,12 @@ bool records_find(const struct entry *entry, struct slice field, struct record *
 /* Adds a record, or gives the one with this field the value and expiry. Returns whether it was
  * added. Costs as records_find. */
 bool records_set(struct entry **entry, const struct record *record,
-                 const struct records_limits *limits);
+                 const struct listpack_limits *limits);
 
 /* Adds a record, unless there is one with this field: then false, and nothing has changed. As
  * records_find. */
 bool records_add(struct entry **entry, const struct record *record,
-                 const struct records_limits *limits);
+                 const struct listpack_limits *limits);
 
 /* The same for a record whose field is known not to be there, of a packed value that stays so. */
 void records_append(struct entry **entry, const struct record *record);

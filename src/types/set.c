@@ -20,10 +20,6 @@ static uint8_t *intset_of(const struct entry *entry) {
     return entry_value(entry);
 }
 
-static struct records_limits limits_of_set(const struct set_limits *limits) {
-    return (struct records_limits){limits->listpack_entries, limits->listpack_value};
-}
-
 /* --- Conversions --- */
 
 static struct record record_of(struct slice member) {
@@ -43,7 +39,7 @@ static struct entry *new_set(struct slice key, bool integers, uint64_t expected,
 /* Turns an intset into a listpack or a table. */
 static void leave_intset(struct entry **entry, bool as_table) {
     struct entry *old = *entry, *new = records_new(entry_key(old), VALUE_SET, as_table);
-    struct records_limits any = {SIZE_MAX, SIZE_MAX};
+    struct listpack_limits any = {SIZE_MAX, SIZE_MAX};
     const uint8_t *intset = intset_of(old);
     for (size_t i = 0; i < intset_count(intset); i++) {
         char digits[INT64_TEXT_MAX];
@@ -93,8 +89,8 @@ bool set_load_add(struct entry **entry, struct slice member, const struct set_li
         leave_intset(entry, !fits_listpack(intset_of(*entry), member, limits));
     }
     struct record record = record_of(member);
-    struct records_limits records_limits = limits_of_set(limits);
-    return records_add(entry, &record, &records_limits);
+    struct listpack_limits listpack = {limits->listpack_entries, limits->listpack_value};
+    return records_add(entry, &record, &listpack);
 }
 
 struct entry *set_load_new(struct slice key, uint64_t expected, const struct set_limits *limits) {

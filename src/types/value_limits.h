@@ -13,22 +13,18 @@ struct set_limits {
     size_t listpack_value;   /* set-max-listpack-value: bytes of a member */
 };
 
-struct hash_limits {
-    size_t listpack_entries; /* hash-max-listpack-entries: fields */
-    size_t listpack_value;   /* hash-max-listpack-value: bytes of a field or a value */
-};
-
-/* A sorted set that exceeds one of them becomes a skiplist. */
-struct zset_limits {
-    size_t listpack_entries; /* zset-max-listpack-entries: members */
-    size_t listpack_value;   /* zset-max-listpack-value: bytes of a member */
+/* Those of hashes and sorted sets: the same two for hash-max-listpack-… and zset-max-listpack-…; a
+ * sorted set that exceeds one of them becomes a skiplist. */
+struct listpack_limits {
+    size_t listpack_entries; /* fields, or members */
+    size_t listpack_value;   /* bytes of a field, a value, or a member */
 };
 
 struct value_limits {
     struct quicklist_limits list; /* list-max-listpack-size, list-compress-depth */
     struct set_limits set;
-    struct hash_limits hash;
-    struct zset_limits zset;
+    struct listpack_limits hash;
+    struct listpack_limits zset;
     struct stream_limits stream;
 };
 

@@ -162,13 +162,13 @@ static void become_skiplist(struct keyref *ref) {
 }
 
 static bool fits_listpack(uint64_t count, size_t longest, size_t size,
-                          const struct zset_limits *limits) {
+                          const struct listpack_limits *limits) {
     return count <= limits->listpack_entries && count <= UINT32_MAX &&
            longest <= limits->listpack_value && size < PACKED_SIZE_MAX;
 }
 
 struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t longest,
-                                 const struct zset_limits *limits) {
+                                 const struct listpack_limits *limits) {
     uint64_t count = skiplist_count(list);
     CHECKED_ASSERT(count > 0);
     size_t size = 0;
@@ -194,7 +194,7 @@ struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t
 }
 
 void zset_create(struct keyref *ref, struct slice key, struct slice member, double score,
-                 uint64_t count, size_t longest, const struct zset_limits *limits) {
+                 uint64_t count, size_t longest, const struct listpack_limits *limits) {
     CHECKED_ASSERT(!isnan(score) && count > 0 && longest >= member.len);
     if (fits_listpack(count, longest, longest + PAIR_OVERHEAD_MAX, limits)) {
         struct pair pair;
@@ -244,7 +244,7 @@ static void put_in_skiplist(struct skiplist *list, const struct skiplist_place *
 
 /* Only a member that is added can exceed the limits. */
 void zset_put(struct keyref *ref, const struct zset_place *place, struct slice member, double score,
-              const struct zset_limits *limits) {
+              const struct listpack_limits *limits) {
     CHECKED_ASSERT(!isnan(score) && !value_entry_overlaps(ref->entry, member));
     uint64_t length = zset_length(ref->entry);
     if (!zset_is_embedded(ref->entry)) {
@@ -264,7 +264,7 @@ void zset_put(struct keyref *ref, const struct zset_place *place, struct slice m
     if (!place->found) keyspace_resized(ref, length, length + 1);
 }
 
-void zset_expect(struct keyref *ref, uint64_t count, const struct zset_limits *limits) {
+void zset_expect(struct keyref *ref, uint64_t count, const struct listpack_limits *limits) {
     if (zset_is_embedded(ref->entry) && count > limits->listpack_entries) become_skiplist(ref);
 }
 

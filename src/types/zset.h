@@ -29,13 +29,13 @@
  * caller is going to add up to `count` members, this one included, the longest of `longest` bytes:
  * they decide which encoding it starts with, as in Redis 8. */
 void zset_create(struct keyref *ref, struct slice key, struct slice member, double score,
-                 uint64_t count, size_t longest, const struct zset_limits *limits);
+                 uint64_t count, size_t longest, const struct listpack_limits *limits);
 
 /* A new entry under `key` with the members of `list`, which is not empty and of which it takes
  * ownership. It becomes a listpack if it fits the limits; `longest` is the length of the longest
  * member. O(1), O(n) for a listpack. */
 struct entry *zset_from_skiplist(struct slice key, struct skiplist *list, size_t longest,
-                                 const struct zset_limits *limits);
+                                 const struct listpack_limits *limits);
 
 /* The score that a member gets when it is given this one. */
 static inline double zset_score(double score) {
@@ -65,12 +65,12 @@ uint64_t zset_rank(const struct entry *entry, const struct zset_place *place);
 
 /* Gives the member that was looked up, and found or not, this score. O(log n). */
 void zset_put(struct keyref *ref, const struct zset_place *place, struct slice member, double score,
-              const struct zset_limits *limits);
+              const struct listpack_limits *limits);
 
 /* A command is about to add up to `count` members, counting those that it names twice or that are
  * there: a listpack becomes a skiplist if these alone exceed the limits, as in Redis 8. O(1), O(n)
  * for the conversion. */
-void zset_expect(struct keyref *ref, uint64_t count, const struct zset_limits *limits);
+void zset_expect(struct keyref *ref, uint64_t count, const struct listpack_limits *limits);
 
 /* Removes the member that was found. O(log n). */
 void zset_remove(struct keyref *ref, const struct zset_place *place);

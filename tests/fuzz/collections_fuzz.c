@@ -358,8 +358,8 @@ static struct fuzz *begin(uint8_t choice) {
     fuzz->keyspace = keyspace_new(value_free, value_length);
     fuzz->limits = value_limits_default;
     fuzz->limits.set = (struct set_limits){entries[choice >> 3 & 3], most, text};
-    fuzz->limits.hash = (struct hash_limits){most, text};
-    fuzz->limits.zset = (struct zset_limits){most, text};
+    fuzz->limits.hash = (struct listpack_limits){most, text};
+    fuzz->limits.zset = (struct listpack_limits){most, text};
     for (size_t i = 0; i < MEMBERS; i++) {
         for (int kind = 0; kind < KINDS; kind++) fuzz->values[kind].expiry[i] = RECORD_NEVER;
     }

@@ -27,7 +27,7 @@ struct field {
 
 struct fixture {
     struct model_fixture base;
-    struct hash_limits limits;
+    struct listpack_limits limits;
     struct field fields[FIELDS];
     size_t count;
     int64_t now_ms;
@@ -310,9 +310,9 @@ static void any_sequence_gives_what_the_model_gives(void **state) {
         size_t range = 1 + random_below(&f->base.random, round % 7 ? 40 : FIELDS);
         bool expiries = random_below(&f->base.random, 2);
         if (round % 20 == 0) {
-            f->limits = (struct hash_limits){random_below(&f->base.random, 25),
-                                             random_below(&f->base.random, 3) ? 64 : 9};
-            if (round % 40 == 0) f->limits = (struct hash_limits){400, 1000};
+            f->limits = (struct listpack_limits){random_below(&f->base.random, 25),
+                                                 random_below(&f->base.random, 3) ? 64 : 9};
+            if (round % 40 == 0) f->limits = (struct listpack_limits){400, 1000};
         }
         for (size_t i = random_below(&f->base.random, 60); i > 0; i--)
             step(f, range, round % 3 != 2, expiries);
@@ -364,7 +364,7 @@ static void five_short_fields_under_a_short_key_fit_112_bytes(void **state) {
 
 static void the_allocated_bytes_are_what_the_allocator_gives(void **state) {
     struct fixture *f = *state;
-    f->limits = (struct hash_limits){5, 64};
+    f->limits = (struct listpack_limits){5, 64};
     for (size_t i = 0; i < FIELDS; i++) set(f, i);
     for (size_t i = 0; i < FIELDS; i += 3) set_expiry(f, i);
     struct keyref ref = find(f);

@@ -17,7 +17,7 @@ enum { FIELDS = 2000, LIVING = 10, NOW_MS = 1000 };
 
 /* A hash with so many fields, of which all but the first `living` have expired. */
 static struct entry *hash_of(size_t count, size_t living, bool is_table) {
-    const struct hash_limits limits = {is_table ? 0 : FIELDS, 64};
+    const struct listpack_limits limits = {is_table ? 0 : FIELDS, 64};
     struct entry *entry = hash_load_new(SLICE("key"), count, &limits);
     for (size_t i = 0; i < count; i++) {
         char name[20];
@@ -76,7 +76,7 @@ static void many_draws_index_a_packed_value(void **state) {
 
 static void many_draws_index_a_packed_sorted_set(void **state) {
     struct random *random = *state;
-    const struct zset_limits limits = {FIELDS, 64};
+    const struct listpack_limits limits = {FIELDS, 64};
     struct zset_draws draws;
     struct zset_member member;
     struct skiplist *list = skiplist_new();

@@ -137,7 +137,7 @@ static void values_come_back(void **state) {
     static char long_text[1000];
     memset(long_text, 'x', sizeof(long_text));
     for (size_t limit = 0; limit < 400; limit += 399) {
-        options.limits.hash = (struct hash_limits){limit, 2000};
+        options.limits.hash = (struct listpack_limits){limit, 2000};
         struct entry *entry = hash_load_new(SLICE("key"), 1, &options.limits.hash);
         for (int i = 0; i < 150; i++) {
             char field[20];
@@ -211,7 +211,7 @@ static void limits_decide_on_the_encoding(void **state) {
     assert_reads(RDB_SET, SLICE("\x02\x01x\xC0\x05"), "5 x", "hashtable");
     assert_reads(RDB_SET_INTSET, SLICE("\x0C\x02\x00\x00\x00\x02\x00\x00\x00\x05\x00\x07\x00"),
                  "5 7", "hashtable");
-    options.limits.hash = (struct hash_limits){512, 0};
+    options.limits.hash = (struct listpack_limits){512, 0};
     assert_reads(RDB_HASH, SLICE("\x01\x01x\xC0\x05"), "x=5", "hashtable");
 }
 

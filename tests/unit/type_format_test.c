@@ -170,7 +170,7 @@ static void expiries_of_fields_are_commands_of_their_own(void **state) {
 
 static void a_sorted_set_is_one_command_per_64_members(void **state) {
     struct keyspace *keyspace = *state;
-    const struct zset_limits *limits = &value_limits_default.zset;
+    const struct listpack_limits *limits = &value_limits_default.zset;
     const struct slice key = SLICE("key");
     struct keyref ref = keyspace_find(keyspace, key);
     zset_create(&ref, key, SLICE("b"), 2.5, 1, 1, limits);

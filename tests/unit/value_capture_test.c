@@ -76,7 +76,7 @@ static void change_set(struct keyref *ref) {
 /* Every tenth value is a large text. */
 static void add_hash(struct keyref *ref, size_t amount) {
     char buffer[100];
-    const struct hash_limits *limits = &value_limits_default.hash;
+    const struct listpack_limits *limits = &value_limits_default.hash;
     hash_create(ref, KEY, member_of(0, buffer), slice_make(text, amount / 10), 1, limits);
     for (size_t i = 1; i < amount / 100; i++)
         hash_set(ref, member_of(i, buffer), slice_make(text, i % 10 ? 5 : 900), HASH_DROP_EXPIRY,
@@ -96,7 +96,7 @@ static void change_hash(struct keyref *ref) {
 }
 
 static void add_zset(struct keyref *ref, size_t amount) {
-    const struct zset_limits *limits = &value_limits_default.zset;
+    const struct listpack_limits *limits = &value_limits_default.zset;
     zset_create(ref, KEY, SLICE("first"), 1, 1, 5, limits);
     for (size_t i = 0; i < amount / 20; i++) {
         char buffer[32];

@@ -280,7 +280,7 @@ static struct slice numbered_member(char text[32], size_t number) {
 
 static void prefetching_follows_the_member_that_a_request_names(void **state) {
     struct keyref ref = keyspace_find(*state, SLICE("z"));
-    const struct zset_limits limits = {.listpack_entries = 1, .listpack_value = 64};
+    const struct listpack_limits limits = {.listpack_entries = 1, .listpack_value = 64};
     char text[32];
     zset_create(&ref, SLICE("z"), numbered_member(text, 0), 0, 1, 8, &limits);
     assert_false(entry_is_out_of_line(ref.entry));

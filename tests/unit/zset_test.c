@@ -17,7 +17,7 @@
 struct fixture {
     struct random random;
     struct keyspace *keyspace;
-    struct zset_limits limits;
+    struct listpack_limits limits;
     struct model model;
     bool is_skiplist;
 };
@@ -148,7 +148,7 @@ static void clear(struct fixture *f) {
 /* --- Tests --- */
 
 static void both_encodings_do_what_the_model_does(void **state) {
-    static const struct zset_limits limits[] = {{128, 64}, {10, 20}, {0, 64}, {400, 5000}};
+    static const struct listpack_limits limits[] = {{128, 64}, {10, 20}, {0, 64}, {400, 5000}};
     struct fixture *f = *state;
     char buffer[LONG_TEXT];
     for (int round = 0; round < 4 * TASTES; round++) {
@@ -202,7 +202,7 @@ static void encodings_change_where_redis_changes_them(void **state) {
 static void minus_zero_becomes_zero_in_either_encoding(void **state) {
     struct fixture *f = *state;
     for (size_t entries = 0; entries < 2; entries++) {
-        f->limits = (struct zset_limits){entries, 64};
+        f->limits = (struct listpack_limits){entries, 64};
         struct keyref ref = find_key(f);
         zset_create(&ref, KEY, SLICE("m"), -0.0, 1, 1, &f->limits);
         assert_true(same_score(zset_find(ref.entry, SLICE("m")).score, -0.0));
@@ -233,7 +233,7 @@ static void bounds_of_members_are_the_same_in_either_encoding(void **state) {
     struct fixture *f = *state;
     for (int round = 0; round < 60; round++) {
         size_t entries = round % 2 ? 0 : 100;
-        f->limits = (struct zset_limits){entries, 64};
+        f->limits = (struct listpack_limits){entries, 64};
         f->is_skiplist = entries == 0;
         bool ordered = round % 3 == 0;
         for (int i = 0; i < 20 + round; i++) {
