@@ -317,11 +317,6 @@ static bool has_one_score(const struct entry *entry) {
     return length < 2 || score_at_rank(entry, 0) == score_at_rank(entry, length - 1);
 }
 
-static bool is_below(struct slice member, struct slice bound, bool inclusive) {
-    int order = slice_compare(member, bound);
-    return order < 0 || (order == 0 && inclusive);
-}
-
 static uint64_t search_below_member(const struct entry *entry, struct slice bound, bool inclusive) {
     uint64_t low = 0, high = zset_length(entry);
     while (low < high) {
@@ -330,7 +325,8 @@ static uint64_t search_below_member(const struct entry *entry, struct slice boun
         struct zset_member member;
         zset_iter_start(&iter, entry, middle, true);
         zset_iter_next_text(&iter, &member);
-        if (is_below(member.text, bound, inclusive))
+        int order = slice_compare(member.text, bound);
+        if (order < 0 || (order == 0 && inclusive))
             low = middle + 1;
         else
             high = middle;
@@ -339,15 +335,9 @@ static uint64_t search_below_member(const struct entry *entry, struct slice boun
 }
 
 uint64_t zset_count_below_member(const struct entry *entry, struct slice bound, bool inclusive) {
-    if (!has_one_score(entry)) return search_below_member(entry, bound, inclusive);
-    if (!zset_is_embedded(entry))
-        return skiplist_count_below_member(skiplist_of(entry), bound, inclusive);
-    struct zset_iter iter;
-    struct zset_member member;
-    uint64_t below = 0;
-    zset_iter_start(&iter, entry, 0, true);
-    while (zset_iter_next_text(&iter, &member) && is_below(member.text, bound, inclusive)) below++;
-    return below;
+    if (zset_is_embedded(entry) || !has_one_score(entry))
+        return search_below_member(entry, bound, inclusive);
+    return skiplist_count_below_member(skiplist_of(entry), bound, inclusive);
 }
 
 /* --- Reading --- */

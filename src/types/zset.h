@@ -85,7 +85,7 @@ uint64_t zset_count_below(const struct entry *entry, double score, bool inclusiv
 
 /* Members that are less, or, when `inclusive`, less or equal, as bytes, where all have the same
  * score. Else what a binary search by rank finds, as if the members were in the order of their
- * bytes: the right number where they are. O(log² n) then, O(n log n) for a listpack. */
+ * bytes: the right number where they are. O(log² n) then. O(n log n) for a listpack, always. */
 uint64_t zset_count_below_member(const struct entry *entry, struct slice member, bool inclusive);
 
 /* --- Reading --- */
