@@ -2,7 +2,6 @@
 #include "admin/admin_commands.h"
 #include "admin/client_filter.h"
 #include "base/number.h"
-#include "engine/args.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
@@ -24,7 +23,7 @@ static void write_flags(const struct session *session, char out[16]) {
     if (session->flags & SESSION_SUBSCRIBED) *at++ = 'P';
     if (session->flags & SESSION_MULTI) *at++ = 'x';
     if (session->flags & waiting) *at++ = 'b';
-    if (transaction_is_touched(session)) *at++ = 'd';
+    if (session->transaction && session->transaction->watcher.is_touched) *at++ = 'd';
     if (session->flags & SESSION_DROPPED)
         *at++ = 'A';
     else if (session->flags & SESSION_CLOSING)
@@ -62,6 +61,9 @@ static sds append_memory(sds out, struct session *session) {
     size_t input = conn_pending_input(conn);
     size_t input_allocated = conn_input_allocated(conn);
     size_t output = conn_pending_output(conn);
+    const struct transaction *transaction = session->transaction;
+    long queued = session->flags & SESSION_MULTI ? (long)transaction->count : -1;
+    size_t watched = transaction ? transaction->watcher.count : 0;
     size_t argv = session->postponed ? session->postponed->allocated : blocking_allocated(session);
     return sds_append_format(out,
                              " sub=%zu psub=%zu ssub=%zu multi=%ld watch=%zu qbuf=%zu qbuf-free=%zu"
@@ -69,8 +71,7 @@ static sds append_memory(sds out, struct session *session) {
                              " tot-mem=%zu events=%s",
                              publish_count(session, PUBSUB_CHANNEL),
                              publish_count(session, PUBSUB_PATTERN),
-                             publish_count(session, PUBSUB_SHARD), transaction_count(session),
-                             transaction_watch_count(session), input,
+                             publish_count(session, PUBSUB_SHARD), queued, watched, input,
                              input_allocated > input ? input_allocated - input : 0, argv,
                              transaction_queue_allocated(session), output > 0, output,
                              client_memory_of(session), output ? "rw" : "r");

@@ -163,7 +163,7 @@ void config_resetstat_command(struct call *call) {
     stats_reset(&engine->stats);
     net_reset_totals(engine->net);
     engine->replication->stats = (struct replication_stats){0};
-    evict_reset_exceeded(engine);
+    engine->evict->exceeded_us = engine->evict->total_us = 0;
     lazyfree_reset_freed(engine->lazyfree);
     reply_ok(call->reply);
 }

@@ -11,10 +11,8 @@
 #include "base/glob.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "client/session_input.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
-#include "engine/usage.h"
 #include "memory/expire.h"
 #include "persist/rdb_length.h"
 #include "replication/replication.h"
@@ -87,7 +85,7 @@ static void populate_batch(struct engine *engine, struct populate *populate, uin
         struct keyref ref = keyspace_find_hashed(populate->keyspace, keys[i], hashes[i]);
         if (ref.entry) continue;
         string_set(&ref, keys[i], populate_value(populate, first + i));
-        entry_set_clock(ref.entry, usage_fresh(engine));
+        entry_set_clock(ref.entry, eviction_fresh_bits(&engine->eviction));
     }
 }
 

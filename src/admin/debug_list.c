@@ -172,6 +172,6 @@ void debug_packed_threshold(struct call *call) {
                     "ERR argument must be a memory value bigger than 1 and smaller than 4gb");
         return;
     }
-    call->engine->value_limits.list.plain_threshold = bytes;
+    call->engine->value_limits->list.plain_threshold = bytes;
     reply_ok(call->reply);
 }

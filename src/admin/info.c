@@ -12,11 +12,12 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/version.h"
-#include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
 #include "engine/own_expiry.h"
+#include "engine/waiter.h"
+#include "engine/watch.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
 #include "net/net.h"
@@ -135,10 +136,10 @@ static sds append_clients(struct engine *engine, sds out) {
         "total_blocking_keys_on_nokey:0\r\n",
         engine->clients->sessions.count - engine->replication->replicas.count,
         (long long)engine->config.maxclients, clients.largest_input, clients.largest_output,
-        blocking_session_count(engine->blocking) + engine->clients->pause.session_count,
-        engine->clients->pubsub.subscriber_count, engine->watches.watcher_count,
-        blocking_deadline_count(engine->blocking), engine->watches.keys.count,
-        blocking_key_count(engine->blocking));
+        engine->blocking->session_count + engine->clients->pause.session_count,
+        engine->clients->pubsub.subscriber_count, engine->watches->watcher_count,
+        timer_wheel_count(&engine->blocking->deadlines), engine->watches->keys.count,
+        engine->blocking->keys.count);
 }
 
 /* --- Memory --- */

@@ -4,13 +4,14 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
+#include "stats/latency.h"
 #include "table/command.h"
 
 /* --- The monitor's samples --- */
 
 static const struct latency_event *event_named(struct engine *engine, struct slice name) {
     int kind = latency_kind_named(name);
-    return kind < 0 ? NULL : engine->latency.events[kind];
+    return kind < 0 ? NULL : engine->latency->events[kind];
 }
 
 void latency_history_command(struct call *call) {
@@ -27,7 +28,7 @@ void latency_history_command(struct call *call) {
 void latency_latest_command(struct call *call) {
     size_t mark = reply_begin(call->reply), count = 0;
     for (int kind = 0; kind < LATENCY_KINDS; kind++) {
-        const struct latency_event *event = call->engine->latency.events[kind];
+        const struct latency_event *event = call->engine->latency->events[kind];
         if (!event) continue;
         const struct latency_sample *last = latency_sample_at(event, event->count - 1);
         count++;
@@ -44,10 +45,10 @@ void latency_reset_command(struct call *call) {
     struct engine *engine = call->engine;
     int64_t forgotten = 0;
     for (int kind = 0; call->argc == 2 && kind < LATENCY_KINDS; kind++)
-        forgotten += latency_forget(&engine->latency, (enum latency_kind)kind);
+        forgotten += latency_forget(engine->latency, (enum latency_kind)kind);
     for (size_t i = 2; i < call->argc; i++) {
         int kind = latency_kind_named(call->argv[i]);
-        if (kind >= 0) forgotten += latency_forget(&engine->latency, (enum latency_kind)kind);
+        if (kind >= 0) forgotten += latency_forget(engine->latency, (enum latency_kind)kind);
     }
     reply_integer(call->reply, forgotten);
 }

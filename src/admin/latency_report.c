@@ -2,6 +2,7 @@
 #include "admin/admin_commands.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
+#include "stats/latency.h"
 
 /* --- The graph --- */
 
@@ -70,7 +71,7 @@ static sds append_graph(sds out, const struct latency_event *event, int64_t now_
 void latency_graph_command(struct call *call) {
     struct slice name = call->argv[2];
     int kind = latency_kind_named(name);
-    const struct latency_event *event = kind < 0 ? NULL : call->engine->latency.events[kind];
+    const struct latency_event *event = kind < 0 ? NULL : call->engine->latency->events[kind];
     if (!event) {
         reply_error_format(call->reply, "ERR No samples available for event '%.*s'",
                            slice_precision(name), name.ptr);
@@ -91,7 +92,7 @@ static sds append_findings(struct engine *engine, sds out, int64_t now_s,
                            unsigned numbers[LATENCY_KINDS]) {
     unsigned number = 0;
     for (int kind = 0; kind < LATENCY_KINDS; kind++) {
-        const struct latency_event *event = engine->latency.events[kind];
+        const struct latency_event *event = engine->latency->events[kind];
         if (!event) continue;
         struct latency_summary summary = latency_summarize(event, now_s);
         numbers[kind] = ++number;

@@ -8,6 +8,7 @@
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/session.h"
+#include "store/keyspace.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

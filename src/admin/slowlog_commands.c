@@ -2,6 +2,7 @@
 #include "admin/admin_commands.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
+#include "stats/slowlog.h"
 
 static void answer_entry(struct reply *reply, const struct slowlog_entry *entry) {
     reply_array(reply, 6);
@@ -15,7 +16,7 @@ static void answer_entry(struct reply *reply, const struct slowlog_entry *entry)
 }
 
 void slowlog_get_command(struct call *call) {
-    const struct slowlog *log = &call->engine->slowlog;
+    const struct slowlog *log = call->engine->slowlog;
     int64_t wanted = 10;
     if (call->argc > 3) {
         call_bad_subcommand(call);
@@ -31,11 +32,11 @@ void slowlog_get_command(struct call *call) {
 }
 
 void slowlog_len_command(struct call *call) {
-    reply_integer(call->reply, (int64_t)call->engine->slowlog.count);
+    reply_integer(call->reply, (int64_t)call->engine->slowlog->count);
 }
 
 void slowlog_reset_command(struct call *call) {
-    slowlog_reset(&call->engine->slowlog);
+    slowlog_reset(call->engine->slowlog);
     reply_ok(call->reply);
 }
 

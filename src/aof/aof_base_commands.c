@@ -8,6 +8,7 @@
 #include "snapshot/child.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/key_delay.h"
+#include "store/keyspace.h"
 
 #include <errno.h>
 #include <stdio.h>

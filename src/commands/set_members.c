@@ -1,5 +1,4 @@
 /* SADD SREM SMOVE, SISMEMBER SMISMEMBER SCARD SMEMBERS SSCAN: members of one set by their names. */
-#include "base/number.h"
 #include "commands/commands.h"
 #include "commands/scan_common.h"
 #include "engine/call.h"

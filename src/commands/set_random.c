@@ -1,6 +1,5 @@
 /* SPOP SRANDMEMBER: members chosen at random. */
 #include "base/alloc.h"
-#include "base/number.h"
 #include "base/sds.h"
 #include "commands/commands.h"
 #include "commands/pop_options.h"

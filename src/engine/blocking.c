@@ -3,6 +3,7 @@
  * Invariants: a blocked key is in its database's table while it has a wait or stands in the ready
  * queue, and only then; a waiter's waits are all linked or all unlinked; a session has
  * SESSION_BLOCKED exactly while it has a waiter. */
+#include "base/chain.h"
 #include "engine/waiter.h"
 
 #include "base/alloc.h"
@@ -116,10 +117,6 @@ size_t blocking_allocated(const struct session *session) {
     return session->waiter ? session->waiter->allocated : 0;
 }
 
-void blocking_note_ticks(struct session *session, uint64_t ticks) {
-    session->waiter->ticks = ticks;
-}
-
 void blocking_remove(struct blocking *blocking, struct session *session) {
     struct waiter *waiter = session->waiter;
     if (!waiter) return;
@@ -222,16 +219,4 @@ void blocking_free(struct blocking *blocking) {
     keytable_free(&blocking->keys);
     net_timer_free(blocking->timer);
     mem_free(blocking);
-}
-
-size_t blocking_session_count(const struct blocking *blocking) {
-    return blocking->session_count;
-}
-
-size_t blocking_deadline_count(const struct blocking *blocking) {
-    return timer_wheel_count(&blocking->deadlines);
-}
-
-size_t blocking_key_count(const struct blocking *blocking) {
-    return blocking->keys.count;
 }

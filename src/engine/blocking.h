@@ -20,7 +20,6 @@
 
 struct blocking;
 struct engine;
-struct net;
 
 /* Returns the registry for `databases` databases; the caller frees it with blocking_free. It makes
  * a timer in engine->net, and calls `time_is_up` (blocking_time_is_up) when the deadline of a
@@ -37,9 +36,6 @@ void blocking_add(struct blocking *blocking, struct call *call,
  * keys. Each client that waits for a key is charged for the whole name. 0 when the session does not
  * wait. O(1). */
 size_t blocking_allocated(const struct session *session);
-
-/* Notes how many clock_ticks the command of the waiting session took before the wait. */
-void blocking_note_ticks(struct session *session, uint64_t ticks);
 
 /* A key was written: queues it as ready if a client waits for it. O(1); one test while no client
  * waits. */
@@ -73,11 +69,5 @@ bool blocking_is(const struct session *session, const struct waiter_kind *kind);
 /* Returns whether the session waits for work of another thread. Such a command has changed the data
  * already but has no reply yet. O(1). */
 bool blocking_is_for_work(const struct session *session);
-
-/* Return the number of sessions that wait, of those that have a deadline, and of keys that clients
- * wait for. O(1). */
-size_t blocking_session_count(const struct blocking *blocking);
-size_t blocking_deadline_count(const struct blocking *blocking);
-size_t blocking_key_count(const struct blocking *blocking);
 
 #endif

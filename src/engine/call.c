@@ -12,7 +12,6 @@
 #include "engine/own_expiry.h"
 #include "engine/slow.h"
 #include "engine/unknown_commands.h"
-#include "engine/usage.h"
 #include "resp/reply.h"
 #include "table/command.h"
 #include "types/string.h"
@@ -65,7 +64,7 @@ int64_t call_frequency(const struct call *call, const struct entry *entry) {
 
 void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s,
                     int64_t frequency) {
-    entry_set_clock(entry, usage_given(call->engine, idle_s, frequency));
+    entry_set_clock(entry, eviction_bits(&call->engine->eviction, idle_s, frequency));
 }
 
 /* On a replica, keys are deleted when the primary says so; but a client that may write to it must
@@ -180,7 +179,7 @@ void call_notify(struct call *call, enum event_class class, const char *event, s
 
 /* A key was just created; its entry has no access bits yet. */
 static void note_new(struct call *call, struct entry *entry, struct slice key) {
-    entry_set_clock(entry, usage_fresh(call->engine));
+    entry_set_clock(entry, eviction_fresh_bits(&call->engine->eviction));
     call_notify(call, EVENT_NEW, "new", key);
 }
 

@@ -25,7 +25,7 @@ call_make(struct engine *engine, enum call_origin origin, struct requester *requ
         .keyspace = engine->keyspaces[database],
         .database = database,
         .command = line.command,
-        .limits = &engine->value_limits,
+        .limits = engine->value_limits,
         .now_ms = engine->now_ms,
         .requester = requester,
         .origin = (uint8_t)origin,

@@ -13,7 +13,7 @@ static bool frees_in_pool(const struct keyspace *keyspace, enum changes_freeing 
 static bool replace(struct engine *engine, int database, struct keyspace *with,
                     enum changes_freeing freeing, uint64_t number) {
     struct keyspace *keyspace = engine->keyspaces[database];
-    watch_touch_database(&engine->watches, database, keyspace, with, engine->now_ms);
+    watch_touch_database(engine->watches, database, keyspace, with, engine->now_ms);
     bool in_pool = frees_in_pool(keyspace, freeing);
     bool is_awaited = engine->empty_keyspace(engine, keyspace, in_pool, number);
     if (with) keyspace_swap(keyspace, with);
@@ -28,8 +28,8 @@ bool changes_empty_database(struct engine *engine, int database, enum changes_fr
 
 void changes_swap_databases(struct engine *engine, int a, int b) {
     struct keyspace *first = engine->keyspaces[a], *second = engine->keyspaces[b];
-    watch_touch_database(&engine->watches, a, first, second, engine->now_ms);
-    watch_touch_database(&engine->watches, b, second, first, engine->now_ms);
+    watch_touch_database(engine->watches, a, first, second, engine->now_ms);
+    watch_touch_database(engine->watches, b, second, first, engine->now_ms);
     keyspace_swap(first, second);
     own_expiry_swap(engine, a, b);
     blocking_signal_database(engine, engine->blocking, a);

@@ -16,6 +16,7 @@
 #include "engine/blocking.h"
 #include "engine/call.h"
 #include "engine/engine.h"
+#include "engine/watch.h"
 #include "types/value.h"
 
 #include <stdbool.h>
@@ -29,14 +30,14 @@ struct function_set;
 static inline void changes_note_value(const struct call *call, const struct entry *entry,
                                       struct slice key) {
     struct engine *engine = call->engine;
-    watch_touch(&engine->watches, call->database, call->keyspace, key);
+    watch_touch(engine->watches, call->database, call->keyspace, key);
     if (value_wakes_clients(entry)) blocking_signal(engine->blocking, call->database, key);
 }
 
 /* The key was deleted, for whatever reason. As above. */
 static inline void changes_note_deletion(const struct call *call, struct slice key) {
     struct engine *engine = call->engine;
-    watch_touch(&engine->watches, call->database, call->keyspace, key);
+    watch_touch(engine->watches, call->database, call->keyspace, key);
     blocking_signal_deleted(engine->blocking, call->database, key);
 }
 

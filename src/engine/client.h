@@ -12,13 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct args;
-struct replica;
-struct resp_parser;
-struct subscriber;
-struct transaction;
-struct waiter;
-
 enum session_flag {
     SESSION_NEEDS_AUTH = 1 << 0,      /* requirepass is set and it has not authenticated */
     SESSION_BLOCKED = 1 << 1,         /* waits for a key or for work: input is kept, not run */

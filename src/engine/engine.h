@@ -7,18 +7,14 @@
 #ifndef PACKLIST_ENGINE_ENGINE_H
 #define PACKLIST_ENGINE_ENGINE_H
 
+#include "base/random.h"
 #include "config/config.h"
 #include "engine/checks.h"
 #include "engine/put_off.h"
-#include "engine/watch.h"
 #include "log/command_log.h"
 #include "log/reply_gate.h"
-#include "stats/latency.h"
-#include "stats/slowlog.h"
 #include "stats/stats.h"
 #include "store/eviction.h"
-#include "store/keyspace.h"
-#include "types/value_limits.h"
 
 /* The version of Redis whose commands and replies clients can rely on. */
 #define PACKLIST_REDIS_VERSION "7.2.4"
@@ -26,31 +22,8 @@
 /* The error for commands that are refused while data is loaded. */
 #define LOADING_REFUSAL "LOADING Redis is loading the dataset in memory"
 
-struct aof;
-struct blocking;
-struct child;
-struct clients;
-struct cron;
-struct data_lock;
-struct evict;
-struct expire;
-struct flushes;
-struct functions;
-struct lazyfree;
-struct listeners;
-struct load;
-struct net;
-struct oom_score;
-struct own_expiries;
-struct process_title;
+struct command;
 struct rdb_history;
-struct replication;
-struct save;
-struct incremental;
-struct scripts;
-struct shutdown;
-struct supervisor;
-struct unknown_commands;
 
 /* Reasons why some commands may not run at the moment. */
 enum restriction {
@@ -82,13 +55,13 @@ struct engine {
      * replication/replication.h. */
     bool (*describe_history)(const struct engine *engine, struct rdb_history *history);
 
-    struct keyspace **keyspaces;      /* config.databases of them */
-    struct value_limits value_limits; /* from the directives */
-    struct eviction_rules eviction;   /* policy and current time, for entries' access bits */
-    bool is_replica;                  /* another server says what changes, and what expires */
-    uint64_t dirty;                   /* changes since the server started */
-    uint32_t restrictions;            /* enum restriction; 0 nearly always */
-    const char *busy_refusal;         /* with RESTRICTED_BUSY: the error for other commands */
+    struct keyspace **keyspaces;       /* config.databases of them */
+    struct value_limits *value_limits; /* from the directives: types/value_limits.h */
+    struct eviction_rules eviction;    /* policy and current time, for entries' access bits */
+    bool is_replica;                   /* another server says what changes, and what expires */
+    uint64_t dirty;                    /* changes since the server started */
+    uint32_t restrictions;             /* enum restriction; 0 nearly always */
+    const char *busy_refusal;          /* with RESTRICTED_BUSY: the error for other commands */
 
     int64_t now_ms;    /* wall clock when the batch of requests, or a command in it, began */
     int64_t now_us;    /* the same in microseconds */
@@ -100,9 +73,9 @@ struct engine {
     uint64_t slow_ticks; /* commands that take this long are noted: engine/slow.h */
 
     sds argument; /* the current request's large argument, which a command may take over; or NULL */
-    struct functions *functions; /* engine/functions.h: libraries that users have loaded */
-    struct blocking *blocking;   /* engine/blocking.h */
-    struct watches watches;
+    struct functions *functions;       /* engine/functions.h: libraries that users have loaded */
+    struct blocking *blocking;         /* engine/blocking.h */
+    struct watches *watches;           /* engine/watch.h */
     struct own_expiries *own_expiries; /* engine/own_expiry.h; NULL nearly always */
 
     struct command_log command_log;
@@ -121,8 +94,8 @@ struct engine {
     struct replication *replication; /* replication/replication.h */
 
     struct stats stats;
-    struct slowlog slowlog;
-    struct latency_monitor latency;
+    struct slowlog *slowlog;         /* stats/slowlog.h */
+    struct latency_monitor *latency; /* stats/latency.h */
     struct {
         size_t unauthenticated; /* of clients: session/client_memory.h */
         size_t replicas;        /* what only replicas need that are behind: stream and payloads */

@@ -20,9 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct engine;
-struct function_library;
-
 struct function {
     sds name;
     sds key;         /* the name in lower case: calls may write it in any case */

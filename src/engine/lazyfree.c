@@ -37,9 +37,9 @@ struct batch {
 
 struct lazyfree {
     struct net *net;
-    void (*freed)(void *arg, uint64_t number);
-    bool (*keeps)(void *arg, struct entry *entry);
-    void *arg; /* the first argument of `freed` and `keeps` */
+    struct engine *engine;
+    void (*freed)(struct engine *engine, uint64_t number);
+    bool (*keeps)(struct engine *engine, struct entry *entry);
     struct batch filling;
     struct batch running;
     bool in_flight;
@@ -106,7 +106,7 @@ static void hand_over(struct lazyfree *lazyfree);
 static void report_freed(const struct lazyfree *lazyfree) {
     const struct batch *batch = &lazyfree->running;
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->items[i].number) lazyfree->freed(lazyfree->arg, batch->items[i].number);
+        if (batch->items[i].number) lazyfree->freed(lazyfree->engine, batch->items[i].number);
 }
 
 /* `freed` may add items: `in_flight` is still true then, so they go to `filling`. */
@@ -148,7 +148,7 @@ bool lazyfree_is_much(const struct entry *entry) {
 }
 
 void lazyfree_entry(struct lazyfree *lazyfree, struct entry *entry, bool in_pool) {
-    if (lazyfree->keeps && lazyfree->keeps(lazyfree->arg, entry)) return;
+    if (lazyfree->keeps && lazyfree->keeps(lazyfree->engine, entry)) return;
     if (!in_pool || !lazyfree_is_much(entry)) {
         value_free(entry);
         return;
@@ -204,13 +204,11 @@ static void do_nothing(void *arg) {
 
 /* Starts the threads now, which takes a millisecond, rather than while a client waits for its first
  * UNLINK. */
-struct lazyfree *lazyfree_new(struct net *net, void (*freed)(void *arg, uint64_t number),
-                              bool (*keeps)(void *arg, struct entry *entry), void *arg) {
-    struct lazyfree *lazyfree = mem_alloc_zeroed(sizeof(*lazyfree));
-    lazyfree->net = net;
-    lazyfree->freed = freed;
-    lazyfree->keeps = keeps;
-    lazyfree->arg = arg;
+struct lazyfree *lazyfree_new(struct net *net, struct engine *engine,
+                              void (*freed)(struct engine *engine, uint64_t number),
+                              bool (*keeps)(struct engine *engine, struct entry *entry)) {
+    struct lazyfree *lazyfree = mem_alloc(sizeof(*lazyfree));
+    *lazyfree = (struct lazyfree){.net = net, .engine = engine, .freed = freed, .keeps = keeps};
     net_pool_run(net, do_nothing, do_nothing, NULL);
     return lazyfree;
 }

@@ -16,16 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct engine;
 struct lazyfree;
 struct net;
 
 /* Starts the threads of `net`'s pool and uses them from now on. The caller frees the result with
- * lazyfree_free. The loop calls `freed` with `arg` when a keyspace that has a number has been
+ * lazyfree_free. The loop calls `freed` when a keyspace that has a number has been
  * freed, never from inside another function of this module. Before an entry is freed, `keeps` (NULL
  * allowed) is called: it returns true when it has taken the entry over, because a snapshot still
  * reads it. */
-struct lazyfree *lazyfree_new(struct net *net, void (*freed)(void *arg, uint64_t number),
-                              bool (*keeps)(void *arg, struct entry *entry), void *arg);
+struct lazyfree *lazyfree_new(struct net *net, struct engine *engine,
+                              void (*freed)(struct engine *engine, uint64_t number),
+                              bool (*keeps)(struct engine *engine, struct entry *entry));
 
 /* Call it before net_free: the thread stops at the next step, also in the middle of a keyspace. */
 void lazyfree_stop(struct lazyfree *lazyfree);

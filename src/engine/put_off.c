@@ -11,10 +11,6 @@ bool put_off_add(struct engine *engine, enum put_off_work work) {
     return true;
 }
 
-void put_off_begin(struct engine *engine) {
-    engine->put_off.is_possible = true;
-}
-
 bool put_off_end(struct engine *engine) {
     struct put_off *put_off = &engine->put_off;
     bool is_due = false;

@@ -19,7 +19,7 @@ enum put_off_work {
 };
 
 struct put_off {
-    bool is_possible; /* EXEC runs its queue */
+    bool is_possible; /* EXEC runs its queue: it sets it */
     bool is_due[PUT_OFF_COUNT];
     /* Set at the start. Each brings what it is about in line with its directive. */
     void (*work[PUT_OFF_COUNT])(struct engine *engine);
@@ -29,8 +29,7 @@ struct put_off {
  * caller does it at once. O(1). */
 bool put_off_add(struct engine *engine, enum put_off_work work);
 
-/* Call them around the queue of EXEC. The second returns whether there is work for put_off_run. */
-void put_off_begin(struct engine *engine);
+/* Call it after the queue of EXEC. Returns whether there is work for put_off_run. */
 bool put_off_end(struct engine *engine);
 
 /* Does the work that is due. Outside of units. */

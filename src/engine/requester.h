@@ -5,10 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct command;
-struct engine;
-struct session;
-
 /* The kind of error that a command has replied, for code that does not read the text. */
 enum call_error {
     CALL_ERROR_NONE,

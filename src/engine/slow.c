@@ -5,6 +5,7 @@
 #include "engine/client.h"
 #include "engine/engine.h"
 #include "net/conn.h"
+#include "stats/slowlog.h"
 #include "table/command.h"
 
 static uint64_t monitor_threshold_us(struct engine *engine) {
@@ -27,7 +28,7 @@ void slow_configure(struct engine *engine) {
 static void note_latency(struct engine *engine, enum latency_kind kind, uint64_t us) {
     if (us < monitor_threshold_us(engine)) return;
     uint64_t ms = us / 1000;
-    latency_note(&engine->latency, kind, clock_wall_ms() / 1000,
+    latency_note(engine->latency, kind, clock_wall_ms() / 1000,
                  ms > UINT32_MAX ? UINT32_MAX : (uint32_t)ms);
 }
 
@@ -53,7 +54,7 @@ void slow_note_command(const struct call *call, struct session *session, uint64_
         entry.peer = slice_of_cstr(conn_peer_name(conn_of_session(session), peer));
         if (session->name) entry.name = sds_slice(session->name);
     }
-    slowlog_add(&engine->slowlog, &entry, (size_t)engine->config.slowlog_max_len);
+    slowlog_add(engine->slowlog, &entry, (size_t)engine->config.slowlog_max_len);
 }
 
 uint64_t slow_begin(struct engine *engine) {

@@ -6,7 +6,6 @@
 #ifndef PACKLIST_ENGINE_SLOW_H
 #define PACKLIST_ENGINE_SLOW_H
 
-#include "base/slice.h"
 #include "stats/latency.h"
 #include "table/command.h"
 

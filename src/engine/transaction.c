@@ -1,10 +1,8 @@
 #include "engine/transaction.h"
 
 #include "base/alloc.h"
-#include "engine/args.h"
 #include "engine/client.h"
 #include "engine/engine.h"
-#include "engine/transaction_queue.h"
 #include "resp/reply.h"
 #include "table/command.h"
 
@@ -23,7 +21,7 @@ void transaction_end(struct session *session) {
     struct engine *engine = session->requester.engine;
     struct transaction *transaction = session->transaction;
     if (!transaction) return;
-    watch_clear(&engine->watches, &transaction->watcher);
+    watch_clear(engine->watches, &transaction->watcher);
     for (size_t i = 0; i < transaction->count; i++) args_free(transaction->queue[i].args);
     mem_free(transaction->queue);
     mem_free(transaction);
@@ -74,18 +72,6 @@ uint32_t transaction_flags(const struct session *session, uint32_t flags) {
     const struct transaction *transaction = session->transaction;
     if (!transaction) return flags;
     return (flags | transaction->command_flags) & ~(transaction->missing_flags & permissions);
-}
-
-long transaction_count(const struct session *session) {
-    return session->flags & SESSION_MULTI ? (long)session->transaction->count : -1;
-}
-
-size_t transaction_watch_count(const struct session *session) {
-    return session->transaction ? session->transaction->watcher.count : 0;
-}
-
-bool transaction_is_touched(const struct session *session) {
-    return session->transaction && session->transaction->watcher.is_touched;
 }
 
 size_t transaction_counted_bytes(const struct session *session) {

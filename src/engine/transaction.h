@@ -12,6 +12,8 @@
 #define PACKLIST_ENGINE_TRANSACTION_H
 
 #include "base/slice.h"
+#include "engine/args.h"
+#include "engine/watch.h"
 #include "resp/reply.h"
 #include "table/command.h"
 
@@ -20,6 +22,26 @@
 #include <stdint.h>
 
 struct session;
+
+struct queued {
+    const struct command *command;
+    struct args *args;
+};
+
+struct transaction {
+    struct watcher watcher;
+    struct queued *queue;
+    size_t count;
+    size_t capacity;
+    size_t counted_bytes; /* bytes that client-query-buffer-limit counts */
+    size_t args_allocated;
+    uint32_t command_flags; /* flags that any queued command has */
+    uint32_t missing_flags; /* … and those that any of them does not have */
+    bool is_aborted;        /* a command could not be queued */
+};
+
+/* Returns the session's transaction; makes one if it has none. The session owns it. */
+struct transaction *transaction_begin(struct session *session);
 
 /* Queues a command of a session in MULTI and replies QUEUED. `flags`: those with which EXEC is
  * checked. O(bytes of the arguments). */
@@ -43,13 +65,11 @@ void transaction_end(struct session *session);
  * of them have it. O(1). */
 uint32_t transaction_flags(const struct session *session, uint32_t flags);
 
-/* For CLIENT LIST: the number of queued commands (-1 outside MULTI) and of watched keys. The bytes
- * that client-query-buffer-limit counts for the queue, as Redis does: the arguments, and a pointer
- * to each. The bytes of memory of the queue, and of queue and watched keys. O(1). */
-long transaction_count(const struct session *session);
-size_t transaction_watch_count(const struct session *session);
-bool transaction_is_touched(const struct session *session); /* a key that it watches has changed */
+/* Returns the bytes that client-query-buffer-limit counts for the queue, as Redis does: the
+ * arguments, and a pointer to each. O(1). */
 size_t transaction_counted_bytes(const struct session *session);
+
+/* Return the bytes of memory of the queue, and of queue and watched keys. O(1). */
 size_t transaction_queue_allocated(const struct session *session);
 size_t transaction_allocated(const struct session *session);
 

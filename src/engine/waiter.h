@@ -3,14 +3,11 @@
 #ifndef PACKLIST_ENGINE_WAITER_H
 #define PACKLIST_ENGINE_WAITER_H
 
-#include "base/chain.h"
 #include "ds/timer_wheel.h"
 #include "engine/args.h"
 #include "engine/blocking.h"
 #include "engine/client.h"
 #include "engine/keytable.h"
-
-struct blocked_key;
 
 /* One waiter in one key's list. */
 struct wait {

@@ -21,8 +21,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct watch_set;
-
 struct watches {
     struct keytable keys;   /* struct watched_key */
     size_t watcher_count;   /* watchers that watch at least one key */

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 struct blocking;
-struct call;
 struct engine;
 struct session;
 struct waiter_kind;

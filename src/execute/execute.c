@@ -1,13 +1,13 @@
 #include "execute/execute.h"
 
 #include "base/clock.h"
-#include "engine/blocking.h"
 #include "engine/call_make.h"
 #include "engine/checks.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
 #include "engine/slow.h"
 #include "engine/transaction.h"
+#include "engine/waiter.h"
 #include "execute/admission.h"
 #include "persist/newer_commands.h"
 #include "resp/reply.h"
@@ -161,7 +161,7 @@ static inline __attribute__((always_inline)) void end_run(struct run run, const 
     uint64_t now = clock_ticks();
     run.requester->engine->ticks = now;
     if (run.origin == ORIGIN_CLIENT && session->waiter)
-        blocking_note_ticks(session, now - run.ticks_begin);
+        session->waiter->ticks = now - run.ticks_begin;
     else
         count(run, call, now - run.ticks_begin);
     feed_monitors(call);

@@ -2,7 +2,6 @@
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
-#include "engine/transaction_queue.h"
 #include "execute/execute.h"
 #include "execute/execute_commands.h"
 #include "resp/reply.h"
@@ -66,8 +65,8 @@ void exec_command(struct call *call) {
                watch_has_expired(&transaction->watcher, engine->keyspaces, call->now_ms)) {
         reply_null_array(call->reply);
     } else {
-        watch_clear(&engine->watches, &transaction->watcher);
-        put_off_begin(engine);
+        watch_clear(engine->watches, &transaction->watcher);
+        engine->put_off.is_possible = true;
         run_queue(call, transaction);
         execute_end_transaction(session);
     }
@@ -86,7 +85,7 @@ void watch_command(struct call *call) {
         struct keyref ref = keyspace_find(call->keyspace, call->argv[i]);
         int64_t expiry_ms = ref.entry ? entry_expiry(ref.entry) : -1;
         bool is_expired = expiry_ms >= 0 && call->now_ms > expiry_ms;
-        watch_add(&call->engine->watches, &transaction->watcher, call->database, call->argv[i],
+        watch_add(call->engine->watches, &transaction->watcher, call->database, call->argv[i],
                   is_expired);
     }
     reply_ok(call->reply);
@@ -95,7 +94,7 @@ void watch_command(struct call *call) {
 void unwatch_command(struct call *call) {
     struct session *session = call_session(call);
     if (session->flags & SESSION_MULTI)
-        watch_clear(&call->engine->watches, &session->transaction->watcher);
+        watch_clear(call->engine->watches, &session->transaction->watcher);
     else
         transaction_end(session);
     reply_ok(call->reply);

@@ -74,7 +74,7 @@ static void report_out_of_memory(size_t size) {
 }
 
 static bool is_daemon(struct engine *engine) {
-    return engine->config.daemonize && !supervisor_is_there(engine);
+    return engine->config.daemonize && engine->supervisor->kind == SUPERVISED_NO;
 }
 
 /* Replaces the C library's function behind assert(), which writes only to standard error, not to

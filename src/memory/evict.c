@@ -44,10 +44,6 @@ int64_t evict_total_exceeded_ms(const struct engine *engine) {
     return engine->evict->total_us / 1000 + evict_current_exceeded_ms(engine);
 }
 
-void evict_reset_exceeded(struct engine *engine) {
-    engine->evict->exceeded_us = engine->evict->total_us = 0;
-}
-
 /* --- Keys --- */
 
 size_t evict_uncounted_output(const struct engine *engine) {

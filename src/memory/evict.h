@@ -38,10 +38,8 @@ bool evict_step(struct engine *engine);
  * maxmemory: each evicted key adds to it. O(1). */
 size_t evict_uncounted_output(const struct engine *engine);
 
-/* For INFO: milliseconds since the limit is exceeded (0: it is not), and in total.
- * evict_reset_exceeded sets both to zero. */
+/* For INFO: milliseconds since the limit is exceeded (0: it is not), and in total. */
 int64_t evict_current_exceeded_ms(const struct engine *engine);
 int64_t evict_total_exceeded_ms(const struct engine *engine);
-void evict_reset_exceeded(struct engine *engine);
 
 #endif

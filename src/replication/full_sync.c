@@ -14,7 +14,6 @@
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/incremental.h"
-#include "snapshot/save.h"
 #include "snapshot/snapshot.h"
 
 #include <errno.h>

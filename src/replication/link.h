@@ -23,10 +23,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct conn;
-struct dial;
-struct net_timer;
-
 enum link_state {
     LINK_WAITS,
     LINK_CONNECTS,

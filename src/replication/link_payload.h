@@ -17,7 +17,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct engine;
 struct link;
 struct payload_file;
 

@@ -3,7 +3,6 @@
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "replication/link.h"
-#include "snapshot/load.h"
 
 typedef unsigned long long llu;
 

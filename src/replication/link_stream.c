@@ -1,6 +1,5 @@
 #include "replication/link_stream.h"
 
-#include "base/log.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"

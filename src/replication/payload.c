@@ -5,7 +5,6 @@
 #include "replication/payload.h"
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "base/random.h"
 #include "net/pool.h"
 #include "net/wake.h"

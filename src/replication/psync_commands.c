@@ -7,7 +7,6 @@
 #include "replication/link_report.h"
 #include "replication/replication.h"
 #include "replication/replication_commands.h"
-#include "resp/parser.h"
 #include "session/session.h"
 
 /* --- REPLCONF --- */

@@ -1,12 +1,10 @@
 /* replicaof_commands: REPLICAOF and SLAVEOF: whose replica the server is. */
 #include "base/log.h"
-#include "base/number.h"
 #include "engine/engine.h"
 #include "net/conn.h"
 #include "replication/link.h"
 #include "replication/replication_commands.h"
 #include "session/session.h"
-#include "snapshot/load.h"
 
 static const char *client_name(const struct call *call, char buffer[CONN_NAME_MAX]) {
     return conn_peer_name(conn_of_session(call_session(call)), buffer);

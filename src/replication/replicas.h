@@ -17,8 +17,6 @@
 #include <stdint.h>
 
 struct engine;
-struct session;
-struct sync_group;
 
 enum replica_state {
     REPLICA_NEW,        /* it has sent REPLCONF, but has not asked for the stream */

@@ -9,7 +9,6 @@
 #include "aof/aof.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "execute/blocking_serve.h"
 #include "replication/replication.h"
 #include "replication/replication_commands.h"
 #include "resp/reply.h"

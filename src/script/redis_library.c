@@ -7,7 +7,6 @@
 #include "script/script.h"
 #include "script/script_cache.h"
 #include "script/script_run.h"
-#include "script/value_sink.h"
 #include "table/command.h"
 
 #include <stdio.h>

@@ -19,12 +19,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct alarm;
-struct command;
-struct engine;
-struct function_runner;
-struct script_run;
-
 struct scripts {
     struct engine *engine;
     struct machine *machine; /* for EVAL */

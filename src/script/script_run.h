@@ -11,10 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct machine;
-struct script_busy;
-struct scripts;
-
 /* What is run. */
 struct script_program {
     struct machine *machine;

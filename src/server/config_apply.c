@@ -20,6 +20,7 @@
 #include "session/session.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/save.h"
+#include "types/value_limits.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,22 +36,22 @@ static int64_t clamp(int64_t value, int64_t min, int64_t max) {
 
 static void apply_value_limits(struct engine *engine) {
     const struct config *config = &engine->config;
-    engine->value_limits.set =
+    engine->value_limits->set =
         (struct set_limits){.intset_entries = (size_t)config->set_max_intset_entries,
                             .listpack_entries = (size_t)config->set_max_listpack_entries,
                             .listpack_value = (size_t)config->set_max_listpack_value};
-    engine->value_limits.hash =
+    engine->value_limits->hash =
         (struct listpack_limits){.listpack_entries = (size_t)config->hash_max_listpack_entries,
                                  .listpack_value = (size_t)config->hash_max_listpack_value};
-    engine->value_limits.zset =
+    engine->value_limits->zset =
         (struct listpack_limits){.listpack_entries = (size_t)config->zset_max_listpack_entries,
                                  .listpack_value = (size_t)config->zset_max_listpack_value};
-    engine->value_limits.stream =
+    engine->value_limits->stream =
         (struct stream_limits){.node_bytes = (size_t)config->stream_node_max_bytes,
                                .node_entries = (size_t)config->stream_node_max_entries};
-    engine->value_limits.list.fill =
+    engine->value_limits->list.fill =
         (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
-    engine->value_limits.list.compress_depth =
+    engine->value_limits->list.compress_depth =
         (uint16_t)clamp(config->list_compress_depth, 0, DEPTH_MAX);
 }
 

@@ -122,10 +122,6 @@ void cron_start(struct engine *engine) {
     cron_reschedule(engine);
 }
 
-void cron_stop(struct engine *engine) {
-    net_timer_free(engine->cron->timer);
-}
-
 void cron_reschedule(struct engine *engine) {
     uint64_t period = 1000 / (uint64_t)engine->config.hz;
     net_timer_start(engine->cron->timer, period, period);

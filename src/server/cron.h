@@ -14,9 +14,8 @@ struct cron {
     int64_t decayed_ms; /* steady_ms when memory was last returned, or that work was begun */
 };
 
-/* Start the timer, in engine->net; stop and free it. */
+/* Makes the timer, in engine->net, and starts it. The caller frees it. */
 void cron_start(struct engine *engine);
-void cron_stop(struct engine *engine);
 
 /* Applies a changed hz. */
 void cron_reschedule(struct engine *engine);

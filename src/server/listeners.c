@@ -116,20 +116,14 @@ static enum listen_status open_missing(struct engine *engine, struct endpoints *
     return LISTEN_OK;
 }
 
-/* Returns whether an endpoint is open on the configured port that only the old configuration
- * names. */
-static bool has_overlapping(struct engine *engine) {
+/* Returns whether an endpoint is open on the configured port that the configuration names, or that
+ * only the old one names. */
+static bool has_endpoint(struct engine *engine, bool wanted) {
     const struct endpoints *tcp = &engine->listeners->tcp;
     for (size_t i = 0; i < tcp->count; i++)
-        if (tcp->items[i].port == engine->config.port && !is_wanted(engine, &tcp->items[i]))
+        if (tcp->items[i].port == engine->config.port &&
+            is_wanted(engine, &tcp->items[i]) == wanted)
             return true;
-    return false;
-}
-
-static bool has_wanted(struct engine *engine) {
-    const struct endpoints *tcp = &engine->listeners->tcp;
-    for (size_t i = 0; i < tcp->count; i++)
-        if (is_wanted(engine, &tcp->items[i])) return true;
     return false;
 }
 
@@ -150,14 +144,14 @@ static void close_unwanted(struct engine *engine) {
 bool listeners_reopen(struct engine *engine, sds *error) {
     struct endpoints fresh, *tcp = &engine->listeners->tcp;
     enum listen_status status = open_missing(engine, &fresh, error);
-    if (status == LISTEN_IN_USE && has_overlapping(engine)) {
+    if (status == LISTEN_IN_USE && has_endpoint(engine, false)) {
         close_unwanted(engine);
         sds_free(*error);
         *error = NULL;
         status = open_missing(engine, &fresh, error);
     }
     if (status != LISTEN_OK) return false;
-    if (fresh.count == 0 && !has_wanted(engine) && asks_for_tcp(engine)) {
+    if (fresh.count == 0 && !has_endpoint(engine, true) && asks_for_tcp(engine)) {
         *error = sds_append_format(sds_new(SLICE("")),
                                    "None of the bind addresses is available on port %d",
                                    (int)engine->config.port);

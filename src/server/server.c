@@ -1,16 +1,18 @@
 /* server: makes, runs and frees the state of the process. */
 #include "engine/engine.h"
+#include "engine/watch.h"
 #include "net/nested_poll.h"
 #include "net/net.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
 #include "session/clients.h"
+#include "stats/latency.h"
+#include "stats/slowlog.h"
 #include "table/command.h"
 
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "client/evict_clients.h"
 #include "client/session_input.h"
 #include "engine/blocking.h"
@@ -59,7 +61,7 @@ static bool before_poll(void *arg) {
     bool more = expire_step(engine);
     more |= evict_step(engine);
     more |= incremental_step(engine);
-    more |= watch_step(&engine->watches);
+    more |= watch_step(engine->watches);
     session_resume_all(engine);
     if (engine->config.maxmemory_clients) more |= evict_clients(engine);
     server_release_replies(engine);
@@ -93,14 +95,6 @@ static bool fail(sds *error, const char *text) {
     return false;
 }
 
-static void on_keyspace_freed(void *arg, uint64_t number) {
-    flush_freed(arg, number);
-}
-
-static bool keep_entry(void *arg, struct entry *entry) {
-    return incremental_keep_entry(arg, entry);
-}
-
 bool server_start(struct engine *engine, sds *error) {
     const char *reason;
     assert(!engine->net);
@@ -127,7 +121,7 @@ bool server_start(struct engine *engine, sds *error) {
     make_keyspaces(engine);
     functions_init(engine->functions);
     engine->publish_event = publish_event;
-    engine->lazyfree = lazyfree_new(engine->net, on_keyspace_freed, keep_entry, engine);
+    engine->lazyfree = lazyfree_new(engine->net, engine, flush_freed, incremental_keep_entry);
     engine->empty_keyspace = incremental_flush_keyspace;
     session_list_init(&engine->clients->sessions);
     engine->clients->retire_session = session_retire;
@@ -136,7 +130,7 @@ bool server_start(struct engine *engine, sds *error) {
     slow_configure(engine);
     engine->blocking = blocking_new(engine, (int)engine->config.databases, blocking_time_is_up);
     engine->scripts = scripts_new(engine);
-    watches_init(&engine->watches, (int)engine->config.databases);
+    watches_init(engine->watches, (int)engine->config.databases);
     pubsub_init(&engine->clients->pubsub);
     if (!data_lock_at_start(engine, error)) return false;
     save_start(engine);
@@ -168,7 +162,7 @@ void server_run(struct engine *engine) {
 
 void server_stop(struct engine *engine) {
     listeners_close(engine);
-    cron_stop(engine);
+    net_timer_free(engine->cron->timer);
     expire_stop(engine);
     link_stop(engine);
     while (engine->clients->sessions.first) session_close(engine->clients->sessions.first);
@@ -177,7 +171,7 @@ void server_stop(struct engine *engine) {
     incremental_end_all(engine);
     session_list_free(&engine->clients->sessions);
     blocking_free(engine->blocking);
-    watches_free(&engine->watches);
+    watches_free(engine->watches);
     monitors_free(&engine->clients->monitors);
     targets_stop();
     own_expiry_forget_all(engine);
@@ -195,8 +189,8 @@ void server_free(struct engine *engine) {
     save_stop(engine);
     aof_free(engine);
     stats_free(&engine->stats);
-    slowlog_reset(&engine->slowlog);
-    latency_forget_all(&engine->latency);
+    slowlog_reset(engine->slowlog);
+    latency_forget_all(engine->latency);
     resp_parser_free(&engine->clients->parser);
     outbox_free(&engine->clients->reading);
     outbox_free(&engine->clients->brief);

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "engine/unknown_commands.h"
+#include "engine/watch.h"
 #include "execute/flush.h"
 #include "memory/evict.h"
 #include "memory/expire.h"
@@ -22,6 +23,9 @@
 #include "snapshot/incremental.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
+#include "stats/latency.h"
+#include "stats/slowlog.h"
+#include "types/value_limits.h"
 
 struct server_state {
     struct engine engine;
@@ -33,6 +37,10 @@ struct server_state {
     struct aof aof;
     struct functions functions;
     struct replication replication;
+    struct value_limits value_limits;
+    struct watches watches;
+    struct slowlog slowlog;
+    struct latency_monitor latency;
     struct unknown_commands unknown_commands;
     struct flushes flushes;
     struct expire expire;
@@ -56,6 +64,10 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.aof = &state->aof;
     state->engine.functions = &state->functions;
     state->engine.replication = &state->replication;
+    state->engine.value_limits = &state->value_limits;
+    state->engine.watches = &state->watches;
+    state->engine.slowlog = &state->slowlog;
+    state->engine.latency = &state->latency;
     state->engine.unknown_commands = &state->unknown_commands;
     state->engine.flushes = &state->flushes;
     state->engine.expire = &state->expire;

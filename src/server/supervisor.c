@@ -109,10 +109,6 @@ void supervisor_find(struct engine *engine) {
     if (wanted == SUPERVISED_UPSTART) find_upstart(engine->supervisor, job);
 }
 
-bool supervisor_is_there(const struct engine *engine) {
-    return engine->supervisor->kind != SUPERVISED_NO;
-}
-
 const char *supervisor_name(const struct engine *engine) {
     enum supervision kind = engine->supervisor->kind;
     return kind == SUPERVISED_SYSTEMD ? "systemd" : kind == SUPERVISED_UPSTART ? "upstart" : "no";

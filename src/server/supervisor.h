@@ -20,7 +20,7 @@
 struct engine;
 
 struct supervisor {
-    enum supervision kind; /* never SUPERVISED_AUTO */
+    enum supervision kind; /* never SUPERVISED_AUTO; with one, the server stays in the foreground */
     int fd;                /* the next two: with SUPERVISED_SYSTEMD */
     struct sockaddr_un address;
     socklen_t address_len;
@@ -32,9 +32,6 @@ struct supervisor {
 /* Finds the configured supervisor in the environment. If it is not there, that is logged. Call it
  * once, before the server starts. */
 void supervisor_find(struct engine *engine);
-
-/* Returns whether there is a supervisor; the server then stays in the foreground. O(1). */
-bool supervisor_is_there(const struct engine *engine);
 
 /* Returns "no", "upstart" or "systemd": a static text. */
 const char *supervisor_name(const struct engine *engine);

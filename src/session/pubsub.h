@@ -20,9 +20,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct subscription;
-struct topic;
-
 enum pubsub_kind { PUBSUB_CHANNEL, PUBSUB_PATTERN, PUBSUB_SHARD, PUBSUB_KINDS };
 
 struct pubsub {

@@ -4,7 +4,6 @@
 
 #include "engine/client.h"
 #include "net/conn.h"
-#include "resp/parser.h"
 #include "resp/reply.h"
 
 #include <stdbool.h>

@@ -11,9 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hashtable;
-struct session;
-
 struct session_list {
     struct session *first;
     struct session *last;

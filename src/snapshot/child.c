@@ -8,6 +8,7 @@
 #include "net/net.h"
 #include "process/oom_score.h"
 #include "process/process_title.h"
+#include "store/keyspace.h"
 
 #include <assert.h>
 #include <errno.h>

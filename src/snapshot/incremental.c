@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/slow.h"
-#include "persist/rdb_file.h"
 #include "snapshot/incremental_internal.h"
 #include "snapshot/snapshot.h"
 

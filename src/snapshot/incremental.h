@@ -62,8 +62,6 @@ struct incremental_stats {
     uint64_t longest_step_us;
 };
 
-struct incremental_iterator;
-
 /* A flushed keyspace that the snapshot still needs. */
 struct incremental_keyspace {
     struct keyspace *keyspace;

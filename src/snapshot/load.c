@@ -8,7 +8,6 @@
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
 #include "engine/functions.h"
-#include "engine/usage.h"
 #include "net/net.h"
 #include "snapshot/key_delay.h"
 #include "types/value.h"
@@ -168,8 +167,8 @@ static bool refuse_duplicate(struct engine *engine, struct loader *loader, struc
 
 static uint32_t clock_of(struct engine *engine, struct rdb_usage usage) {
     int64_t value = usage.value > INT64_MAX ? INT64_MAX : (int64_t)usage.value;
-    return usage_given(engine, usage.kind == RDB_USAGE_IDLE ? value : -1,
-                       usage.kind == RDB_USAGE_FREQUENCY ? value : -1);
+    return eviction_bits(&engine->eviction, usage.kind == RDB_USAGE_IDLE ? value : -1,
+                         usage.kind == RDB_USAGE_FREQUENCY ? value : -1);
 }
 
 /* Adds the entry, and takes ownership of it. Leaves out an expired key, unless it is kept. False
@@ -357,7 +356,7 @@ static void note_failure(const struct rdb_file *file, const char *name, enum loa
 static enum load_status load_source(struct engine *engine, struct rdb_source bytes,
                                     const struct load_order *order, uint64_t *end) {
     struct rdb_file_options options = {
-        .values = {.limits = engine->value_limits},
+        .values = {.limits = *engine->value_limits},
         .checksum = engine->config.rdbchecksum && !engine->skip_checksums,
         .skip_unknown = engine->config.rdb_skip_unknown_types,
         .hide_keys = engine->config.hide_user_data_from_log,

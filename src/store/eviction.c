@@ -7,6 +7,7 @@
 #include "store/eviction.h"
 
 #include "base/checked.h"
+#include "store/keyspace.h"
 
 /* --- The pool --- */
 
@@ -149,6 +150,19 @@ static bool find_candidate(const struct eviction_candidate *candidate, struct ke
     if (!ref->entry) return false;
     if (eviction_is_volatile(rules->policy) && entry_expiry(ref->entry) < 0) return false;
     return witness_of(ref->entry, rules) == candidate->witness;
+}
+
+uint32_t eviction_fresh_bits(const struct eviction_rules *rules) {
+    return eviction_is_lfu(rules->policy) ? access_lfu_make(rules->lfu_minute, ACCESS_LFU_FIRST)
+                                          : rules->lru_clock;
+}
+
+uint32_t eviction_bits(const struct eviction_rules *rules, int64_t idle_s, int64_t frequency) {
+    bool is_lfu = eviction_is_lfu(rules->policy);
+    if (is_lfu && frequency >= 0)
+        return access_lfu_make(rules->lfu_minute, (uint32_t)frequency & ACCESS_LFU_MAX);
+    if (!is_lfu && idle_s >= 0) return access_lru_before(rules->lru_clock, idle_s);
+    return eviction_fresh_bits(rules);
 }
 
 bool eviction_choose(struct eviction_pool *pool, struct keyspace *const *keyspaces, int count,

@@ -8,7 +8,12 @@
 
 #include "base/random.h"
 #include "store/access.h"
-#include "store/keyspace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct keyref;
+struct keyspace;
 
 enum eviction_policy {
     EVICTION_VOLATILE_LRU,
@@ -84,6 +89,12 @@ struct eviction_rules {
     uint32_t lfu_minute; /* now, as access_lfu_minute_at */
     struct access_lfu_rules lfu;
 };
+
+/* Return the access bits of a key that was just created; and of one that has not been used for
+ * `idle_s` seconds, or whose LFU counter is `frequency` (0 … 255); -1 where one is not known. Only
+ * the one that the policy counts is used; if it is not known, the bits are those of a new key. */
+uint32_t eviction_fresh_bits(const struct eviction_rules *rules);
+uint32_t eviction_bits(const struct eviction_rules *rules, int64_t idle_s, int64_t frequency);
 
 /* Chooses the key to evict from `count` keyspaces: sets *ref and *database. False when the policy
  * allows no key to be evicted. The pool must be empty when the policy differs from the last call's.

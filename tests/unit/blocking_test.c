@@ -138,8 +138,8 @@ static void kinds_are_told_apart(void **state) {
     assert_false(blocking_is(&world.sessions[1], &for_work));
     assert_false(blocking_is_for_work(&world.sessions[1]));
     assert_false(blocking_is(&world.sessions[2], &for_work));
-    assert_int_equal(blocking_session_count(world.engine.blocking), 2);
-    assert_int_equal(blocking_key_count(world.engine.blocking), 1);
+    assert_int_equal(world.engine.blocking->session_count, 2);
+    assert_int_equal(world.engine.blocking->keys.count, 1);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

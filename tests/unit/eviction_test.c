@@ -2,6 +2,8 @@
  * LRU comes to the exact order. */
 #include "store/eviction.h"
 
+#include "store/keyspace.h"
+
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "unit/seed.h"

@@ -25,8 +25,8 @@ static bool is_settling;
 static uint64_t freed_numbers[8];
 static size_t freed_count;
 
-static void note_freed(void *arg, uint64_t number) {
-    (void)arg;
+static void note_freed(struct engine *engine, uint64_t number) {
+    (void)engine;
     assert_true(freed_count < sizeof(freed_numbers) / sizeof(freed_numbers[0]));
     freed_numbers[freed_count++] = number;
 }
@@ -175,7 +175,7 @@ int main(void) {
     const char *error;
     net = net_new(&error);
     net_on_before_poll(net, look, NULL);
-    lazyfree = lazyfree_new(net, note_freed, NULL, NULL);
+    lazyfree = lazyfree_new(net, NULL, note_freed, NULL);
     lazyfree_entry(lazyfree, make_list(1000),
                    true); /* the threads have started: they own some memory */
     run_until_free();
