@@ -20,6 +20,7 @@
 #include "ds/leftovers.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct capture;
 
@@ -66,6 +67,14 @@ void capture_end(struct capture *capture);
  * NULL for a structure that finds its captures otherwise. O(1). */
 void *capture_begin(const struct capture_functions *functions, size_t size, struct capture **place,
                     size_t *left);
+
+/* A structure may count epochs: each capture begins one, and each piece has the epoch in which it
+ * was made, so that a capture reads the pieces that are older than the epoch `now`. Returns the
+ * capture, which may be NULL, if it reads a piece of this epoch; else NULL. O(1). */
+static inline struct capture *capture_reading(struct capture *capture, uint64_t epoch,
+                                              uint64_t now) {
+    return capture && epoch != now ? capture : NULL;
+}
 
 /* Frees memory of `size` bytes (mem_good_size), or leaves it to the capture that reads it, unless
  * that is NULL. O(1). */

@@ -127,7 +127,7 @@ static void own_segment(struct recordtable *table, size_t index) {
 
 uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket) {
     struct recordtable_segment *segment = recordtable__segment(table, bucket);
-    if (__builtin_expect(recordtable__reader(table, segment->epoch) != NULL, 0))
+    if (__builtin_expect(capture_reading(table->capture, segment->epoch, table->epoch) != NULL, 0))
         own_segment(table, bucket >> SEGMENTED_BITS);
     return &segment->blocks[bucket & (SEGMENTED_ITEMS - 1)];
 }

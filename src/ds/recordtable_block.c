@@ -183,7 +183,7 @@ void recordtable__text_free(struct recordtable *table, struct record_text *text)
     size_t size = mem_good_size(text_size(text->len));
     table->text_bytes -= size;
     table->texts--;
-    capture_drop(recordtable__reader(table, text->epoch), text, size);
+    capture_drop(capture_reading(table->capture, text->epoch, table->epoch), text, size);
 }
 
 /* --- Changing --- */

@@ -234,11 +234,6 @@ static inline void recordtable__note_count(struct recordtable *table, size_t cou
     if (count > table->survey_most) table->survey_most = count;
 }
 
-/* The capture that reads what was made in this epoch, or NULL. */
-static inline struct capture *recordtable__reader(const struct recordtable *table, uint64_t epoch) {
-    return epoch != table->epoch ? table->capture : NULL;
-}
-
 /* One bucket more or less when the load asks for it. O(block). */
 void recordtable__balance(struct recordtable *table);
 

@@ -453,7 +453,7 @@ static void make_fit(struct skiplist *list, struct skiplist_path *path, uint64_t
     unsigned height = skiplist_node_height(node);
     size_t records = skiplist_range_records(&all) + size;
     bool packs = skiplist_node_packs(node, key);
-    if (packs && !skiplist__reader(list, node->epoch) &&
+    if (packs && !capture_reading(list->capture, node->epoch, list->epoch) &&
         skiplist_node_size_for(height, all.to + 1, node->width, records) <=
             skiplist_node_size(node))
         return;
@@ -566,7 +566,7 @@ static void settle(struct skiplist *list, struct skiplist_path *path) {
 static void cut_node(struct skiplist *list, struct skiplist_path *path, unsigned from,
                      unsigned to) {
     struct skiplist_node *node = path->node;
-    if (to - from == 1 && !skiplist__reader(list, node->epoch)) {
+    if (to - from == 1 && !capture_reading(list->capture, node->epoch, list->epoch)) {
         skiplist_node_delete(node, from);
         return;
     }
@@ -658,7 +658,7 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
     uint64_t key = skiplist_key(score);
     struct skiplist_node *node = place->node;
     unsigned slot = place->slot;
-    if (!skiplist__reader(list, node->epoch) && keeps_place(node, slot, key) &&
+    if (!capture_reading(list->capture, node->epoch, list->epoch) && keeps_place(node, slot, key) &&
         skiplist_node_packs(node, key)) {
         skiplist_node_set_key(node, slot, key);
         return;

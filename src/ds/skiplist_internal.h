@@ -86,16 +86,14 @@ static inline void skiplist__prefetch_node(const struct skiplist_node *node) {
     for (size_t at = 0; at < 384; at += 64) prefetch((const char *)node + at);
 }
 
-/* Returns the capture that reads the node, or long member, of this epoch, or NULL. */
-static inline struct capture *skiplist__reader(const struct skiplist *list, uint32_t epoch) {
-    return epoch != list->epoch ? list->capture : NULL;
-}
+/* Bytes of the list's own struct, as allocated. */
+size_t skiplist__struct_size(void);
 
 /* Frees a node or long member that the list does not use any more, or leaves it to the capture. */
 static inline void skiplist__drop(struct skiplist *list, void *memory, size_t size,
                                   uint32_t epoch) {
     list->nodes_bytes -= size;
-    capture_drop(skiplist__reader(list, epoch), memory, size);
+    capture_drop(capture_reading(list->capture, epoch, list->epoch), memory, size);
 }
 
 /* How the index computes hashes again. */

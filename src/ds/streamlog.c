@@ -87,12 +87,7 @@ size_t streamlog_allocations(const struct streamlog *log) {
 
 /* --- Memory that a capture may read --- */
 
-/* The capture that reads the items of the segment; that reads the node of an open one; or NULL. */
-static struct capture *segment_reader(const struct streamlog *log,
-                                      const struct streamlog_segment *segment) {
-    return segment->epoch != log->epoch ? log->capture : NULL;
-}
-
+/* The capture that reads the node of an open segment, or NULL. */
 static struct capture *node_reader(const struct streamlog *log, const struct streamlog_item *item) {
     return item->node & STREAMLOG_SHARED ? log->capture : NULL;
 }
@@ -100,7 +95,7 @@ static struct capture *node_reader(const struct streamlog *log, const struct str
 /* Gives the segment items of its own, with room for `capacity`. */
 static void replace_items(struct streamlog *log, struct streamlog_segment *segment,
                           size_t capacity) {
-    struct capture *reader = segment_reader(log, segment);
+    struct capture *reader = capture_reading(log->capture, segment->epoch, log->epoch);
     struct streamlog_item *items = mem_alloc(items_size(capacity));
     for (size_t i = 0; i < segment->count; i++) {
         items[i] = segment->items[i];
@@ -117,7 +112,7 @@ static void replace_items(struct streamlog *log, struct streamlog_segment *segme
 /* The segment, whose items may be changed. */
 static struct streamlog_segment *open_segment(struct streamlog *log, size_t index) {
     struct streamlog_segment *segment = &log->segments[index];
-    if (__builtin_expect(segment_reader(log, segment) != NULL, 0))
+    if (__builtin_expect(capture_reading(log->capture, segment->epoch, log->epoch) != NULL, 0))
         replace_items(log, segment, segment->capacity);
     return segment;
 }

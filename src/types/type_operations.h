@@ -58,7 +58,7 @@ static inline size_t type_free_effort(size_t allocations, size_t bytes) {
 
 /* A smaller value is copied sooner than captured and released. */
 #ifdef TINY_LIMITS
-enum { VALUE_CAPTURE_MIN = 256 };
+enum { VALUE_CAPTURE_MIN = 1024 };
 #else
 enum { VALUE_CAPTURE_MIN = 64 * 1024 };
 #endif
