@@ -121,8 +121,8 @@ static inline uint64_t linear_bits_reversed(uint64_t x) {
  *
  * Reading hashes with their bits reversed as fractions of 1, a bucket that uses l bits holds one
  * whole interval of length 2^-l, whichever split or merge made it. The cursor is a point:
- * everything below it has been visited. So each call of a scan visits the interval around the point and moves
- * to its end, and growing and shrinking between the calls does not matter. O(1). */
+ * everything below it has been visited. So each call of a scan visits the interval around the
+ * point and moves to its end, and growing and shrinking between the calls does not matter. O(1). */
 static inline uint64_t linear_scan_next(const struct linear *linear, size_t bucket) {
     unsigned bits = linear_bits(linear, bucket);
     if (bits == 0) return 0;

@@ -15,8 +15,8 @@
  * records are not just the sums of lengths.
  *
  * Linear hashing (ds/linear_hashing.h): a bucket has one block, or none when it is empty. A bucket
- * is added as soon as the blocks have more than BLOCK_TARGET bytes on average, and removed when they
- * have less than 5/8 of that.
+ * is added as soon as the blocks have more than BLOCK_TARGET bytes on average, and removed when
+ * they have less than 5/8 of that.
  *
  * Copy on write. Each capture begins an epoch. It copies the directory, and from then on owns
  * nothing, but reads all segments, blocks and texts of before. The table replaces a segment that

@@ -19,8 +19,8 @@
  *      512. When it is full it moves to the next class; when a third of it is empty, to the class
  *      that its items need. So small arrays are small.
  *   3. Each further segment is allocated with room for 512 items, and freed with its last item.
- *   4. A full directory doubles. When no more than a quarter of it is used, it becomes half as long.
- *      With one segment it has one entry, which is inside the struct if it is a mere pointer.
+ *   4. A full directory doubles. When no more than a quarter of it is used, it halves. With one
+ *      segment it has one entry, which is inside the struct if it is a mere pointer.
  *
  * Cost: push and pop are O(1). At most they copy 512 items, or, once in a doubling or halving of
  * the array, the directory. Memory: at most one segment that is nearly empty, and the directory. */
