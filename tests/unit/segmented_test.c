@@ -35,7 +35,7 @@ static void assert_words(const struct segmented *array) {
     for (size_t i = 0; i < array->count; i++) assert_int_equal(*segmented_word(array, i), i * 3);
 }
 
-static void test_items_are_as_they_were_pushed(void **state) {
+static void items_are_as_they_were_pushed(void **state) {
     (void)state;
     struct segmented array;
     segmented_init(&array, sizeof(uint64_t), sizeof(uint64_t *));
@@ -53,7 +53,7 @@ static void test_items_are_as_they_were_pushed(void **state) {
     assert_true(segmented_check(&array));
 }
 
-static void test_allocated_is_what_the_allocator_counts(void **state) {
+static void allocated_is_what_the_allocator_counts(void **state) {
     (void)state;
     struct segmented array;
     segmented_init(&array, sizeof(uint64_t), sizeof(uint64_t *));
@@ -69,7 +69,7 @@ static void test_allocated_is_what_the_allocator_counts(void **state) {
     assert_int_equal(segmented_allocated(&array), 0);
 }
 
-static void test_memory_follows_the_items(void **state) {
+static void memory_follows_the_items(void **state) {
     (void)state;
     struct segmented array;
     segmented_init(&array, sizeof(uint64_t), sizeof(uint64_t *));
@@ -82,7 +82,7 @@ static void test_memory_follows_the_items(void **state) {
     segmented_free(&array);
 }
 
-static void test_a_step_to_and_fro_moves_nothing_between_segments(void **state) {
+static void a_step_to_and_fro_moves_nothing_between_segments(void **state) {
     (void)state;
     struct segmented array;
     segmented_init(&array, sizeof(uint64_t), sizeof(uint64_t *));
@@ -97,7 +97,7 @@ static void test_a_step_to_and_fro_moves_nothing_between_segments(void **state) 
     segmented_free(&array);
 }
 
-static void test_items_are_aligned_to_their_size(void **state) {
+static void items_are_aligned_to_their_size(void **state) {
     (void)state;
     struct segmented array;
     segmented_init(&array, 64, sizeof(char *));
@@ -112,7 +112,7 @@ static void test_items_are_aligned_to_their_size(void **state) {
     segmented_free(&array);
 }
 
-static void test_entries_keep_what_their_owner_notes(void **state) {
+static void entries_keep_what_their_owner_notes(void **state) {
     (void)state;
     struct segmented array;
     segmented_init(&array, sizeof(uint64_t), sizeof(struct entry));
@@ -133,12 +133,12 @@ static void test_entries_keep_what_their_owner_notes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_items_are_as_they_were_pushed),
-        cmocka_unit_test(test_allocated_is_what_the_allocator_counts),
-        cmocka_unit_test(test_memory_follows_the_items),
-        cmocka_unit_test(test_a_step_to_and_fro_moves_nothing_between_segments),
-        cmocka_unit_test(test_items_are_aligned_to_their_size),
-        cmocka_unit_test(test_entries_keep_what_their_owner_notes),
+        cmocka_unit_test(items_are_as_they_were_pushed),
+        cmocka_unit_test(allocated_is_what_the_allocator_counts),
+        cmocka_unit_test(memory_follows_the_items),
+        cmocka_unit_test(a_step_to_and_fro_moves_nothing_between_segments),
+        cmocka_unit_test(items_are_aligned_to_their_size),
+        cmocka_unit_test(entries_keep_what_their_owner_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
