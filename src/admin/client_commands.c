@@ -74,8 +74,7 @@ void client_reply_command(struct call *call) {
 static bool parse_switch(struct call *call, bool *on) {
     *on = slice_is(call->argv[2], "on");
     if (*on || slice_is(call->argv[2], "off")) return true;
-    call_syntax_error(call);
-    return false;
+    return call_syntax_error(call);
 }
 
 void client_no_evict_command(struct call *call) {

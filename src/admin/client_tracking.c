@@ -26,8 +26,7 @@ static bool check_redirection(struct call *call, size_t index) {
     int64_t id;
     if (!call_integer(call, index, &id)) return false;
     if (id > 0 && session_list_find(&call->engine->clients->sessions, (uint64_t)id)) return true;
-    reply_error(call->reply, "ERR The client ID you want redirect to does not exist");
-    return false;
+    return reply_error(call->reply, "ERR The client ID you want redirect to does not exist");
 }
 
 static bool check_tracking_options(struct call *call) {
@@ -40,8 +39,7 @@ static bool check_tracking_options(struct call *call) {
             i++;
         } else if (!slice_is(option, "bcast") && !slice_is(option, "optin") &&
                    !slice_is(option, "optout") && !slice_is(option, "noloop")) {
-            call_syntax_error(call);
-            return false;
+            return call_syntax_error(call);
         }
     }
     return true;

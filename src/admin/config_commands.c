@@ -94,16 +94,12 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
     for (size_t i = 0; i < count; i++) {
         struct slice name = call->argv[2 + 2 * i];
         const struct config_directive *directive = find(name);
-        if (!directive) {
-            reply_error_format(call->reply,
-                               "ERR Unknown option or number of arguments for CONFIG SET - '%.*s'",
-                               slice_precision(name), name.ptr);
-            return false;
-        }
-        if (config_is_denied_loading(directive) && engine->restrictions & RESTRICTED_LOADING) {
-            reply_error(call->reply, LOADING_REFUSAL);
-            return false;
-        }
+        if (!directive)
+            return reply_error_format(
+                call->reply, "ERR Unknown option or number of arguments for CONFIG SET - '%.*s'",
+                slice_precision(name), name.ptr);
+        if (config_is_denied_loading(directive) && engine->restrictions & RESTRICTED_LOADING)
+            return reply_error(call->reply, LOADING_REFUSAL);
         const char *why = NULL;
         if (!config_is_mutable(directive))
             why = "can't set immutable config";

@@ -6,8 +6,7 @@
 
 static bool start(struct call *call, struct digest *digest) {
     if (digest_start(digest)) return true;
-    reply_error(call->reply, "ERR the system's library does not compute SHA-1");
-    return false;
+    return reply_error(call->reply, "ERR the system's library does not compute SHA-1");
 }
 
 static void answer(struct call *call, const uint8_t bytes[DIGEST_SIZE]) {

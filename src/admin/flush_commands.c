@@ -12,8 +12,7 @@ static bool parse_mode(struct call *call, bool *async) {
     if (call->argc == 1) return true;
     *async = slice_is(call->argv[1], "async");
     if (call->argc == 2 && (*async || slice_is(call->argv[1], "sync"))) return true;
-    call_syntax_error(call);
-    return false;
+    return call_syntax_error(call);
 }
 
 /* While a file is loaded everything is freed at once, because old and new data may not fit into

@@ -14,8 +14,7 @@ bool bit_parse_offset(struct call *call, size_t index, unsigned width, uint64_t 
         *offset = (uint64_t)value;
         return true;
     }
-    reply_error(call->reply, "ERR bit offset is not an integer or out of range");
-    return false;
+    return reply_error(call->reply, "ERR bit offset is not an integer or out of range");
 }
 
 void setbit_command(struct call *call) {
@@ -58,18 +57,14 @@ struct range {
 static bool parse_unit(struct call *call, size_t index, bool *in_bits) {
     *in_bits = slice_is(call->argv[index], "bit");
     if (*in_bits || slice_is(call->argv[index], "byte")) return true;
-    call_syntax_error(call);
-    return false;
+    return call_syntax_error(call);
 }
 
 /* Reads "start [end [BYTE | BIT]]" from argv[index] on; what is missing stays as it is. Whether the
  * unit is read before the end decides which of several errors is replied. */
 static bool parse_range(struct call *call, size_t index, bool unit_first, struct range *range) {
     size_t given = call->argc - index;
-    if (given > 3) {
-        call_syntax_error(call);
-        return false;
-    }
+    if (given > 3) return call_syntax_error(call);
     if (given > 0 && !call_integer(call, index, &range->start)) return false;
     if (given > 2 && unit_first && !parse_unit(call, index + 2, &range->in_bits)) return false;
     if (given > 1 && !call_integer(call, index + 1, &range->end)) return false;
@@ -153,8 +148,7 @@ static bool parse_operation(struct call *call, enum bits_operation *operation) {
         *operation = (enum bits_operation)i;
         return check_source_count(call, *operation, names[i]);
     }
-    call_syntax_error(call);
-    return false;
+    return call_syntax_error(call);
 }
 
 /* Finds the texts of the sources, and the length of the longest one. Returns false after
@@ -220,7 +214,7 @@ static void store_combined(struct call *call, enum bits_operation operation, str
 }
 
 void bitop_command(struct call *call) {
-    enum bits_operation operation;
+    enum bits_operation operation = BITS_AND;
     size_t count = call->argc - 3, longest = 0;
     if (!parse_operation(call, &operation)) return;
     struct slice *sources = mem_alloc(count * sizeof(*sources));

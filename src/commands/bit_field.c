@@ -26,9 +26,9 @@ static bool parse_type(struct call *call, size_t index, struct bits_type *type) 
         *type = (struct bits_type){is_signed, (uint8_t)width};
         if (width >= 1 && width <= (is_signed ? 64 : 63)) return true;
     }
-    reply_error(call->reply, "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 "
-                             "is not supported but i64 is.");
-    return false;
+    return reply_error(call->reply,
+                       "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 "
+                       "is not supported but i64 is.");
 }
 
 static bool parse_overflow(struct call *call, size_t index, enum bits_overflow *overflow) {
@@ -39,8 +39,7 @@ static bool parse_overflow(struct call *call, size_t index, enum bits_overflow *
         *overflow = (enum bits_overflow)i;
         return true;
     }
-    reply_error(call->reply, "ERR Invalid OVERFLOW type specified");
-    return false;
+    return reply_error(call->reply, "ERR Invalid OVERFLOW type specified");
 }
 
 /* Finds the action of the word at argv[index], if enough arguments follow it. */
@@ -57,8 +56,7 @@ static bool parse_action(struct call *call, size_t index, enum field_action *act
         *action = (enum field_action)i;
         if (index + actions[i].arguments < call->argc) return true;
     }
-    call_syntax_error(call);
-    return false;
+    return call_syntax_error(call);
 }
 
 /* Reads the operation at argv[*index] and moves *index past it. The mode of an OVERFLOW stays in

@@ -36,8 +36,7 @@ static bool parse_usage(struct call *call, size_t index, int64_t max, int64_t *v
                         const char *error) {
     if (!call_integer(call, index, value)) return false;
     if (*value >= 0 && *value <= max) return true;
-    reply_error(call->reply, error);
-    return false;
+    return reply_error(call->reply, error);
 }
 
 static bool parse_options(struct call *call, struct restore *restore) {
@@ -56,8 +55,7 @@ static bool parse_options(struct call *call, struct restore *restore) {
             if (!parse_usage(call, ++i, UINT8_MAX, &restore->frequency, bad_frequency))
                 return false;
         } else {
-            call_syntax_error(call);
-            return false;
+            return call_syntax_error(call);
         }
     }
     return true;
@@ -67,10 +65,7 @@ static bool parse_options(struct call *call, struct restore *restore) {
 static bool parse_ttl(struct call *call, struct restore *restore) {
     int64_t ttl;
     if (!call_integer(call, 2, &ttl)) return false;
-    if (ttl < 0) {
-        reply_error(call->reply, "ERR Invalid TTL value, must be >= 0");
-        return false;
-    }
+    if (ttl < 0) return reply_error(call->reply, "ERR Invalid TTL value, must be >= 0");
     if (ttl == 0)
         restore->expiry_ms = -1;
     else if (restore->absolute)

@@ -27,15 +27,12 @@ static bool parse_conditions(struct call *call, unsigned *conditions) {
         }
         *conditions |= 1u << option;
     }
-    if (*conditions & EXPIRE_NX && *conditions != EXPIRE_NX) {
-        reply_error(call->reply,
-                    "ERR NX and XX, GT or LT options at the same time are not compatible");
-        return false;
-    }
-    if (*conditions & EXPIRE_GT && *conditions & EXPIRE_LT) {
-        reply_error(call->reply, "ERR GT and LT options at the same time are not compatible");
-        return false;
-    }
+    if (*conditions & EXPIRE_NX && *conditions != EXPIRE_NX)
+        return reply_error(call->reply,
+                           "ERR NX and XX, GT or LT options at the same time are not compatible");
+    if (*conditions & EXPIRE_GT && *conditions & EXPIRE_LT)
+        return reply_error(call->reply,
+                           "ERR GT and LT options at the same time are not compatible");
     return true;
 }
 
@@ -46,8 +43,7 @@ static bool parse_time(struct call *call, int64_t unit_ms, int64_t base_ms, int6
     if (!__builtin_mul_overflow(time, unit_ms, &time) &&
         !__builtin_add_overflow(time, base_ms, expiry_ms))
         return true;
-    call_bad_expiry(call);
-    return false;
+    return call_bad_expiry(call);
 }
 
 static bool conditions_hold(unsigned conditions, int64_t old_ms, int64_t new_ms) {
@@ -70,7 +66,7 @@ static void propagate_absolute(struct call *call, int64_t expiry_ms) {
 
 static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
     unsigned conditions;
-    int64_t expiry_ms;
+    int64_t expiry_ms = -1;
     if (!parse_conditions(call, &conditions)) return;
     if (!parse_time(call, unit_ms, base_ms, &expiry_ms)) return;
     struct slice key = call->argv[1];

@@ -6,36 +6,25 @@
 bool field_list_parse(struct call *call, size_t index, const char *count_error,
                       struct field_list *fields) {
     int64_t count;
-    if (index + 1 >= call->argc) {
-        call_wrong_arity(call);
-        return false;
-    }
-    if (!slice_is(call->argv[index], "fields")) {
-        reply_error(call->reply,
-                    "ERR Mandatory argument FIELDS is missing or not at the right position");
-        return false;
-    }
+    if (index + 1 >= call->argc) return call_wrong_arity(call);
+    if (!slice_is(call->argv[index], "fields"))
+        return reply_error(call->reply,
+                           "ERR Mandatory argument FIELDS is missing or not at the right position");
     if (!call_integer_in(call, index + 1, 1, INT64_MAX, &count, count_error)) return false;
     *fields = (struct field_list){call->argv + index + 2, call->argc - index - 2};
     if ((uint64_t)count == fields->count) return true;
-    reply_error(call->reply, "ERR The `numfields` parameter must match the number of arguments");
-    return false;
+    return reply_error(call->reply,
+                       "ERR The `numfields` parameter must match the number of arguments");
 }
 
 bool field_expiry_parse(struct call *call, size_t index, int64_t unit_ms, int64_t base_ms,
                         int64_t *expiry_ms) {
     int64_t time;
     if (!call_integer(call, index, &time)) return false;
-    if (time < 0) {
-        reply_error(call->reply, "ERR invalid expire time, must be >= 0");
-        return false;
-    }
+    if (time < 0) return reply_error(call->reply, "ERR invalid expire time, must be >= 0");
     bool is_late =
         time > HASH_EXPIRY_MAX_MS / unit_ms || time * unit_ms > HASH_EXPIRY_MAX_MS - base_ms;
-    if (is_late && !call_is_repeated(call)) {
-        call_bad_expiry(call);
-        return false;
-    }
+    if (is_late && !call_is_repeated(call)) return call_bad_expiry(call);
     *expiry_ms = is_late ? HASH_EXPIRY_MAX_MS : base_ms + time * unit_ms;
     return true;
 }
@@ -49,10 +38,7 @@ bool field_expiry_option(struct call *call, size_t index, int64_t *expiry_ms) {
     struct slice option = call->argv[index];
     bool relative = slice_is(option, "ex") || slice_is(option, "px");
     bool seconds = slice_is(option, "ex") || slice_is(option, "exat");
-    if (index + 1 == call->argc) {
-        call_wrong_arity(call);
-        return false;
-    }
+    if (index + 1 == call->argc) return call_wrong_arity(call);
     return field_expiry_parse(call, index + 1, seconds ? 1000 : 1, relative ? call->now_ms : 0,
                               expiry_ms);
 }

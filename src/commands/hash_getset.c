@@ -96,26 +96,20 @@ struct setex {
 /* FIELDS count field value …, the word at argv[index]: they end the command. */
 static bool parse_pairs(struct call *call, size_t index, struct setex *setex) {
     int64_t count;
-    if (index + 3 >= call->argc) {
-        call_wrong_arity(call);
-        return false;
-    }
+    if (index + 3 >= call->argc) return call_wrong_arity(call);
     if (!call_integer_in(call, index + 1, 1, INT32_MAX, &count, "ERR invalid number of fields"))
         return false;
     size_t left = call->argc - index - 2;
     setex->pairs = call->argv + index + 2;
     setex->count = left / 2;
     if (left % 2 == 0 && (uint64_t)count == setex->count) return true;
-    call_wrong_arity(call);
-    return false;
+    return call_wrong_arity(call);
 }
 
 /* FNX or FXX. */
 static bool parse_condition(struct call *call, bool is_new, struct setex *setex) {
-    if (setex->only_new || setex->only_existing) {
-        reply_error(call->reply, "ERR Only one of FXX or FNX arguments can be specified");
-        return false;
-    }
+    if (setex->only_new || setex->only_existing)
+        return reply_error(call->reply, "ERR Only one of FXX or FNX arguments can be specified");
     setex->only_new = is_new;
     setex->only_existing = !is_new;
     return true;
@@ -123,11 +117,10 @@ static bool parse_condition(struct call *call, bool is_new, struct setex *setex)
 
 /* KEEPTTL, or a word with a time (`expires`). Moves *index to its last argument. */
 static bool parse_expiry(struct call *call, size_t *index, bool expires, struct setex *setex) {
-    if (setex->expires || setex->keeps_expiry) {
-        reply_error(call->reply,
-                    "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified");
-        return false;
-    }
+    if (setex->expires || setex->keeps_expiry)
+        return reply_error(
+            call->reply,
+            "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified");
     setex->expires = expires;
     setex->keeps_expiry = !expires;
     return !expires || field_expiry_option(call, (*index)++, &setex->expiry_ms);
@@ -152,8 +145,7 @@ static bool parse_setex(struct call *call, struct setex *setex) {
         if (slice_is(call->argv[i], "fields")) return parse_pairs(call, i, setex);
         if (!parse_setex_option(call, &i, setex)) return false;
     }
-    call_wrong_arity(call);
-    return false;
+    return call_wrong_arity(call);
 }
 
 static bool field_condition_holds(struct call *call, const struct entry *entry,

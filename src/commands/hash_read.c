@@ -96,13 +96,9 @@ static void reply_one(struct call *call) {
 static bool parse_choice(struct call *call, int64_t *count) {
     if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, count, NULL)) return false;
     if (call->argc == 3) return true;
-    if (call->argc > 4 || !slice_is(call->argv[3], "withvalues")) {
-        call_syntax_error(call);
-        return false;
-    }
+    if (call->argc > 4 || !slice_is(call->argv[3], "withvalues")) return call_syntax_error(call);
     if (*count >= -INT64_MAX / 2 && *count <= INT64_MAX / 2) return true;
-    reply_error(call->reply, "ERR value is out of range");
-    return false;
+    return reply_error(call->reply, "ERR value is out of range");
 }
 
 void hrandfield_command(struct call *call) {

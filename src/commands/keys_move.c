@@ -54,10 +54,7 @@ void renamenx_command(struct call *call) {
 static bool parse_database(struct call *call, size_t index, int *database) {
     int64_t number;
     if (!call_integer_in(call, index, INT32_MIN, INT32_MAX, &number, NULL)) return false;
-    if (number < 0 || number >= call_database_count(call)) {
-        call_bad_database(call);
-        return false;
-    }
+    if (number < 0 || number >= call_database_count(call)) return call_bad_database(call);
     *database = (int)number;
     return true;
 }
@@ -76,8 +73,7 @@ static bool parse_copy(struct call *call, struct copy_options *options) {
         } else if (slice_is(call->argv[i], "db") && i + 1 < call->argc) {
             if (!parse_database(call, ++i, &options->database)) return false;
         } else {
-            call_syntax_error(call);
-            return false;
+            return call_syntax_error(call);
         }
     }
     return true;

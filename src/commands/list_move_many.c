@@ -20,25 +20,20 @@ struct many_moves {
 
 /* --- Arguments: source destination LEFT|RIGHT LEFT|RIGHT … [COUNT|EXACTLY count OBO|BULK] --- */
 
-static bool refuse(struct call *call) {
-    call_syntax_error(call);
-    return false;
-}
-
 /* Parses the two ends, and what stands from argv[at] on. Otherwise replies the error. */
 static bool parse(struct call *call, size_t at, struct many_moves *moves) {
     int64_t count = 1;
     *moves = (struct many_moves){.count = 1};
     if (!call_list_end(call, 3, &moves->from) || !call_list_end(call, 4, &moves->to)) return false;
     if (call->argc == at) return true;
-    if (call->argc != at + 3) return refuse(call);
+    if (call->argc != at + 3) return call_syntax_error(call);
     moves->exactly = slice_is(call->argv[at], "exactly");
-    if (!moves->exactly && !slice_is(call->argv[at], "count")) return refuse(call);
+    if (!moves->exactly && !slice_is(call->argv[at], "count")) return call_syntax_error(call);
     if (!call_integer_in(call, at + 1, 1, INT64_MAX, &count, "ERR count should be greater than 0"))
         return false;
     moves->count = (uint64_t)count;
     moves->in_bulk = slice_is(call->argv[at + 2], "bulk");
-    return moves->in_bulk || slice_is(call->argv[at + 2], "obo") || refuse(call);
+    return moves->in_bulk || slice_is(call->argv[at + 2], "obo") || call_syntax_error(call);
 }
 
 /* --- Moving --- */

@@ -12,10 +12,10 @@ static bool parse_rank(struct call *call, size_t index, int64_t *rank) {
     /* INT64_MIN has no positive counterpart. */
     if (!call_integer_in(call, index, -INT64_MAX, INT64_MAX, rank, NULL)) return false;
     if (*rank != 0) return true;
-    reply_error(call->reply,
-                "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second "
-                "... or use negative to start from the end of the list");
-    return false;
+    return reply_error(
+        call->reply,
+        "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second "
+        "... or use negative to start from the end of the list");
 }
 
 static bool parse_lpos(struct call *call, struct lpos *lpos) {

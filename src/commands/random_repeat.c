@@ -4,8 +4,7 @@ bool random_repeat_begin(struct random_repeat *repeat, struct call *call, uint64
     *repeat = (struct random_repeat){
         .call = call, .left = count, .mark = call->reply->len, .size_max = call_string_max(call)};
     if (count <= RANDOM_REPEAT_MAX) return true;
-    reply_error(call->reply, "ERR value is out of range");
-    return false;
+    return reply_error(call->reply, "ERR value is out of range");
 }
 
 bool random_repeat_next(struct random_repeat *repeat) {
@@ -15,8 +14,7 @@ bool random_repeat_next(struct random_repeat *repeat) {
     repeat->end = reply->len;
     if (reply->len - repeat->mark > repeat->size_max) {
         reply_truncate(reply, repeat->mark);
-        reply_error(reply, "ERR reply exceeds maximum allowed size (proto-max-bulk-len)");
-        return false;
+        return reply_error(reply, "ERR reply exceeds maximum allowed size (proto-max-bulk-len)");
     }
     repeat->left--;
     return true;

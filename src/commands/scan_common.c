@@ -6,8 +6,7 @@
 bool scan_begin(struct scan *scan, struct call *call, size_t index) {
     *scan = (struct scan){.call = call, .wanted = 10};
     if (number_parse_uint64(call->argv[index], &scan->cursor)) return true;
-    reply_error(call->reply, "ERR invalid cursor");
-    return false;
+    return reply_error(call->reply, "ERR invalid cursor");
 }
 
 static bool parse_count(struct scan *scan, size_t index) {
@@ -15,17 +14,14 @@ static bool parse_count(struct scan *scan, size_t index) {
     if (!call_integer(scan->call, index, &count)) return false;
     scan->wanted = (uint64_t)count;
     if (count >= 1) return true;
-    call_syntax_error(scan->call);
-    return false;
+    return call_syntax_error(scan->call);
 }
 
 bool scan_parse_option(struct scan *scan, size_t index) {
     struct call *call = scan->call;
     struct slice option = call->argv[index];
-    if (slice_is(option, "novalues")) {
-        reply_error(call->reply, "ERR NOVALUES option can only be used in HSCAN");
-        return false;
-    }
+    if (slice_is(option, "novalues"))
+        return reply_error(call->reply, "ERR NOVALUES option can only be used in HSCAN");
     bool has_value = index + 1 < call->argc;
     if (has_value && slice_is(option, "count")) return parse_count(scan, index + 1);
     if (has_value && slice_is(option, "match")) {
@@ -33,8 +29,7 @@ bool scan_parse_option(struct scan *scan, size_t index) {
         scan->has_pattern = !glob_is_match_all(scan->pattern);
         return true;
     }
-    call_syntax_error(call);
-    return false;
+    return call_syntax_error(call);
 }
 
 bool scan_matches(const struct scan *scan, struct slice text) {

@@ -118,8 +118,7 @@ static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
     } else if (slice_is(option, "get") && left >= 1) {
         sort->gets[sort->get_count++] = parse_pattern(call->argv[++*index]);
     } else {
-        call_syntax_error(call);
-        return false;
+        return call_syntax_error(call);
     }
     return true;
 }
@@ -206,8 +205,8 @@ static bool weigh(struct sort *sort, struct sort_item *item) {
 static bool weigh_all(struct sort *sort) {
     for (size_t i = 0; i < sort->count; i++) {
         if (weigh(sort, &sort->items[i])) continue;
-        reply_error(sort->call->reply, "ERR One or more scores can't be converted into double");
-        return false;
+        return reply_error(sort->call->reply,
+                           "ERR One or more scores can't be converted into double");
     }
     return true;
 }

@@ -40,15 +40,10 @@ static bool parse(struct addition *addition) {
     if (!parse_options(addition)) return false;
     size_t left = call->argc > addition->first ? call->argc - addition->first : 0;
     addition->pairs = left / 2;
-    if (left < 2 || left % 2) {
-        call_wrong_arity(call);
-        return false;
-    }
+    if (left < 2 || left % 2) return call_wrong_arity(call);
     struct stream_new_id given = addition->given;
-    if (given.has_seq && stream_id_compare(given.id, STREAM_ID_MIN) == 0) {
-        reply_error(call->reply, "ERR The ID specified in XADD must be greater than 0-0");
-        return false;
-    }
+    if (given.has_seq && stream_id_compare(given.id, STREAM_ID_MIN) == 0)
+        return reply_error(call->reply, "ERR The ID specified in XADD must be greater than 0-0");
     return true;
 }
 
@@ -135,14 +130,10 @@ static bool parse_xtrim(struct call *call, struct stream_trim_options *options) 
     size_t at = 2;
     while (at < call->argc && taken)
         if (!stream_parse_trim(call, &at, options, &taken)) return false;
-    if (!taken) {
-        call_syntax_error(call);
-        return false;
-    }
-    if (options->strategy == STREAM_NO_TRIM && options->limit == 0) {
-        reply_error(call->reply, "ERR syntax error, XTRIM must be called with a trimming strategy");
-        return false;
-    }
+    if (!taken) return call_syntax_error(call);
+    if (options->strategy == STREAM_NO_TRIM && options->limit == 0)
+        return reply_error(call->reply,
+                           "ERR syntax error, XTRIM must be called with a trimming strategy");
     return stream_check_trim(call, options);
 }
 

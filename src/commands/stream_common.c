@@ -5,8 +5,7 @@
 enum { ID_LENGTH_MAX = 127 };
 
 static bool fail_id(struct call *call) {
-    reply_error(call->reply, "ERR Invalid stream ID specified as stream command argument");
-    return false;
+    return reply_error(call->reply, "ERR Invalid stream ID specified as stream command argument");
 }
 
 /* Digits, which may have a plus sign and zeros before them, as in Redis. */
@@ -75,9 +74,8 @@ bool stream_parse_bound(struct call *call, size_t index, bool is_end, struct str
     if (text.len < 2 || text.ptr[0] != '(') return stream_parse_id(call, index, missing_seq, id);
     if (!parse_text(slice_make(text.ptr + 1, text.len - 1), missing_seq, id)) return fail_id(call);
     if (is_end ? stream_id_decrement(id) : stream_id_increment(id)) return true;
-    reply_error(call->reply, is_end ? "ERR invalid end ID for the interval"
-                                    : "ERR invalid start ID for the interval");
-    return false;
+    return reply_error(call->reply, is_end ? "ERR invalid end ID for the interval"
+                                           : "ERR invalid start ID for the interval");
 }
 
 /* --- Replies --- */
@@ -113,26 +111,22 @@ void stream_reply_range(struct reply *reply, const struct entry *entry, struct s
 
 /* --- Trimming --- */
 
-static bool fail(struct call *call, const char *error) {
-    reply_error(call->reply, error);
-    return false;
-}
-
 static bool parse_threshold(struct call *call, size_t index, struct stream_trim_options *options) {
     int64_t length;
     if (options->strategy == STREAM_MINID)
         return stream_parse_id(call, index, 0, &options->trim.min_id);
     if (!call_integer(call, index, &length)) return false;
     options->trim.max_length = (uint64_t)length;
-    return length >= 0 || fail(call, "ERR The MAXLEN argument must be >= 0.");
+    return length >= 0 || reply_error(call->reply, "ERR The MAXLEN argument must be >= 0.");
 }
 
 static bool parse_strategy(struct call *call, size_t *index, struct stream_trim_options *options,
                            enum stream_strategy strategy) {
     size_t at = *index + 1;
     if (options->strategy != STREAM_NO_TRIM)
-        return fail(call, "ERR syntax error, MAXLEN and MINID options at the same time are not "
-                          "compatible");
+        return reply_error(call->reply,
+                           "ERR syntax error, MAXLEN and MINID options at the same time are not "
+                           "compatible");
     options->strategy = strategy;
     options->trim.by_id = strategy == STREAM_MINID;
     bool has_more = at + 1 < call->argc;
@@ -157,7 +151,8 @@ bool stream_parse_trim(struct call *call, size_t *index, struct stream_trim_opti
             options->has_limit = true;
             *index += 2;
             if (!call_integer(call, *index - 1, &options->limit)) return false;
-            return options->limit >= 0 || fail(call, "ERR The LIMIT argument must be >= 0.");
+            return options->limit >= 0 ||
+                   reply_error(call->reply, "ERR The LIMIT argument must be >= 0.");
         }
     }
     *taken = false;
@@ -174,11 +169,13 @@ static uint64_t default_limit(const struct call *call) {
 
 bool stream_check_trim(struct call *call, struct stream_trim_options *options) {
     if (options->limit > 0 && options->strategy == STREAM_NO_TRIM)
-        return fail(call, "ERR syntax error, LIMIT cannot be used without specifying a trimming "
-                          "strategy");
+        return reply_error(call->reply,
+                           "ERR syntax error, LIMIT cannot be used without specifying a trimming "
+                           "strategy");
     if (call_is_repeated(call)) return true; /* Redis propagates = with LIMIT */
     if (options->has_limit && !options->trim.whole_nodes)
-        return fail(call, "ERR syntax error, LIMIT cannot be used without the special ~ option");
+        return reply_error(call->reply,
+                           "ERR syntax error, LIMIT cannot be used without the special ~ option");
     if (options->has_limit)
         options->trim.limit = (uint64_t)options->limit;
     else if (options->trim.whole_nodes)

@@ -30,33 +30,23 @@ struct setting {
     struct stream_id max_deleted;
 };
 
-static bool fail(struct call *call, const char *error) {
-    reply_error(call->reply, error);
-    return false;
-}
-
 static bool parse_option(struct call *call, size_t at, struct setting *setting) {
     if (slice_is(call->argv[at], "entriesadded")) {
         if (!call_integer(call, at + 1, &setting->added)) return false;
-        return setting->added >= 0 || fail(call, "ERR entries_added must be positive");
+        return setting->added >= 0 ||
+               reply_error(call->reply, "ERR entries_added must be positive");
     }
-    if (!slice_is(call->argv[at], "maxdeletedid")) {
-        call_syntax_error(call);
-        return false;
-    }
+    if (!slice_is(call->argv[at], "maxdeletedid")) return call_syntax_error(call);
     if (!stream_parse_id(call, at + 1, 0, &setting->max_deleted)) return false;
     return stream_id_compare(setting->last, setting->max_deleted) >= 0 ||
-           fail(call, "ERR The ID specified in XSETID is smaller than the provided "
-                      "max_deleted_entry_id");
+           reply_error(call->reply, "ERR The ID specified in XSETID is smaller than the provided "
+                                    "max_deleted_entry_id");
 }
 
 static bool parse(struct call *call, struct setting *setting) {
     if (!stream_parse_id(call, 2, 0, &setting->last)) return false;
     for (size_t at = 3; at < call->argc; at += 2) {
-        if (at + 1 == call->argc) {
-            call_syntax_error(call);
-            return false;
-        }
+        if (at + 1 == call->argc) return call_syntax_error(call);
         if (!parse_option(call, at, setting)) return false;
     }
     return true;
@@ -65,15 +55,17 @@ static bool parse(struct call *call, struct setting *setting) {
 static bool check(struct call *call, const struct entry *entry, const struct setting *setting) {
     struct stream_entry last;
     if (stream_id_compare(setting->last, stream_facts(entry).max_deleted_id) < 0)
-        return fail(call, "ERR The ID specified in XSETID is smaller than current "
-                          "max_deleted_entry_id");
+        return reply_error(call->reply, "ERR The ID specified in XSETID is smaller than current "
+                                        "max_deleted_entry_id");
     if (!stream_edge(entry, true, &last)) return true;
     if (stream_id_compare(setting->last, last.id) < 0)
-        return fail(call, "ERR The ID specified in XSETID is smaller than the target stream top "
-                          "item");
+        return reply_error(call->reply,
+                           "ERR The ID specified in XSETID is smaller than the target stream top "
+                           "item");
     return setting->added < 0 || (uint64_t)setting->added >= stream_length(entry) ||
-           fail(call, "ERR The entries_added specified in XSETID is smaller than the target "
-                      "stream length");
+           reply_error(call->reply,
+                       "ERR The entries_added specified in XSETID is smaller than the target "
+                       "stream length");
 }
 
 void xsetid_command(struct call *call) {

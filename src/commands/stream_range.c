@@ -11,12 +11,9 @@ void xlen_command(struct call *call) {
 /* --- XRANGE key start end [COUNT count], XREVRANGE key end start [COUNT count] --- */
 
 static bool parse_count(struct call *call, int64_t *count) {
-    *count = -1;
     for (size_t at = 4; at < call->argc; at += 2) {
-        if (at + 1 == call->argc || !slice_is(call->argv[at], "count")) {
-            call_syntax_error(call);
-            return false;
-        }
+        if (at + 1 == call->argc || !slice_is(call->argv[at], "count"))
+            return call_syntax_error(call);
         if (!call_integer(call, at + 1, count)) return false;
         if (*count < 0) *count = 0;
     }
@@ -26,7 +23,7 @@ static bool parse_count(struct call *call, int64_t *count) {
 static void range(struct call *call, bool reverse) {
     struct stream_id first, last;
     struct keyref ref;
-    int64_t count;
+    int64_t count = -1;
     if (!stream_parse_bound(call, reverse ? 3 : 2, false, &first) ||
         !stream_parse_bound(call, reverse ? 2 : 3, true, &last) || !parse_count(call, &count))
         return;
@@ -120,10 +117,8 @@ static bool parse_full(struct call *call, bool *full, uint64_t *count) {
     *full = call->argc > 3;
     if (call->argc == 3) return true;
     bool has_count = call->argc == 6 && slice_is(call->argv[4], "count");
-    if (!slice_is(call->argv[3], "full") || (call->argc > 4 && !has_count)) {
-        call_bad_subcommand(call);
-        return false;
-    }
+    if (!slice_is(call->argv[3], "full") || (call->argc > 4 && !has_count))
+        return call_bad_subcommand(call);
     if (has_count && !call_integer(call, 5, &given)) return false;
     *count = given < 0 ? DEFAULT_COUNT : (uint64_t)given;
     return true;
@@ -132,7 +127,7 @@ static bool parse_full(struct call *call, bool *full, uint64_t *count) {
 void xinfo_stream_command(struct call *call) {
     const struct entry *entry = find_stream(call);
     bool full;
-    uint64_t count;
+    uint64_t count = 0;
     if (!entry || !parse_full(call, &full, &count)) return;
     if (full)
         reply_in_full(call->reply, entry, count);

@@ -16,19 +16,15 @@ struct reading {
                                 waits they stand after this struct */
 };
 
-static bool fail(struct call *call, const char *error) {
-    reply_error(call->reply, error);
-    return false;
-}
-
 static bool parse_streams(struct reading *reading, size_t first) {
     struct call *call = reading->call;
     size_t left = call->argc - first;
     reading->first_key = first;
     reading->keys = left / 2;
     return left % 2 == 0 ||
-           fail(call, "ERR Unbalanced 'xread' list of streams: for each stream key an ID, '+', or "
-                      "'$' must be specified.");
+           reply_error(call->reply,
+                       "ERR Unbalanced 'xread' list of streams: for each stream key an ID, '+', or "
+                       "'$' must be specified.");
 }
 
 static bool parse_option(struct reading *reading, size_t *at) {
@@ -46,13 +42,14 @@ static bool parse_option(struct reading *reading, size_t *at) {
         return true;
     }
     if (slice_is(word, "group") && more > 1)
-        return fail(call, "ERR The GROUP option is only supported by XREADGROUP. You called XREAD "
-                          "instead.");
+        return reply_error(call->reply,
+                           "ERR The GROUP option is only supported by XREADGROUP. You called XREAD "
+                           "instead.");
     if (slice_is(word, "noack"))
-        return fail(call, "ERR The NOACK option is only supported by XREADGROUP. You called XREAD "
-                          "instead.");
-    call_syntax_error(call);
-    return false;
+        return reply_error(call->reply,
+                           "ERR The NOACK option is only supported by XREADGROUP. You called XREAD "
+                           "instead.");
+    return call_syntax_error(call);
 }
 
 static bool parse_options(struct reading *reading) {
@@ -62,8 +59,7 @@ static bool parse_options(struct reading *reading) {
             return parse_streams(reading, at + 1);
         if (!parse_option(reading, &at)) return false;
     }
-    call_syntax_error(call);
-    return false;
+    return call_syntax_error(call);
 }
 
 /* The id after which the entries of a key are read. */
@@ -86,8 +82,9 @@ static bool parse_after(struct reading *reading, size_t index) {
         return true;
     }
     if (slice_equal(id, SLICE(">")))
-        return fail(call, "ERR The > ID can be specified only when calling XREADGROUP using the "
-                          "GROUP <group> <consumer> option.");
+        return reply_error(call->reply,
+                           "ERR The > ID can be specified only when calling XREADGROUP using the "
+                           "GROUP <group> <consumer> option.");
     return stream_parse_id(call, at, 0, after);
 }
 

@@ -59,6 +59,5 @@ bool string_parse_expiry(struct call *call, enum expiry_option option, size_t in
     if (time > 0 && !__builtin_mul_overflow(time, seconds ? 1000 : 1, &time) &&
         !__builtin_add_overflow(time, relative ? call->now_ms : 0, expiry_ms))
         return true;
-    call_bad_expiry(call);
-    return false;
+    return call_bad_expiry(call);
 }

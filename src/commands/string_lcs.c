@@ -21,13 +21,12 @@ static bool parse_lcs(struct call *call, struct lcs_options *options) {
         } else if (slice_is(option, "minmatchlen") && i + 1 < call->argc) {
             if (!call_integer(call, ++i, &options->min_match_len)) return false;
         } else {
-            call_syntax_error(call);
-            return false;
+            return call_syntax_error(call);
         }
     }
     if (!options->len || !options->idx) return true;
-    reply_error(call->reply, "ERR If you want both the length and indexes, please just use IDX.");
-    return false;
+    return reply_error(call->reply,
+                       "ERR If you want both the length and indexes, please just use IDX.");
 }
 
 /* Finds the texts of both keys; a missing one is empty. */
@@ -47,14 +46,12 @@ static bool find_texts(struct call *call, struct slice texts[2], char buffers[2]
 /* Limits the product of the lengths, with which the time grows: to what a table of four bytes for
  * each pair could have. */
 static bool check_size(struct call *call, struct slice a, struct slice b) {
-    if (a.len >= UINT32_MAX - 1 || b.len >= UINT32_MAX - 1) {
-        reply_error(call->reply, "ERR String too long for LCS");
-        return false;
-    }
+    if (a.len >= UINT32_MAX - 1 || b.len >= UINT32_MAX - 1)
+        return reply_error(call->reply, "ERR String too long for LCS");
     if ((a.len + 1) * (b.len + 1) <= call_string_max(call) / sizeof(uint32_t)) return true;
-    reply_error(call->reply,
-                "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
-    return false;
+    return reply_error(
+        call->reply,
+        "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
 }
 
 static void reply_range(struct reply *reply, size_t start, size_t length) {

@@ -65,10 +65,7 @@ static bool parse_options(struct addition *addition) {
         addition->first++;
     size_t left = call->argc - addition->first;
     addition->pairs = left / 2;
-    if (left == 0 || left % 2) {
-        call_syntax_error(call);
-        return false;
-    }
+    if (left == 0 || left % 2) return call_syntax_error(call);
     return check_options(addition);
 }
 
@@ -76,8 +73,7 @@ static bool parse_scores(const struct addition *addition, double *scores) {
     for (size_t i = 0; i < addition->pairs; i++) {
         if (number_parse_double(addition->call->argv[addition->first + 2 * i], &scores[i]))
             continue;
-        reply_error(addition->call->reply, "ERR value is not a valid float");
-        return false;
+        return reply_error(addition->call->reply, "ERR value is not a valid float");
     }
     return true;
 }

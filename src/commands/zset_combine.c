@@ -35,21 +35,13 @@ struct combination {
 
 /* --- Arguments --- */
 
-static bool refuse(struct call *call) {
-    call_syntax_error(call);
-    return false;
-}
-
 /* The number of keys at argv[at]. */
 static bool parse_count(struct call *call, size_t at, size_t *count) {
     int64_t number;
     if (!call_integer(call, at, &number)) return false;
-    if (number < 1) {
-        call_too_few_keys(call);
-        return false;
-    }
+    if (number < 1) return call_too_few_keys(call);
     *count = (size_t)number;
-    return (uint64_t)number <= call->argc - at - 1 || refuse(call);
+    return (uint64_t)number <= call->argc - at - 1 || call_syntax_error(call);
 }
 
 /* The weights from argv[at] on. */
@@ -57,8 +49,7 @@ static bool parse_weights(struct combination *combination, size_t at) {
     struct call *call = combination->call;
     for (size_t i = 0; i < combination->count; i++) {
         if (number_parse_double(call->argv[at + i], &combination->sources[i].weight)) continue;
-        reply_error(call->reply, "ERR weight value is not a float");
-        return false;
+        return reply_error(call->reply, "ERR weight value is not a float");
     }
     return true;
 }
@@ -73,7 +64,7 @@ static bool parse_aggregate(struct combination *combination, struct slice word) 
     else if (slice_is(word, "count"))
         combination->aggregate = COUNT;
     else
-        return refuse(combination->call);
+        return call_syntax_error(combination->call);
     return true;
 }
 
@@ -106,7 +97,8 @@ static bool parse_option(struct combination *combination, size_t *index) {
         return parse_limit(combination, at);
     }
     combination->with_scores = slice_is(word, "withscores");
-    return (combination->with_scores && !form->stores && !form->only_counts) || refuse(call);
+    return (combination->with_scores && !form->stores && !form->only_counts) ||
+           call_syntax_error(call);
 }
 
 /* --- Scores --- */

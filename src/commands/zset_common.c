@@ -33,9 +33,9 @@ bool zset_range_parse(struct call *call, enum zset_range_by by, size_t low, size
     bool (*parse)(struct slice, struct zset_bound *) =
         by == ZSET_BY_SCORE ? parse_score_bound : parse_member_bound;
     if (parse(low_text, &range->low) && parse(high_text, &range->high)) return true;
-    reply_error(call->reply, by == ZSET_BY_SCORE ? "ERR min or max is not a float"
-                                                 : "ERR min or max not valid string range item");
-    return false;
+    return reply_error(call->reply, by == ZSET_BY_SCORE
+                                        ? "ERR min or max is not a float"
+                                        : "ERR min or max not valid string range item");
 }
 
 /* How many members are before the bound; one that equals it is, when `inclusive`. */

@@ -87,14 +87,10 @@ static void reply_distinct(struct call *call, const struct entry *entry, uint64_
 static bool parse_options(struct call *call, int64_t *count, bool *with_scores) {
     *with_scores = call->argc == 4;
     if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, count, NULL)) return false;
-    if (call->argc > 4 || (*with_scores && !slice_is(call->argv[3], "withscores"))) {
-        call_syntax_error(call);
-        return false;
-    }
-    if (*with_scores && (*count > INT64_MAX / 2 || *count < -(INT64_MAX / 2))) {
-        reply_error(call->reply, "ERR value is out of range");
-        return false;
-    }
+    if (call->argc > 4 || (*with_scores && !slice_is(call->argv[3], "withscores")))
+        return call_syntax_error(call);
+    if (*with_scores && (*count > INT64_MAX / 2 || *count < -(INT64_MAX / 2)))
+        return reply_error(call->reply, "ERR value is out of range");
     return true;
 }
 

@@ -37,8 +37,7 @@ static bool parse_option(struct query *query, const struct form *form, size_t *i
     } else if (form->is_free && query->by == ZSET_BY_RANK && slice_is(word, "bylex")) {
         query->by = ZSET_BY_MEMBER;
     } else {
-        call_syntax_error(call);
-        return false;
+        return call_syntax_error(call);
     }
     return true;
 }

@@ -450,30 +450,31 @@ bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
 
 /* --- Errors and help texts --- */
 
-void call_fail(struct call *call, enum call_error error, const char *text) {
+bool call_fail(struct call *call, enum call_error error, const char *text) {
     if (call->requester) call->requester->error = error;
-    reply_error(call->reply, text);
+    return reply_error(call->reply, text);
 }
 
-void call_syntax_error(struct call *call) {
-    call_fail(call, CALL_ERROR_SYNTAX, "ERR syntax error");
+bool call_syntax_error(struct call *call) {
+    return call_fail(call, CALL_ERROR_SYNTAX, "ERR syntax error");
 }
 
-void call_bad_database(struct call *call) {
-    call_fail(call, CALL_ERROR_DATABASE, "ERR DB index is out of range");
+bool call_bad_database(struct call *call) {
+    return call_fail(call, CALL_ERROR_DATABASE, "ERR DB index is out of range");
 }
 
-void call_wrong_arity(struct call *call) {
-    reply_error_format(call->reply, CALL_WRONG_ARITY, call->command->name);
+bool call_wrong_arity(struct call *call) {
+    return reply_error_format(call->reply, CALL_WRONG_ARITY, call->command->name);
 }
 
-void call_too_few_keys(struct call *call) {
-    reply_error_format(call->reply, "ERR at least 1 input key is needed for '%s' command",
-                       call->command->name);
+bool call_too_few_keys(struct call *call) {
+    return reply_error_format(call->reply, "ERR at least 1 input key is needed for '%s' command",
+                              call->command->name);
 }
 
-void call_bad_expiry(struct call *call) {
-    reply_error_format(call->reply, "ERR invalid expire time in '%s' command", call->command->name);
+bool call_bad_expiry(struct call *call) {
+    return reply_error_format(call->reply, "ERR invalid expire time in '%s' command",
+                              call->command->name);
 }
 
 /* The name by which the container was called, in capitals, as help texts show it. */
@@ -483,13 +484,14 @@ static sds container_name(const struct call *call) {
     return upper;
 }
 
-static void answer_subcommand(struct call *call, const char *problem) {
+static bool answer_subcommand(struct call *call, const char *problem) {
     enum { SHOWN_MAX = 128 };
     size_t shown = call->argv[1].len < SHOWN_MAX ? call->argv[1].len : SHOWN_MAX;
     sds container = container_name(call);
     reply_error_format(call->reply, "ERR %s '%.*s'. Try %s HELP.", problem, (int)shown,
                        call->argv[1].ptr, container);
     sds_free(container);
+    return false;
 }
 
 void call_unknown_subcommand(struct call *call) {
@@ -497,8 +499,8 @@ void call_unknown_subcommand(struct call *call) {
     answer_subcommand(call, "unknown subcommand");
 }
 
-void call_bad_subcommand(struct call *call) {
-    answer_subcommand(call, "unknown subcommand or wrong number of arguments for");
+bool call_bad_subcommand(struct call *call) {
+    return answer_subcommand(call, "unknown subcommand or wrong number of arguments for");
 }
 
 void call_help(struct call *call, const char *const *lines) {

@@ -337,24 +337,26 @@ bool call_timeout_ms(struct call *call, size_t index, int64_t *deadline_ms);
  * range". */
 bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms);
 
-/* --- Errors and help texts --- */
+/* --- Errors and help texts ---
+ *
+ * What replies an error returns false: a parser ends with `return call_syntax_error(call);`. */
 
 /* Replies a whole error line ("ERR syntax error") and records its kind with the requester. */
-void call_fail(struct call *call, enum call_error error, const char *text);
+bool call_fail(struct call *call, enum call_error error, const char *text);
 
 /* "ERR DB index is out of range" */
-void call_bad_database(struct call *call);
+bool call_bad_database(struct call *call);
 
-void call_syntax_error(struct call *call); /* ERR syntax error */
+bool call_syntax_error(struct call *call); /* ERR syntax error */
 #define CALL_WRONG_ARITY "ERR wrong number of arguments for '%s' command"
-void call_wrong_arity(struct call *call);
-void call_too_few_keys(struct call *call); /* ERR at least 1 input key is needed for '…' command */
-void call_bad_expiry(struct call *call);   /* ERR invalid expire time in '…' command */
+bool call_wrong_arity(struct call *call);
+bool call_too_few_keys(struct call *call); /* ERR at least 1 input key is needed for '…' command */
+bool call_bad_expiry(struct call *call);   /* ERR invalid expire time in '…' command */
 void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'. Try X HELP. */
 
 /* Replies "ERR unknown subcommand or wrong number of arguments for '…'. Try X HELP.", for commands
  * that check their subcommand or its arity themselves. */
-void call_bad_subcommand(struct call *call);
+bool call_bad_subcommand(struct call *call);
 
 /* Replies the lines of a HELP subcommand between the header ("<COMMAND> <subcommand> …") and the
  * trailer that Redis shows. `lines` ends with NULL. */

@@ -139,11 +139,12 @@ void reply_error_text(struct reply *reply, struct slice text) {
         pass_error(reply, text);
 }
 
-void reply_error(struct reply *reply, const char *text) {
+bool reply_error(struct reply *reply, const char *text) {
     reply_error_text(reply, slice_of_cstr(text));
+    return false;
 }
 
-void reply_error_format(struct reply *reply, const char *format, ...) {
+bool reply_error_format(struct reply *reply, const char *format, ...) {
     char shorter[256];
     va_list args, again;
     va_start(args, format);
@@ -159,6 +160,7 @@ void reply_error_format(struct reply *reply, const char *format, ...) {
     }
     va_end(again);
     va_end(args);
+    return false;
 }
 
 void reply_integer(struct reply *reply, int64_t value) {

@@ -58,15 +58,11 @@ void function_delete_command(struct call *call) {
 
 /* Parses the mode. */
 static bool parse_mode(struct call *call, bool *async) {
-    if (call->argc > 3) {
-        call_bad_subcommand(call);
-        return false;
-    }
+    if (call->argc > 3) return call_bad_subcommand(call);
     *async = call->argc == 3 ? slice_is(call->argv[2], "async")
                              : call->engine->config.lazyfree_user_flush;
     if (call->argc == 2 || *async || slice_is(call->argv[2], "sync")) return true;
-    reply_error(call->reply, "ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
-    return false;
+    return reply_error(call->reply, "ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
 }
 
 void function_flush_command(struct call *call) {
@@ -100,16 +96,13 @@ enum restore_policy { RESTORE_APPEND, RESTORE_FLUSH, RESTORE_REPLACE, RESTORE_PO
 static bool parse_policy(struct call *call, enum restore_policy *policy) {
     static const char *const names[] = {"append", "flush", "replace"};
     *policy = RESTORE_APPEND;
-    if (call->argc > 4) {
-        call_bad_subcommand(call);
-        return false;
-    }
+    if (call->argc > 4) return call_bad_subcommand(call);
     if (call->argc == 3) return true;
     while (*policy < RESTORE_POLICIES && !slice_is(call->argv[3], names[*policy])) (*policy)++;
     if (*policy < RESTORE_POLICIES) return true;
-    reply_error(call->reply, "ERR Wrong restore policy given, value should be either FLUSH, APPEND "
-                             "or REPLACE.");
-    return false;
+    return reply_error(call->reply,
+                       "ERR Wrong restore policy given, value should be either FLUSH, APPEND "
+                       "or REPLACE.");
 }
 
 /* The libraries of a payload. */

@@ -23,15 +23,12 @@ static bool parse_list(struct call *call, struct list_options *options) {
         if (!options->with_code && slice_is(option, "withcode")) {
             options->with_code = true;
         } else if (!options->pattern.ptr && slice_is(option, "libraryname")) {
-            if (++i == call->argc) {
-                reply_error(call->reply, "ERR library name argument was not given");
-                return false;
-            }
+            if (++i == call->argc)
+                return reply_error(call->reply, "ERR library name argument was not given");
             options->pattern = call->argv[i];
         } else {
-            reply_error_format(call->reply, "ERR Unknown argument %.*s", slice_precision(option),
-                               option.ptr);
-            return false;
+            return reply_error_format(call->reply, "ERR Unknown argument %.*s",
+                                      slice_precision(option), option.ptr);
         }
     }
     return true;

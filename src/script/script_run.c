@@ -21,14 +21,9 @@ bool script_parse_keys(struct call *call, const char *not_a_number,
                        struct script_arguments *arguments) {
     int64_t count;
     if (!call_integer_in(call, 2, INT64_MIN, INT64_MAX, &count, not_a_number)) return false;
-    if (count > (int64_t)call->argc - 3) {
-        reply_error(call->reply, "ERR Number of keys can't be greater than number of args");
-        return false;
-    }
-    if (count < 0) {
-        reply_error(call->reply, "ERR Number of keys can't be negative");
-        return false;
-    }
+    if (count > (int64_t)call->argc - 3)
+        return reply_error(call->reply, "ERR Number of keys can't be greater than number of args");
+    if (count < 0) return reply_error(call->reply, "ERR Number of keys can't be negative");
     *arguments = (struct script_arguments){.first_key = 3, .key_count = (size_t)count};
     return true;
 }
