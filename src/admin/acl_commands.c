@@ -1,29 +1,17 @@
 /* acl_commands: ACL, as far as it concerns the only user: "default", who may do everything, and
  * whose password is the directive requirepass. */
 #include "admin/admin_commands.h"
+#include "config/default_user.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "table/command.h"
 #include "table/command_categories.h"
 
-#include <openssl/evp.h>
-
-enum { SHA256_SIZE = 32 };
-
-/* Returns the SHA-256 of the password in hex, which is shown instead of it; the caller frees the
- * text. NULL when there is no password. */
+/* Returns the SHA-256 of the password, which is shown instead of it; the caller frees the text. NULL
+ * when there is no password. */
 static sds password_digest(struct engine *engine) {
-    static const char digits[] = "0123456789abcdef";
     struct slice password = sds_slice(engine->config.requirepass);
-    uint8_t bytes[SHA256_SIZE];
-    if (password.len == 0) return NULL;
-    sds text = sds_new(SLICE(""));
-    if (!EVP_Digest(password.ptr, password.len, bytes, NULL, EVP_sha256(), NULL)) return text;
-    for (size_t i = 0; i < SHA256_SIZE; i++) {
-        const char pair[] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-        text = sds_append(text, slice_make(pair, sizeof(pair)));
-    }
-    return text;
+    return password.len ? default_user_hash(password) : NULL;
 }
 
 void acl_whoami_command(struct call *call) {

@@ -5,10 +5,13 @@
 #include "base/number.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "engine/transaction.h"
 #include "execute/blocking_serve.h"
 #include "resp/reply.h"
+#include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/pause.h"
+#include "session/publish.h"
 #include "session/session.h"
 
 /* --- A client's identity --- */
@@ -94,6 +97,11 @@ void client_no_touch_command(struct call *call) {
 }
 
 /* --- Other clients --- */
+
+/* Returns the client with this number, or NULL. */
+static struct session *session_numbered(const struct call *call, int64_t id) {
+    return id > 0 ? session_list_find(&call->engine->clients->sessions, (uint64_t)id) : NULL;
+}
 
 /* Returns the number after the last colon of an address; -1 when there is none. */
 static int64_t port_of(struct slice address) {
@@ -194,8 +202,7 @@ void client_unblock_command(struct call *call) {
     }
     int64_t id;
     if (!call_integer(call, 2, &id)) return;
-    struct session *session =
-        id > 0 ? session_list_find(&engine->clients->sessions, (uint64_t)id) : NULL;
+    struct session *session = session_numbered(call, id);
     bool woken = session && blocking_unblock(engine->blocking, session, with_error);
     reply_integer(call->reply, woken);
 }
@@ -233,6 +240,193 @@ void client_pause_command(struct call *call) {
 void client_unpause_command(struct call *call) {
     pause_end(call->engine);
     reply_ok(call->reply);
+}
+
+/* --- One client's line --- */
+
+/* Writes the letters of the flags field; "N" when there are none. */
+static void write_flags(const struct session *session, char out[16]) {
+    const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
+    char *at = out;
+    if (session->flags & SESSION_REPLICA) *at++ = 'S';
+    if (session->flags & SESSION_MONITOR) *at++ = 'O';
+    if (session->flags & SESSION_PRIMARY) *at++ = 'M';
+    if (session->flags & SESSION_SUBSCRIBED) *at++ = 'P';
+    if (session->flags & SESSION_MULTI) *at++ = 'x';
+    if (session->flags & waiting) *at++ = 'b';
+    if (session->transaction && session->transaction->watcher.is_touched) *at++ = 'd';
+    if (session->flags & SESSION_DROPPED)
+        *at++ = 'A';
+    else if (session->flags & SESSION_CLOSING)
+        *at++ = 'c';
+    if (session->marks & SESSION_UNIX) *at++ = 'U';
+    if (session->marks & SESSION_NO_EVICT) *at++ = 'e';
+    if (session->requester.leaves_no_marks) *at++ = 'T';
+    if (at == out) *at++ = 'N';
+    *at = 0;
+}
+
+static const char *text_or_empty(const char *text) {
+    return text ? text : "";
+}
+
+static sds append_identity(sds out, struct session *session) {
+    struct engine *engine = session->requester.engine;
+    struct conn *conn = conn_of_session(session);
+    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[16];
+    write_flags(session, flags);
+    return sds_append_format(
+        out, "id=%llu addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s db=%d",
+        (unsigned long long)session->id, conn_peer_name(conn, peer), conn_local_name(conn, local),
+        conn_fd(conn), text_or_empty(session->name),
+        (long long)((engine->steady_ms - session->created_ms) / 1000),
+        (long long)((engine->steady_ms - session->active_ms) / 1000), flags,
+        session->requester.database);
+}
+
+/* Appends the sizes of buffers. A client has input only while a request is incomplete, and a queue
+ * of output only while its socket is full. It has no reply buffer of its own, which rbs, rbp and
+ * obl describe. */
+static sds append_memory(sds out, struct session *session) {
+    struct conn *conn = conn_of_session(session);
+    size_t input = conn_pending_input(conn);
+    size_t input_allocated = conn_input_allocated(conn);
+    size_t output = conn_pending_output(conn);
+    const struct transaction *transaction = session->transaction;
+    long queued = session->flags & SESSION_MULTI ? (long)transaction->count : -1;
+    size_t watched = transaction ? transaction->watcher.count : 0;
+    size_t argv = session->postponed ? session->postponed->allocated : blocking_allocated(session);
+    return sds_append_format(out,
+                             " sub=%zu psub=%zu ssub=%zu multi=%ld watch=%zu qbuf=%zu qbuf-free=%zu"
+                             " argv-mem=%zu multi-mem=%zu rbs=0 rbp=0 obl=0 oll=%d omem=%zu"
+                             " tot-mem=%zu events=%s",
+                             publish_count(session, PUBSUB_CHANNEL),
+                             publish_count(session, PUBSUB_PATTERN),
+                             publish_count(session, PUBSUB_SHARD), queued, watched, input,
+                             input_allocated > input ? input_allocated - input : 0, argv,
+                             transaction_queue_allocated(session), output > 0, output,
+                             client_memory_of(session), output ? "rw" : "r");
+}
+
+/* Appends the fields of Redis 7.2, in its order. O(1). */
+static sds append_line(sds out, struct session *session) {
+    out = append_identity(out, session);
+    out = append_memory(out, session);
+    return sds_append_format(
+        out, " cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
+        session->requester.last_command ? session->requester.last_command->name : "NULL",
+        session->flags & SESSION_PRIMARY ? "(superuser)" : "default", session->protocol,
+        text_or_empty(session->lib_name), text_or_empty(session->lib_version));
+}
+
+/* --- CLIENT INFO, CLIENT LIST --- */
+
+void client_info_command(struct call *call) {
+    call_answer_text(call, append_line(sds_new(SLICE("")), call_session(call)));
+}
+
+static void list_all(struct call *call, enum client_type type) {
+    sds out = sds_new(SLICE(""));
+    for (struct session *session = call->engine->clients->sessions.first; session;
+         session = session->next)
+        if (type == CLIENT_TYPE_ANY || session_type(session) == type)
+            out = append_line(out, session);
+    call_answer_text(call, out);
+}
+
+static void list_type(struct call *call, struct slice name) {
+    enum client_type type = client_type_named(name);
+    if (type == CLIENT_TYPE_ANY)
+        reply_error_format(call->reply, "ERR Unknown client type '%.*s'", slice_precision(name),
+                           name.ptr);
+    else
+        list_all(call, type);
+}
+
+static void list_ids(struct call *call, size_t first) {
+    sds out = sds_new(SLICE(""));
+    for (size_t i = first; i < call->argc; i++) {
+        int64_t id;
+        if (!number_parse_int64(call->argv[i], &id)) {
+            reply_error(call->reply, "ERR Invalid client ID");
+            sds_free(out);
+            return;
+        }
+        struct session *session = session_numbered(call, id);
+        if (session) out = append_line(out, session);
+    }
+    call_answer_text(call, out);
+}
+
+void client_list_command(struct call *call) {
+    if (call->argc == 2)
+        list_all(call, CLIENT_TYPE_ANY);
+    else if (call->argc == 4 && slice_is(call->argv[2], "type"))
+        list_type(call, call->argv[3]);
+    else if (call->argc > 3 && slice_is(call->argv[2], "id"))
+        list_ids(call, 3);
+    else
+        call_syntax_error(call);
+}
+
+/* --- CLIENT TRACKING and related commands ---
+ *
+ * The server does not report changed keys to clients, so tracking is always off. */
+
+void client_trackinginfo_command(struct call *call) {
+    struct reply *reply = call->reply;
+    reply_map(reply, 3);
+    reply_bulk_cstr(reply, "flags");
+    reply_set(reply, 1);
+    reply_bulk_cstr(reply, "off");
+    reply_bulk_cstr(reply, "redirect");
+    reply_integer(reply, -1);
+    reply_bulk_cstr(reply, "prefixes");
+    reply_array(reply, 0);
+}
+
+void client_getredir_command(struct call *call) {
+    reply_integer(call->reply, -1);
+}
+
+/* The argument of REDIRECT must be the number of a client. */
+static bool check_redirection(struct call *call, size_t index) {
+    int64_t id;
+    if (!call_integer(call, index, &id)) return false;
+    if (session_numbered(call, id)) return true;
+    return reply_error(call->reply, "ERR The client ID you want redirect to does not exist");
+}
+
+static bool check_tracking_options(struct call *call) {
+    for (size_t i = 3; i < call->argc; i++) {
+        struct slice option = call->argv[i];
+        bool has_value = i + 1 < call->argc;
+        if (slice_is(option, "redirect") && has_value) {
+            if (!check_redirection(call, ++i)) return false;
+        } else if (slice_is(option, "prefix") && has_value) {
+            i++;
+        } else if (!slice_is(option, "bcast") && !slice_is(option, "optin") &&
+                   !slice_is(option, "optout") && !slice_is(option, "noloop")) {
+            return call_syntax_error(call);
+        }
+    }
+    return true;
+}
+
+void client_tracking_command(struct call *call) {
+    if (!check_tracking_options(call)) return;
+    if (slice_is(call->argv[2], "off"))
+        reply_ok(call->reply);
+    else if (slice_is(call->argv[2], "on"))
+        reply_error(call->reply, "ERR Client-side caching is not supported: this server tracks no "
+                                 "keys and sends no invalidation messages");
+    else
+        call_syntax_error(call);
+}
+
+void client_caching_command(struct call *call) {
+    reply_error(call->reply, "ERR CLIENT CACHING can be called only when the client is in tracking "
+                             "mode with OPTIN or OPTOUT mode enabled");
 }
 
 /* --- Help --- */

@@ -5,9 +5,9 @@
  * as far as they apply: name, type, display_text (of all but choices and blocks), key_spec_index
  * (of keys), token, since, deprecated_since, flags, arguments (of choices and blocks). */
 #include "admin/admin_commands.h"
-#include "admin/command_info.h"
 #include "admin/command_syntax.h"
 #include "engine/call.h"
+#include "table/command.h"
 
 #include <ctype.h>
 

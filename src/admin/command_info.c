@@ -4,8 +4,6 @@
  * A command is described by ten fields, as since Redis 7: name, arity, flags, first key, last key,
  * step, access categories, tips, key specifications, subcommands. As in Redis, fields with members
  * are sets in RESP3, except that subcommands are an array if there are any. */
-#include "admin/command_info.h"
-
 #include "admin/admin_commands.h"
 #include "base/alloc.h"
 #include "base/glob.h"
@@ -14,22 +12,6 @@
 #include "table/command_keys.h"
 
 #include <stdio.h>
-
-/* --- Lookup --- */
-
-size_t command_subcommand_count(const struct command *command) {
-    size_t total, count = 0;
-    const struct command *end = command_all(&total) + total;
-    if (!(command->flags & COMMAND_CONTAINER)) return 0;
-    for (const struct command *sub = command + 1; sub < end && sub->flags & COMMAND_SUBCOMMAND;
-         sub++)
-        count++;
-    return count;
-}
-
-bool command_is_listed(const struct command *command) {
-    return command_is_top_level(command) && command->called;
-}
 
 static size_t listed_count(void) {
     size_t total, count = 0;

@@ -1,5 +1,5 @@
-#include "admin/debug_reload.h"
-
+/* debug_reload: DEBUG RELOAD and DEBUG LOADAOF. */
+#include "admin/debug.h"
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/log.h"

@@ -2,30 +2,22 @@
  *
  * Sections and fields have the names and the order of Redis 7.2 and 8, as far as they have a real
  * value here. Fields of things that do not exist here are a constant 0. */
-#define _GNU_SOURCE /* for RUSAGE_THREAD */
+#define _GNU_SOURCE /* for RUSAGE_THREAD and dl_iterate_phdr */
+#include "admin/info.h"
 #include "admin/admin_commands.h"
-#include "admin/build_id.h"
-#include "admin/info_persistence.h"
-#include "admin/info_replication.h"
-#include "admin/keysizes.h"
 #include "admin/memory_stats.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/version.h"
 #include "engine/engine.h"
-#include "engine/functions.h"
-#include "engine/lazyfree.h"
 #include "engine/own_expiry.h"
 #include "engine/waiter.h"
 #include "engine/watch.h"
 #include "memory/evict.h"
-#include "memory/expire.h"
 #include "net/net.h"
 #include "process/process_title.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
-#include "script/function_language.h"
-#include "script/script.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "server/targets.h"
@@ -34,7 +26,10 @@
 #include "snapshot/child.h"
 #include "table/command.h"
 
+#include <elf.h>
 #include <limits.h>
+#include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
@@ -43,6 +38,46 @@
 typedef unsigned long long llu; /* the type of %llu */
 
 /* --- Server --- */
+
+enum { BUILD_ID_SIZE = 17 };
+
+/* Names and descriptions of notes are padded to a multiple of this. */
+static size_t padded(size_t len) {
+    return (len + 3) & ~(size_t)3;
+}
+
+static bool find_in_notes(const uint8_t *at, const uint8_t *end, char *text) {
+    ElfW(Nhdr) note;
+    while ((size_t)(end - at) >= sizeof(note)) {
+        memcpy(&note, at, sizeof(note));
+        const uint8_t *id = at + sizeof(note) + padded(note.n_namesz);
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz >= 8) {
+            for (int i = 0; i < 8; i++) snprintf(text + 2 * i, 3, "%02x", id[i]);
+            return true;
+        }
+        at = id + padded(note.n_descsz);
+    }
+    return false;
+}
+
+/* The first object is the program itself; the libraries are not visited. */
+static int visit_program(struct dl_phdr_info *object, size_t size, void *arg) {
+    (void)size;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+        const uint8_t *notes = (const uint8_t *)(object->dlpi_addr + header->p_vaddr);
+        if (header->p_type == PT_NOTE && find_in_notes(notes, notes + header->p_memsz, arg)) break;
+    }
+    return 1;
+}
+
+/* Writes the first 8 bytes of the program's build ID as 16 hexadecimal digits. The build ID
+ * (NT_GNU_BUILD_ID) is a hash of the contents, which the linker has added. Zeros in a build without
+ * one. O(notes). */
+static void build_id_read(char text[BUILD_ID_SIZE]) {
+    snprintf(text, BUILD_ID_SIZE, "%016d", 0);
+    dl_iterate_phdr(visit_program, text);
+}
 
 static sds append_listeners(struct engine *engine, sds out) {
     const struct config *config = &engine->config;
@@ -140,130 +175,6 @@ static sds append_clients(struct engine *engine, sds out) {
         engine->clients->pubsub.subscriber_count, engine->watches->watcher_count,
         timer_wheel_count(&engine->blocking->deadlines), engine->watches->keys.count,
         engine->blocking->keys.count);
-}
-
-/* --- Memory --- */
-
-/* Appends bytes as people read them: "%.2f" and a unit. */
-static sds append_human(sds out, const char *name, size_t bytes) {
-    static const char units[] = "BKMGTP";
-    int unit = 0;
-    double shown = (double)bytes;
-    for (; shown >= 1024 && units[unit + 1]; unit++) shown /= 1024;
-    return sds_append_format(out, "%s:%.*f%c\r\n", name, unit ? 2 : 0, shown, units[unit]);
-}
-
-static sds append_bytes(sds out, const char *name, const char *human_name, size_t bytes) {
-    out = sds_append_format(out, "%s:%zu\r\n", name, bytes);
-    return append_human(out, human_name, bytes);
-}
-
-static sds append_used_memory(sds out, const struct memory_stats *memory) {
-    size_t peak = memory->peak;
-    out = append_bytes(out, "used_memory", "used_memory_human", memory->used);
-    out = append_bytes(out, "used_memory_rss", "used_memory_rss_human", memory->resident);
-    out = append_bytes(out, "used_memory_peak", "used_memory_peak_human", peak);
-    return sds_append_format(out,
-                             "used_memory_peak_perc:%.2f%%\r\n"
-                             "used_memory_overhead:%zu\r\n"
-                             "used_memory_startup:%zu\r\n"
-                             "used_memory_dataset:%zu\r\n"
-                             "used_memory_dataset_perc:%.2f%%\r\n",
-                             100 * memory_ratio(memory->used, peak), memory->overhead,
-                             memory->startup, memory->dataset,
-                             100 * memory_ratio(memory->dataset, memory->grown));
-}
-
-/* Appends a directive's value as CONFIG GET shows it. */
-static sds append_directive(struct engine *engine, sds out, const char *field, const char *name) {
-    out = sds_append_format(out, "%s:", field);
-    out = config_append_value(&engine->config, config_find(slice_of_cstr(name)), out);
-    return sds_append_cstr(out, "\r\n");
-}
-
-/* The machines (VM), and what belongs to the scripts and functions beside them. */
-static sds append_scripts(struct engine *engine, sds out) {
-    const struct function_set *set = engine->functions->set;
-    size_t machine = scripts_machine_memory(engine->scripts);
-    size_t cache = script_cache_memory(&engine->scripts->cache);
-    size_t functions_machine = function_runner_memory(engine->scripts->functions);
-    size_t libraries = function_set_memory(set);
-    out = append_bytes(out, "used_memory_lua", "used_memory_lua_human", machine);
-    out = sds_append_format(out,
-                            "used_memory_vm_eval:%zu\r\n"
-                            "used_memory_scripts_eval:%zu\r\n"
-                            "number_of_cached_scripts:%zu\r\n"
-                            "number_of_functions:%zu\r\n"
-                            "number_of_libraries:%zu\r\n"
-                            "used_memory_vm_functions:%zu\r\n",
-                            machine, cache, script_cache_count(&engine->scripts->cache),
-                            function_set_count(set), set->library_count, functions_machine);
-    out = append_bytes(out, "used_memory_vm_total", "used_memory_vm_total_human",
-                       machine + functions_machine);
-    out = sds_append_format(out, "used_memory_functions:%zu\r\n", libraries);
-    return append_bytes(out, "used_memory_scripts", "used_memory_scripts_human", cache + libraries);
-}
-
-static sds append_limits(struct engine *engine, sds out) {
-    size_t physical = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    out = append_bytes(out, "total_system_memory", "total_system_memory_human", physical);
-    out = append_scripts(engine, out);
-    out = append_bytes(out, "maxmemory", "maxmemory_human", (size_t)engine->config.maxmemory);
-    return append_directive(engine, out, "maxmemory_policy", "maxmemory-policy");
-}
-
-static sds append_fragmentation(const struct engine *engine, sds out,
-                                const struct memory_stats *memory) {
-    const struct mem_stats *stats = &memory->stats;
-    return sds_append_format(out,
-                             "allocator_frag_ratio:%.2f\r\n"
-                             "allocator_frag_bytes:%lld\r\n"
-                             "allocator_rss_ratio:%.2f\r\n"
-                             "allocator_rss_bytes:%lld\r\n"
-                             "rss_overhead_ratio:%.2f\r\n"
-                             "rss_overhead_bytes:%lld\r\n"
-                             "mem_fragmentation_ratio:%.2f\r\n"
-                             "mem_fragmentation_bytes:%lld\r\n"
-                             "mem_not_counted_for_evict:%zu\r\n"
-                             "mem_replication_backlog:%zu\r\n"
-                             "mem_total_replication_buffers:%zu\r\n"
-                             "mem_replica_full_sync_buffer:%zu\r\n"
-                             "mem_clients_slaves:%zu\r\n"
-                             "mem_clients_normal:%zu\r\n"
-                             "mem_cluster_links:0\r\n"
-                             "mem_aof_buffer:%zu\r\n"
-                             "mem_allocator:%s\r\n"
-                             "mem_overhead_db_hashtable_rehashing:0\r\n"
-                             "active_defrag_running:0\r\n"
-                             "lazyfree_pending_objects:%llu\r\n"
-                             "lazyfreed_objects:%llu\r\n",
-                             memory_ratio(stats->active, stats->allocated),
-                             memory_difference(stats->active, stats->allocated),
-                             memory_ratio(stats->resident, stats->active),
-                             memory_difference(stats->resident, stats->active),
-                             memory_ratio(memory->resident, stats->resident),
-                             memory_difference(memory->resident, stats->resident),
-                             memory_ratio(memory->resident, memory->used),
-                             memory_difference(memory->resident, memory->used), memory->uncounted,
-                             memory->replication - memory->replicas, memory->replication,
-                             memory->full_sync, memory->replicas, memory->sessions,
-                             memory->aof_buffer, mem_allocator_name(),
-                             (llu)lazyfree_pending_objects(engine->lazyfree),
-                             (llu)lazyfree_freed_objects(engine->lazyfree));
-}
-
-static sds append_memory(struct engine *engine, sds out) {
-    struct memory_stats memory = memory_stats_read(engine);
-    out = append_used_memory(out, &memory);
-    out = sds_append_format(out,
-                            "allocator_allocated:%zu\r\n"
-                            "allocator_active:%zu\r\n"
-                            "allocator_resident:%zu\r\n"
-                            "allocator_muzzy:%zu\r\n",
-                            memory.stats.allocated, memory.stats.active, memory.stats.resident,
-                            memory.stats.muzzy);
-    out = append_limits(engine, out);
-    return append_fragmentation(engine, out, &memory);
 }
 
 /* --- Stats --- */
@@ -434,7 +345,7 @@ static sds append_cluster(struct engine *engine, sds out) {
     return sds_append_cstr(out, "cluster_enabled:0\r\n");
 }
 
-/* --- Commands, errors, keys --- */
+/* --- Commands, errors --- */
 
 static sds append_command_stats(struct engine *engine, sds out) {
     size_t commands;
@@ -492,32 +403,6 @@ static sds append_error_stats(struct engine *engine, sds out) {
     return out;
 }
 
-static sds append_database(struct engine *engine, sds out, int64_t number) {
-    struct keyspace *keyspace = engine->keyspaces[number];
-    /* No fifth field, keys_with_volatile_items as in Valkey: widespread versions of redis_exporter
-     * then read none of them. */
-    return sds_append_format(out, "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld,subexpiry=%zu\r\n",
-                             (long long)number, keyspace_count(keyspace),
-                             keyspace_expiring_count(keyspace, EXPIRING_KEYS),
-                             (long long)expire_average_ttl(engine, keyspace),
-                             keyspace_expiring_count(keyspace, EXPIRING_FIELDS));
-}
-
-static sds append_keyspace(struct engine *engine, sds out) {
-    for (int64_t i = 0; i < engine->config.databases; i++) {
-        if (keyspace_count(engine->keyspaces[i]) > 0) out = append_database(engine, out, i);
-    }
-    return out;
-}
-
-static sds append_keysizes(struct engine *engine, sds out) {
-    for (int64_t i = 0; i < engine->config.databases; i++) {
-        const struct keyspace *keyspace = engine->keyspaces[i];
-        if (keyspace_count(keyspace)) out = keysizes_append(out, i, keyspace_sizes(keyspace));
-    }
-    return out;
-}
-
 /* --- The command --- */
 
 static const struct section {
@@ -527,7 +412,7 @@ static const struct section {
 } sections[] = {
     {"Server", true, append_server},
     {"Clients", true, append_clients},
-    {"Memory", true, append_memory},
+    {"Memory", true, info_append_memory},
     {"Persistence", true, info_append_persistence},
     {"Stats", true, append_stats},
     {"Replication", true, info_append_replication},
@@ -537,8 +422,8 @@ static const struct section {
     {"Errorstats", true, append_error_stats},
     {"Latencystats", false, append_latency_stats},
     {"Cluster", true, append_cluster},
-    {"Keyspace", true, append_keyspace},
-    {"Keysizes", true, append_keysizes},
+    {"Keyspace", true, info_append_keyspace},
+    {"Keysizes", true, info_append_keysizes},
 };
 
 static bool asks_for(struct slice name, const struct section *section) {

@@ -1,10 +1,10 @@
-/* latency_commands: LATENCY, except for its reports in words: latency_report.c. */
+/* latency_commands: LATENCY and SLOWLOG: what took long. */
 #include "admin/admin_commands.h"
-#include "admin/command_info.h"
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "stats/latency.h"
+#include "stats/slowlog.h"
 #include "table/command.h"
 
 /* --- The monitor's samples --- */
@@ -133,6 +133,227 @@ void latency_help_command(struct call *call) {
         "    Of each event the newest sample and the longest duration ever.",
         "RESET [<event> ...]",
         "    Forget all samples, or those of some events.",
+        NULL,
+    };
+    call_help(call, lines);
+}
+
+/* --- The graph --- */
+
+enum { GRAPH_ROWS = 5, GRAPH_COLUMNS = 80, AGE_ROWS = 4 };
+
+/* Writes the age of a sample in the largest unit that fits: "15s", "3m", "7h", "12d". */
+static void write_age(int64_t seconds, char text[AGE_ROWS + 1]) {
+    static const struct {
+        int64_t seconds;
+        char letter;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+    unsigned unit = 0;
+    if (seconds < 0) seconds = 0;
+    while (unit < 3 && seconds < units[unit].seconds) unit++;
+    int64_t number = seconds / units[unit].seconds;
+    char digits[AGE_ROWS + 1] = {0};
+    unsigned len = 0;
+    for (; number && len < AGE_ROWS - 1; number /= 10) digits[len++] = (char)('0' + number % 10);
+    if (len == 0) digits[len++] = '0';
+    for (unsigned i = 0; i < AGE_ROWS; i++)
+        text[i] = i < len ? digits[len - 1 - i] : i == len ? units[unit].letter : ' ';
+    text[AGE_ROWS] = 0;
+}
+
+/* Returns the height of a sample's bar in half rows, at least one. */
+static unsigned bar_height(uint32_t ms, uint32_t max_ms) {
+    unsigned halves = (unsigned)((uint64_t)ms * GRAPH_ROWS * 2 / (max_ms ? max_ms : 1));
+    return halves ? halves : 1;
+}
+
+static char bar_character(unsigned halves, unsigned row_from_ground) {
+    if (halves >= 2 * row_from_ground + 2) return '#';
+    return halves == 2 * row_from_ground + 1 ? '_' : ' ';
+}
+
+/* Appends a line without the blanks at its end. */
+static sds append_line(sds out, const char *text, unsigned len) {
+    while (len && text[len - 1] == ' ') len--;
+    return sds_append_cstr(sds_append(out, slice_make(text, len)), "\n");
+}
+
+static sds append_graph(sds out, const struct latency_event *event, int64_t now_s) {
+    unsigned columns = event->count < GRAPH_COLUMNS ? event->count : GRAPH_COLUMNS;
+    unsigned first = event->count - columns;
+    char rows[GRAPH_ROWS][GRAPH_COLUMNS], ages[AGE_ROWS][GRAPH_COLUMNS];
+    uint32_t max_ms = 0;
+    for (unsigned i = 0; i < columns; i++) {
+        uint32_t ms = latency_sample_at(event, first + i)->ms;
+        if (ms > max_ms) max_ms = ms;
+    }
+    for (unsigned i = 0; i < columns; i++) {
+        const struct latency_sample *sample = latency_sample_at(event, first + i);
+        unsigned halves = bar_height(sample->ms, max_ms);
+        for (unsigned row = 0; row < GRAPH_ROWS; row++)
+            rows[row][i] = bar_character(halves, GRAPH_ROWS - 1 - row);
+        char age[AGE_ROWS + 1];
+        write_age(now_s - sample->time_s, age);
+        for (unsigned row = 0; row < AGE_ROWS; row++) ages[row][i] = age[row];
+    }
+    for (unsigned row = 0; row < GRAPH_ROWS; row++) out = append_line(out, rows[row], columns);
+    out = sds_append_cstr(out, "\n");
+    for (unsigned row = 0; row < AGE_ROWS; row++) out = append_line(out, ages[row], columns);
+    return out;
+}
+
+void latency_graph_command(struct call *call) {
+    struct slice name = call->argv[2];
+    int kind = latency_kind_named(name);
+    const struct latency_event *event = kind < 0 ? NULL : call->engine->latency->events[kind];
+    if (!event) {
+        reply_error_format(call->reply, "ERR No samples available for event '%.*s'",
+                           slice_precision(name), name.ptr);
+        return;
+    }
+    struct latency_summary summary = latency_summarize(event, call->now_ms / 1000);
+    sds out = sds_append_format(
+        sds_new(SLICE("")), "%s - high %u ms, low %u ms (all time high %u ms)\n",
+        latency_kind_name((enum latency_kind)kind), summary.max_ms, summary.min_ms, event->max_ms);
+    for (int i = 0; i < GRAPH_COLUMNS; i++) out = sds_append_cstr(out, "-");
+    out = append_graph(sds_append_cstr(out, "\n"), event, call->now_ms / 1000);
+    call_answer_text(call, out);
+}
+
+/* --- The report --- */
+
+static sds append_findings(struct engine *engine, sds out, int64_t now_s,
+                           unsigned numbers[LATENCY_KINDS]) {
+    unsigned number = 0;
+    for (int kind = 0; kind < LATENCY_KINDS; kind++) {
+        const struct latency_event *event = engine->latency->events[kind];
+        if (!event) continue;
+        struct latency_summary summary = latency_summarize(event, now_s);
+        numbers[kind] = ++number;
+        out = sds_append_format(
+            out,
+            "%u. %s: %u latency spikes (average %ums, mean deviation %ums, period %.2f sec). "
+            "Worst all time event %ums.\n",
+            number, latency_kind_name((enum latency_kind)kind), summary.count, summary.mean_ms,
+            summary.deviation_ms, summary.period_s, event->max_ms);
+    }
+    return out;
+}
+
+static sds append_disk_advice(struct engine *engine, sds out, const unsigned found[LATENCY_KINDS]) {
+    bool beside_sync = found[LATENCY_AOF_WRITE_SYNC], beside_child = found[LATENCY_AOF_WRITE_CHILD];
+    if (found[LATENCY_FORK])
+        out = sds_append_cstr(out, "- The more memory is in use, the longer a fork takes: fewer "
+                                   "save points and rewrites, or several smaller servers.\n");
+    if (found[LATENCY_AOF_SYNC])
+        out = sds_append_cstr(out,
+                              "- With appendfsync everysec no client waits for the disk, for the "
+                              "price of the last second's changes if the power fails.\n");
+    if ((beside_sync || beside_child) && !engine->config.no_appendfsync_on_rewrite)
+        out = sds_append_cstr(out, "- With no-appendfsync-on-rewrite yes the append-only file and "
+                                   "a child that writes do not compete for the disk.\n");
+    if (found[LATENCY_AOF_WRITE] || found[LATENCY_AOF_RENAME] || found[LATENCY_RDB_UNLINK])
+        out = sds_append_cstr(out, "- The disk is slow, or busy with other programs' data: a "
+                                   "faster one, or one of its own, helps.\n");
+    return out;
+}
+
+static sds append_advice(struct engine *engine, sds out, const unsigned found[LATENCY_KINDS]) {
+    bool commands = found[LATENCY_COMMAND] || found[LATENCY_FAST_COMMAND];
+    bool deletes = found[LATENCY_EXPIRE_DELETE] || found[LATENCY_EVICTION_DELETE];
+    const struct config *config = &engine->config;
+    out = sds_append_cstr(out, "\nWhat can be done:\n\n");
+    if (commands && config->slowlog_log_slower_than < 0)
+        out = sds_append_cstr(out, "- Set slowlog-log-slower-than, so that SLOWLOG GET names the "
+                                   "commands that take long.\n");
+    else if (commands)
+        out = sds_append_cstr(out, "- Look at SLOWLOG GET: it names the commands that take long. "
+                                   "Ask them for less at a time.\n");
+    if (found[LATENCY_FAST_COMMAND])
+        out = sds_append_cstr(out, "- Commands that are always short took long: the machine itself "
+                                   "may be busy, swap, or be a guest that had to wait.\n");
+    if (deletes || commands)
+        out = sds_append_cstr(out, "- Very large values take time to delete. Split them, or delete "
+                                   "them with UNLINK.\n");
+    if (found[LATENCY_EXPIRE_CYCLE] && config->active_expire_effort > 1)
+        out = sds_append_cstr(out, "- A lower active-expire-effort spends less time on the search "
+                                   "for expired keys.\n");
+    if (found[LATENCY_EVICTION_CYCLE])
+        out = sds_append_cstr(out, "- A lower maxmemory-eviction-tenacity holds commands up for "
+                                   "less when memory is short.\n");
+    return append_disk_advice(engine, out, found);
+}
+
+void latency_doctor_command(struct call *call) {
+    struct engine *engine = call->engine;
+    unsigned found[LATENCY_KINDS] = {0};
+    sds findings = append_findings(engine, sds_new(SLICE("")), call->now_ms / 1000, found);
+    sds out = sds_new(SLICE(""));
+    if (sds_len(findings) == 0 && engine->config.latency_monitor_threshold == 0) {
+        out = sds_append_cstr(out, "The latency monitor is off, so there is nothing to examine. "
+                                   "CONFIG SET latency-monitor-threshold <milliseconds> turns it "
+                                   "on.\n");
+    } else if (sds_len(findings) == 0) {
+        out = sds_append_format(out,
+                                "Nothing has taken %lld milliseconds or more since the monitor "
+                                "was turned on or reset.\n",
+                                (long long)engine->config.latency_monitor_threshold);
+    } else {
+        out = sds_append_cstr(out, "Some work has held this server up:\n\n");
+        out = append_advice(engine, sds_append(out, sds_slice(findings)), found);
+    }
+    sds_free(findings);
+    call_answer_text(call, out);
+}
+
+/* --- SLOWLOG --- */
+
+static void answer_entry(struct reply *reply, const struct slowlog_entry *entry) {
+    reply_array(reply, 6);
+    reply_integer(reply, entry->id);
+    reply_integer(reply, entry->time_s);
+    reply_integer(reply, (int64_t)entry->duration_us);
+    reply_array(reply, entry->argc);
+    for (size_t i = 0; i < entry->argc; i++) reply_bulk(reply, sds_slice(entry->argv[i]));
+    reply_bulk(reply, sds_slice(entry->peer));
+    reply_bulk(reply, sds_slice(entry->name));
+}
+
+void slowlog_get_command(struct call *call) {
+    const struct slowlog *log = call->engine->slowlog;
+    int64_t wanted = 10;
+    if (call->argc > 3) {
+        call_bad_subcommand(call);
+        return;
+    }
+    if (call->argc == 3 && !call_integer_in(call, 2, -1, INT64_MAX, &wanted,
+                                            "ERR count should be greater than or equal to -1"))
+        return;
+    size_t count = wanted < 0 || (uint64_t)wanted > log->count ? log->count : (size_t)wanted;
+    reply_array(call->reply, count);
+    const struct slowlog_entry *entry = log->newest;
+    for (size_t i = 0; i < count; i++, entry = entry->older) answer_entry(call->reply, entry);
+}
+
+void slowlog_len_command(struct call *call) {
+    reply_integer(call->reply, (int64_t)call->engine->slowlog->count);
+}
+
+void slowlog_reset_command(struct call *call) {
+    slowlog_reset(call->engine->slowlog);
+    reply_ok(call->reply);
+}
+
+void slowlog_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "GET [<count>]",
+        "    The newest entries: 10 of them, or <count>, or all with -1. Of each its number, the",
+        "    time in seconds, the duration in microseconds, the arguments, the client's address",
+        "    and its name.",
+        "LEN",
+        "    How many entries there are.",
+        "RESET",
+        "    Forget all entries.",
         NULL,
     };
     call_help(call, lines);

@@ -23,7 +23,3 @@ const char *list_push_event(enum list_end end) {
 const char *list_pop_event(enum list_end end) {
     return end == LIST_HEAD ? "lpop" : "rpop";
 }
-
-struct slice list_pop_command(enum list_end end) {
-    return end == LIST_HEAD ? SLICE("LPOP") : SLICE("RPOP");
-}

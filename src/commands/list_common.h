@@ -2,8 +2,7 @@
 #ifndef PACKLIST_COMMANDS_LIST_COMMON_H
 #define PACKLIST_COMMANDS_LIST_COMMON_H
 
-#include "commands/pop_options.h"
-#include "commands/range.h"
+#include "commands/common.h"
 #include "engine/call.h"
 #include "types/list.h"
 
@@ -23,25 +22,5 @@ void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_
 /* Return the name of an event at an end of a list: "lpush" and "lpop", or "rpush" and "rpop". */
 const char *list_push_event(enum list_end end);
 const char *list_pop_event(enum list_end end);
-
-/* Returns LPOP or RPOP. */
-struct slice list_pop_command(enum list_end end);
-
-/* Replies the element at an end and removes it from the list `ref`, which was found under `key`. */
-void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end);
-
-/* Parses the arguments of LMPOP and BLMPOP from argv[index] on: pop_options_parse with LEFT and
- * RIGHT. */
-bool list_mpop_parse(struct call *call, size_t index, struct pop_options *options);
-
-/* Replies [key, [elements]] from the first of the keys that exists and returns true. If that is not
- * a list, replies WRONGTYPE and returns true. If no key exists, replies nothing and returns
- * false. */
-bool list_mpop_serve(struct call *call, const struct pop_options *options);
-
-/* LMOVE: moves the element at the `from` end of the list `source`, which was found under argv[1]
- * and exists, to the `to` end of the list under argv[2], and replies it. Otherwise replies
- * WRONGTYPE, moves nothing and returns false. */
-bool list_move(struct call *call, struct keyref *source, enum list_end from, enum list_end to);
 
 #endif

@@ -1,9 +1,9 @@
-/* LPOP RPOP LMPOP */
-#include "base/number.h"
+/* LPOP RPOP LMPOP, and BLPOP BRPOP BLMPOP, which wait if they must. */
 #include "commands/commands.h"
 #include "commands/list_common.h"
 
-void list_pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end) {
+/* Replies the element at an end and removes it from the list `ref`, which was found under `key`. */
+static void pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end) {
     reply_listpack_element(call->reply, list_peek(ref->entry, end));
     list_drop(ref, end, 1, &call->limits->list);
     call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), 1);
@@ -41,7 +41,7 @@ static void pop(struct call *call, enum list_end end) {
         else
             reply_null(call->reply);
     } else if (!has_count) {
-        list_pop_one(call, &ref, call->argv[1], end);
+        pop_one(call, &ref, call->argv[1], end);
     } else if (count == 0) {
         reply_array(call->reply, 0);
     } else {
@@ -59,29 +59,37 @@ void rpop_command(struct call *call) {
 
 /* --- Several keys --- */
 
-bool list_mpop_parse(struct call *call, size_t index, struct pop_options *options) {
-    return pop_options_parse(call, index, "left", "right", options);
+static void pop_key(struct call *call, struct keyref *ref, struct slice key, bool from_last) {
+    reply_array(call->reply, 2);
+    reply_bulk(call->reply, key);
+    pop_one(call, ref, key, from_last ? LIST_TAIL : LIST_HEAD);
 }
 
-bool list_mpop_serve(struct call *call, const struct pop_options *options) {
-    enum list_end end = options->from_last ? LIST_TAIL : LIST_HEAD;
-    for (size_t i = 0; i < options->key_count; i++) {
-        char buffer[INT64_TEXT_MAX];
-        struct slice key = options->keys[i];
-        struct keyref ref;
-        if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return true;
-        if (ref.entry == NULL) continue;
-        reply_array(call->reply, 2);
-        reply_bulk(call->reply, key);
-        uint64_t count = pop_many(call, &ref, key, end, options->count);
-        CALL_PROPAGATE(call, list_pop_command(end), key, number_text(buffer, (int64_t)count));
-        return true;
-    }
-    return false;
+static uint64_t pop_elements(struct call *call, struct keyref *ref, struct slice key,
+                             bool from_last, uint64_t count) {
+    return pop_many(call, ref, key, from_last ? LIST_TAIL : LIST_HEAD, count);
 }
+
+static const struct pop_type lists = {
+    .type = VALUE_LIST,
+    .ends = {"left", "right"},
+    .commands = {SLICE("LPOP"), SLICE("RPOP")},
+    .pop_one = pop_key,
+    .pop_many = pop_elements,
+};
 
 void lmpop_command(struct call *call) {
-    struct pop_options options;
-    if (!list_mpop_parse(call, 1, &options)) return;
-    if (!list_mpop_serve(call, &options)) reply_null_array(call->reply);
+    pop_from_any(call, &lists);
+}
+
+void blpop_command(struct call *call) {
+    block_pop(call, &lists, false);
+}
+
+void brpop_command(struct call *call) {
+    block_pop(call, &lists, true);
+}
+
+void blmpop_command(struct call *call) {
+    block_mpop(call, &lists);
 }

@@ -7,10 +7,83 @@
 #include "base/number.h"
 #include "commands/commands.h"
 #include "commands/zset_common.h"
-#include "commands/zset_source.h"
+#include "engine/call.h"
+#include "types/set.h"
+#include "types/zset.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* --- Sources ---
+ *
+ * The values whose members are combined: only these functions know which types they may have. */
+
+struct zset_source {
+    const struct entry *entry; /* a sorted set or a set; NULL: there is no such key */
+    double weight;
+    size_t position; /* among the sources of its command */
+};
+
+/* Lives on the caller's stack, needs no end. The value must not change during the iteration. */
+struct zset_source_iter {
+    enum value_type type;
+    union {
+        struct zset_iter zset; /* VALUE_ZSET, and without a key */
+        struct set_iter set;   /* VALUE_SET */
+    };
+};
+
+static const double score_in_a_set = 1;
+
+static bool is_set(const struct entry *entry) {
+    return entry_type(entry) == VALUE_SET;
+}
+
+/* Looks up a source. Replies WRONGTYPE and returns false when the value is of a type without
+ * members. The entry stays until the command changes it. */
+static bool zset_source_find(struct call *call, struct slice key, struct zset_source *source) {
+    source->weight = 1;
+    source->entry = call_find_read(call, key, NULL);
+    return !source->entry || is_set(source->entry) ||
+           call_check_type(call, source->entry, VALUE_ZSET);
+}
+
+/* Its members; 0 without a key. O(1). */
+static uint64_t zset_source_length(const struct zset_source *source) {
+    if (!source->entry) return 0;
+    return is_set(source->entry) ? set_length(source->entry) : zset_length(source->entry);
+}
+
+/* Returns whether it has this member; if so, *score gets its score, which is not weighted; it is 1
+ * in a set. Expected O(1); O(n) in a listpack. */
+static bool zset_source_get(const struct zset_source *source, struct slice member, double *score) {
+    if (!source->entry) return false;
+    if (is_set(source->entry)) {
+        *score = score_in_a_set;
+        return set_contains(source->entry, member);
+    }
+    struct zset_place place = zset_find(source->entry, member);
+    *score = place.score;
+    return place.found;
+}
+
+/* Reads all members: of a sorted set in the order of their scores, of a set in no order, each with
+ * the score 1. The text lives until the next call. Amortised O(1) a member. */
+static void zset_source_start(const struct zset_source *source, struct zset_source_iter *iter) {
+    *iter = (struct zset_source_iter){.type = VALUE_ZSET, .zset = {.left = 0}};
+    if (!source->entry) return;
+    iter->type = entry_type(source->entry);
+    if (is_set(source->entry))
+        set_iter_start(&iter->set, source->entry);
+    else
+        zset_iter_start(&iter->zset, source->entry, 0, true);
+}
+
+static bool zset_source_next(struct zset_source_iter *iter, struct zset_member *member) {
+    if (iter->type == VALUE_ZSET) return zset_iter_next(&iter->zset, member);
+    member->score = score_in_a_set;
+    return set_iter_next(&iter->set, &member->text);
+}
 
 enum operation { UNION, INTERSECTION, DIFFERENCE };
 enum aggregate { SUM, MIN, MAX, COUNT /* the sum of the weights: each score counts as 1 */ };

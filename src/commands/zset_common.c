@@ -1,6 +1,6 @@
 #include "commands/zset_common.h"
 
-#include "commands/range.h"
+#include "commands/common.h"
 
 /* --- Ranges --- */
 

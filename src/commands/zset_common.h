@@ -87,28 +87,4 @@ void zset_result_add(struct zset_result *result, struct slice member, double sco
 void zset_result_store(struct call *call, struct slice key, struct zset_result *result,
                        const char *event);
 
-/* --- Taking members --- */
-
-/* Replies up to `count` members from one end with the header of an array, and removes them; returns
- * how many. The sorted set was found under `key`. */
-uint64_t zset_pop(struct call *call, struct keyref *ref, struct slice key, bool from_last,
-                  uint64_t count, enum zset_reply_form form);
-
-/* Replies [member, score], or, when `with_key`, [key, member, score], and removes the member. */
-void zset_pop_one(struct call *call, struct keyref *ref, struct slice key, bool from_last,
-                  bool with_key);
-
-/* ZPOPMIN or ZPOPMAX. */
-struct slice zset_pop_command(bool from_last);
-
-struct pop_options;
-
-/* ZMPOP's and BZMPOP's arguments from argv[index] on: pop_options_parse with MIN and MAX. */
-bool zset_mpop_parse(struct call *call, size_t index, struct pop_options *options);
-
-/* Replies [key, [members]] from the first of the keys that is a sorted set and returns true;
- * replies WRONGTYPE and returns true when another value stands before it; replies nothing and
- * returns false when no key exists. */
-bool zset_mpop_serve(struct call *call, const struct pop_options *options);
-
 #endif

@@ -1,12 +1,7 @@
-/* ZPOPMIN ZPOPMAX ZMPOP */
-#include "base/number.h"
+/* ZPOPMIN ZPOPMAX ZMPOP, and BZPOPMIN BZPOPMAX BZMPOP, which wait if they must. */
 #include "commands/commands.h"
-#include "commands/pop_options.h"
+#include "commands/common.h"
 #include "commands/zset_common.h"
-
-struct slice zset_pop_command(bool from_last) {
-    return from_last ? SLICE("ZPOPMAX") : SLICE("ZPOPMIN");
-}
 
 /* Removes members, which were replied, from one end. */
 static void drop(struct call *call, struct keyref *ref, struct slice key, bool from_last,
@@ -14,8 +9,10 @@ static void drop(struct call *call, struct keyref *ref, struct slice key, bool f
     zset_remove_span(call, ref, key, span, from_last ? "zpopmax" : "zpopmin");
 }
 
-uint64_t zset_pop(struct call *call, struct keyref *ref, struct slice key, bool from_last,
-                  uint64_t count, enum zset_reply_form form) {
+/* Replies up to `count` members from one end with the header of an array, and removes them. Returns
+ * their number. */
+static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key, bool from_last,
+                         uint64_t count, enum zset_reply_form form) {
     uint64_t length = zset_length(ref->entry);
     if (count > length) count = length;
     struct zset_span span = {from_last ? length - count : 0, count};
@@ -24,8 +21,9 @@ uint64_t zset_pop(struct call *call, struct keyref *ref, struct slice key, bool 
     return count;
 }
 
-void zset_pop_one(struct call *call, struct keyref *ref, struct slice key, bool from_last,
-                  bool with_key) {
+/* Replies [member, score], or, when `with_key`, [key, member, score], and removes the member. */
+static void pop_one(struct call *call, struct keyref *ref, struct slice key, bool from_last,
+                    bool with_key) {
     struct zset_span span = {from_last ? zset_length(ref->entry) - 1 : 0, 1};
     struct zset_iter iter;
     struct zset_member member;
@@ -47,9 +45,9 @@ static void pop(struct call *call, bool from_last) {
     if (ref.entry == NULL)
         reply_array(call->reply, 0);
     else if (has_count)
-        zset_pop(call, &ref, key, from_last, (uint64_t)count, zset_reply_form(call, true));
+        pop_many(call, &ref, key, from_last, (uint64_t)count, zset_reply_form(call, true));
     else
-        zset_pop_one(call, &ref, key, from_last, false);
+        pop_one(call, &ref, key, from_last, false);
 }
 
 void zpopmin_command(struct call *call) {
@@ -62,29 +60,35 @@ void zpopmax_command(struct call *call) {
 
 /* --- Several keys --- */
 
-bool zset_mpop_parse(struct call *call, size_t index, struct pop_options *options) {
-    return pop_options_parse(call, index, "min", "max", options);
+static void pop_key(struct call *call, struct keyref *ref, struct slice key, bool from_last) {
+    pop_one(call, ref, key, from_last, true);
 }
 
-bool zset_mpop_serve(struct call *call, const struct pop_options *options) {
-    for (size_t i = 0; i < options->key_count; i++) {
-        char buffer[INT64_TEXT_MAX];
-        struct slice key = options->keys[i];
-        struct keyref ref;
-        if (!call_find_typed_write(call, key, VALUE_ZSET, &ref)) return true;
-        if (ref.entry == NULL) continue;
-        reply_array(call->reply, 2);
-        reply_bulk(call->reply, key);
-        uint64_t count = zset_pop(call, &ref, key, options->from_last, options->count, ZSET_PAIRS);
-        CALL_PROPAGATE(call, zset_pop_command(options->from_last), key,
-                       number_text(buffer, (int64_t)count));
-        return true;
-    }
-    return false;
+static uint64_t pop_pairs(struct call *call, struct keyref *ref, struct slice key, bool from_last,
+                          uint64_t count) {
+    return pop_many(call, ref, key, from_last, count, ZSET_PAIRS);
 }
+
+static const struct pop_type zsets = {
+    .type = VALUE_ZSET,
+    .ends = {"min", "max"},
+    .commands = {SLICE("ZPOPMIN"), SLICE("ZPOPMAX")},
+    .pop_one = pop_key,
+    .pop_many = pop_pairs,
+};
 
 void zmpop_command(struct call *call) {
-    struct pop_options options;
-    if (!zset_mpop_parse(call, 1, &options)) return;
-    if (!zset_mpop_serve(call, &options)) reply_null_array(call->reply);
+    pop_from_any(call, &zsets);
+}
+
+void bzpopmin_command(struct call *call) {
+    block_pop(call, &zsets, false);
+}
+
+void bzpopmax_command(struct call *call) {
+    block_pop(call, &zsets, true);
+}
+
+void bzmpop_command(struct call *call) {
+    block_mpop(call, &zsets);
 }

@@ -1,11 +1,15 @@
-/* ZRANDMEMBER key [count [WITHSCORES]] */
+/* ZRANDMEMBER ZSCAN: members at random, or a few at a time. */
 #include "base/alloc.h"
 #include "base/random.h"
 #include "commands/commands.h"
-#include "commands/random_repeat.h"
+#include "commands/common.h"
 #include "commands/zset_common.h"
+#include "types/zset.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+/* --- ZRANDMEMBER key [count [WITHSCORES]] --- */
 
 /* Any member may come more than once. */
 static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count,
@@ -122,4 +126,44 @@ void zrandmember_command(struct call *call) {
         reply_repeated(call, ref.entry, (uint64_t)-count, form);
     else
         reply_distinct(call, ref.entry, (uint64_t)count, form);
+}
+
+/* --- ZSCAN key cursor [MATCH pattern] [COUNT count] --- */
+
+struct zscan {
+    struct scan scan; /* first: the steps get a pointer to it */
+    const struct entry *entry;
+};
+
+/* Scores are written as Redis does here: in a listpack as they are stored, else with 17 digits. */
+static void visit(struct slice member, double score, void *arg) {
+    char text[DOUBLE_TEXT_MAX];
+    struct zscan *zscan = arg;
+    struct scan *scan = &zscan->scan;
+    scan->visited++;
+    if (!scan_matches(scan, member)) return;
+    int len = zset_skiplist(zscan->entry) ? snprintf(text, sizeof(text), "%.17g", score)
+                                          : (int)number_format_double(text, score);
+    scan_reply(scan, member);
+    scan_reply(scan, slice_make(text, (size_t)len));
+}
+
+static uint64_t step(struct scan *scan) {
+    struct zscan *zscan = (struct zscan *)scan;
+    return zset_scan(zscan->entry, scan->cursor, visit, zscan);
+}
+
+void zscan_command(struct call *call) {
+    struct zscan zscan;
+    struct keyref ref;
+    if (!scan_begin(&zscan.scan, call, 2)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
+    if (ref.entry == NULL) {
+        scan_reply_empty(call);
+        return;
+    }
+    for (size_t i = 3; i < call->argc; i += 2)
+        if (!scan_parse_option(&zscan.scan, i)) return;
+    zscan.entry = ref.entry;
+    scan_run(&zscan.scan, step);
 }

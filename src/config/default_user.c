@@ -30,7 +30,7 @@ static const struct {
     {"skip-sanitize-payload", 0},
 };
 
-static sds hash_of(struct slice password) {
+sds default_user_hash(struct slice password) {
     unsigned char hash[EVP_MAX_MD_SIZE];
     sds hex = sds_new(SLICE(""));
     if (!EVP_Digest(password.ptr, password.len, hash, NULL, EVP_sha256(), NULL)) return hex;
@@ -74,14 +74,14 @@ bool default_user_parse(sds *hash, const struct slice *words, size_t count, sds 
             if (has_password) return refuse(hash, error); /* more than requirepass can express */
             has_password = true;
             sds_free(*hash);
-            *hash = is_hash ? sds_new(rest) : hash_of(rest);
+            *hash = is_hash ? sds_new(rest) : default_user_hash(rest);
         }
     }
     return grants == GRANT_ALL && has_password ? true : refuse(hash, error);
 }
 
 bool default_user_has_password(struct slice hash, struct slice password) {
-    sds actual = hash_of(password);
+    sds actual = default_user_hash(password);
     bool same = sds_len(actual) > 0 && slice_is(hash, actual);
     sds_free(actual);
     return same;

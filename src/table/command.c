@@ -186,6 +186,13 @@ const struct command *command_find_subcommand(const struct command *container, s
     return NULL;
 }
 
+size_t command_subcommand_count(const struct command *command) {
+    size_t count = 0;
+    if (!(command->flags & COMMAND_CONTAINER)) return 0;
+    while (is_subcommand(command + 1 + count)) count++;
+    return count;
+}
+
 const struct command *command_find_in_file(const struct slice *argv, size_t argc) {
     const struct command *command = command_find_written(NULL, argv[0]);
     if (command && command->flags & COMMAND_CONTAINER)

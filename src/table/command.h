@@ -234,6 +234,15 @@ static inline bool command_is_top_level(const struct command *command) {
     return !(command->flags & COMMAND_SUBCOMMAND);
 }
 
+/* Returns whether COMMAND lists it: it is not a subcommand, and clients can call it. */
+static inline bool command_is_listed(const struct command *command) {
+    return command_is_top_level(command) && command->called;
+}
+
+/* Returns the number of subcommands of a container, which follow it in the table; 0 for other
+ * commands. O(subcommands). */
+size_t command_subcommand_count(const struct command *command);
+
 /* Returns all commands in table order, subcommands after their container; *count gets their
  * number. */
 const struct command *command_all(size_t *count);

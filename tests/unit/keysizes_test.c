@@ -1,5 +1,5 @@
 /* The text of INFO keysizes. */
-#include "admin/keysizes.h"
+#include "admin/info.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,12 +1,115 @@
-#include "admin/debug_list.h"
-
-#include "admin/debug_collections.h"
+/* debug_values: DEBUG LISTPACK QUICKLIST QUICKLIST-PACKED-THRESHOLD HTSTATS-KEY DIGEST DIGEST-VALUE:
+ * how values are stored, and short hashes of what they hold (persist/digest.h). */
+#include "admin/debug.h"
 #include "base/number.h"
+#include "ds/recordtable.h"
+#include "ds/skiplist.h"
 #include "engine/engine.h"
+#include "persist/entry_digest.h"
 #include "resp/reply.h"
+#include "types/hash.h"
 #include "types/list.h"
+#include "types/set.h"
 #include "types/value.h"
 #include "types/zset.h"
+
+#include <string.h>
+
+/* --- Records --- */
+
+enum { SHOWN_MAX = 64 }; /* bytes of each text */
+
+struct lines {
+    sds out;
+    size_t count;
+};
+
+/* Appends 'string 11: "hello world"' and a line end; of a long text only the first bytes. Returns
+ * `out`. O(1). */
+static sds append_text(sds out, struct slice text) {
+    struct slice shown = slice_make(text.ptr, text.len < SHOWN_MAX ? text.len : SHOWN_MAX);
+    out = sds_append_format(out, "string %zu: ", text.len);
+    out = sds_append_quoted(out, shown);
+    return sds_append_cstr(out, shown.len < text.len ? "...\n" : "\n");
+}
+
+static void add_text(struct lines *lines, struct slice text) {
+    lines->out = sds_append_format(lines->out, "%zu: ", lines->count++);
+    lines->out = append_text(lines->out, text);
+}
+
+static void add_members(struct lines *lines, const struct entry *entry) {
+    struct set_iter iter;
+    struct slice member;
+    set_iter_start(&iter, entry);
+    while (set_iter_next(&iter, &member)) add_text(lines, member);
+}
+
+/* Fields that have expired but are not deleted yet are shown, too. */
+static void add_fields(struct lines *lines, const struct entry *entry, bool with_expiries) {
+    struct hash_iter iter;
+    struct record record;
+    hash_iter_start(&iter, entry, HASH_ALL);
+    while (hash_iter_next(&iter, &record)) {
+        add_text(lines, record.field);
+        add_text(lines, record.value);
+        if (!with_expiries) continue;
+        int64_t expiry_ms = record.expiry_ms == RECORD_NEVER ? 0 : record.expiry_ms;
+        lines->out = sds_append_format(lines->out, "%zu: integer: %lld\n", lines->count++,
+                                       (long long)expiry_ms);
+    }
+}
+
+/* DEBUG LISTPACK of a set or hash in that encoding, which is a list of records inside: each member,
+ * or each field with its value and, in listpackex, its expiry in ms (0: none). O(members). Returns
+ * false, without a reply, for any other value. */
+static bool show_records(struct call *call, const struct entry *entry) {
+    const char *encoding = value_encoding_name(entry);
+    bool with_expiries = strcmp(encoding, "listpackex") == 0;
+    bool is_set = entry_type(entry) == VALUE_SET;
+    if (!is_set && entry_type(entry) != VALUE_HASH) return false;
+    if (!with_expiries && strcmp(encoding, "listpack") != 0) return false;
+    struct lines lines = {.out = sds_new(SLICE(""))};
+    if (is_set)
+        add_members(&lines, entry);
+    else
+        add_fields(&lines, entry, with_expiries);
+    sds out = sds_append_format(sds_new(SLICE("")),
+                                "elements %zu, bytes %zu, allocated with its key %zu\n",
+                                lines.count, value_size(entry), value_allocated(entry));
+    call_answer_text(call, sds_append(out, sds_slice(lines.out)));
+    sds_free(lines.out);
+    return true;
+}
+
+/* --- Tables --- */
+
+static sds describe_skiplist(const struct skiplist *list) {
+    return sds_append_format(sds_new(SLICE("[Skiplist]\n")),
+                             " members: %llu\n allocations: %zu\n allocated bytes: %zu\n",
+                             (unsigned long long)skiplist_count(list), skiplist_allocations(list),
+                             skiplist_allocated(list));
+}
+
+void debug_htstats_key(struct call *call) {
+    const struct entry *entry = call_find(call, call->argv[2], 0, NULL);
+    const struct recordtable *table = NULL;
+    const struct skiplist *list = NULL;
+    if (!entry) {
+        reply_error(call->reply, "ERR no such key");
+        return;
+    }
+    if (entry_type(entry) == VALUE_SET) table = set_table(entry);
+    if (entry_type(entry) == VALUE_HASH) table = hash_table(entry);
+    if (entry_type(entry) == VALUE_ZSET) list = zset_skiplist(entry);
+    if (table)
+        call_answer_text(call, recordtable_describe(table, sds_new(SLICE("[Table of records]\n"))));
+    else if (list)
+        call_answer_text(call, describe_skiplist(list));
+    else
+        reply_error(call->reply, "ERR The value stored at the specified key is not represented "
+                                 "using an hash table");
+}
 
 /* The largest node whose bytes can be counted, minus some space for headers. */
 #define PACKED_THRESHOLD_MAX ((1ull << 32) - (1ull << 20))
@@ -47,7 +150,7 @@ static sds append_element(sds out, size_t index, size_t offset, const uint8_t *e
     size_t size = listpack_get(element, &value);
     out = sds_append_format(out, "%zu: offset %zu, size %zu, ", index, offset, size);
     if (!value.ptr) return sds_append_format(out, "integer: %lld\n", (long long)value.integer);
-    return debug_append_text(out, slice_make(value.ptr, value.len));
+    return append_text(out, slice_make(value.ptr, value.len));
 }
 
 static sds append_elements(sds out, const uint8_t *first, size_t count, const char *indent) {
@@ -78,7 +181,7 @@ void debug_listpack(struct call *call) {
     size_t count;
     const struct entry *entry = find_value(call);
     if (!entry) return;
-    if (debug_show_records(call, entry)) return;
+    if (show_records(call, entry)) return;
     if (!find_listpack(entry, &first, &end, &count)) {
         refuse_encoding(call, "listpack");
         return;
@@ -174,4 +277,50 @@ void debug_packed_threshold(struct call *call) {
     }
     call->engine->value_limits->list.plain_threshold = bytes;
     reply_ok(call->reply);
+}
+
+/* --- Digests --- */
+
+static bool start_digest(struct call *call, struct digest *digest) {
+    if (digest_start(digest)) return true;
+    return reply_error(call->reply, "ERR the system's library does not compute SHA-1");
+}
+
+static void answer_digest(struct call *call, const uint8_t bytes[DIGEST_SIZE]) {
+    sds text = digest_append(sds_new(SLICE("")), bytes);
+    reply_status(call->reply, sds_slice(text));
+    sds_free(text);
+}
+
+static void add_keys(struct digest *digest, const struct keyspace *keyspace) {
+    struct keyspace_iter iter;
+    const struct entry *entry;
+    keyspace_iter_start(&iter, keyspace);
+    while ((entry = keyspace_iter_next(&iter))) entry_digest_add(digest, entry);
+}
+
+void debug_digest(struct call *call) {
+    struct engine *engine = call->engine;
+    struct digest digest;
+    if (!start_digest(call, &digest)) return;
+    for (int i = 0; i < engine->config.databases; i++) {
+        if (keyspace_count(engine->keyspaces[i]) == 0) continue;
+        entry_digest_add_database(&digest, (unsigned)i);
+        add_keys(&digest, engine->keyspaces[i]);
+    }
+    digest_end(&digest);
+    answer_digest(call, digest.bytes);
+}
+
+void debug_digest_value(struct call *call) {
+    struct digest digest;
+    if (!start_digest(call, &digest)) return;
+    reply_array(call->reply, call->argc - 2);
+    for (size_t i = 2; i < call->argc; i++) {
+        uint8_t bytes[DIGEST_SIZE] = {0};
+        const struct entry *entry = keyspace_find(call->keyspace, call->argv[i]).entry;
+        if (entry) entry_digest_of_value(&digest, entry, bytes);
+        answer_digest(call, bytes);
+    }
+    digest_end(&digest);
 }

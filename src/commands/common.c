@@ -1,0 +1,255 @@
+#include "commands/common.h"
+
+#include "base/glob.h"
+#include "base/number.h"
+
+/* --- Positions --- */
+
+void range_clamp(int64_t start, int64_t stop, uint64_t length, uint64_t *from, uint64_t *count) {
+    int64_t signed_length = (int64_t)length;
+    if (start < 0) start += signed_length;
+    if (stop < 0) stop += signed_length;
+    if (start < 0) start = 0;
+    if (stop >= signed_length) stop = signed_length - 1;
+    *from = start <= stop ? (uint64_t)start : 0;
+    *count = start <= stop ? (uint64_t)(stop - start) + 1 : 0;
+}
+
+/* --- Pops --- */
+
+bool pop_count_parse(struct call *call, int64_t *count) {
+    if (call->argc > 3) return call_syntax_error(call);
+    return call->argc < 3 || call_integer_in(call, 2, 0, INT64_MAX, count,
+                                             "ERR value is out of range, must be positive");
+}
+
+/* --- Pops from the first of several keys --- */
+
+/* numkeys key … end [COUNT count] */
+struct pop_options {
+    const struct slice *keys;
+    size_t key_count;
+    bool from_last;
+    uint64_t count;
+};
+
+/* [COUNT count] at argv[at]. */
+static bool parse_pop_count(struct call *call, size_t at, struct pop_options *options) {
+    int64_t count;
+    options->count = 1;
+    if (at == call->argc) return true;
+    if (!slice_is(call->argv[at], "count") || at + 1 == call->argc) return call_syntax_error(call);
+    if (!call_integer_in(call, at + 1, 1, INT64_MAX, &count, "ERR count should be greater than 0"))
+        return false;
+    options->count = (uint64_t)count;
+    return at + 2 == call->argc || call_syntax_error(call);
+}
+
+/* Parses the options, of which numkeys is argv[index]. Otherwise replies the error and returns
+ * false. */
+static bool parse_pop(struct call *call, size_t index, const struct pop_type *type,
+                      struct pop_options *options) {
+    int64_t key_count;
+    if (!call_integer_in(call, index, 1, INT64_MAX, &key_count,
+                         "ERR numkeys should be greater than 0"))
+        return false;
+    size_t behind = call->argc - index - 1; /* arguments after numkeys */
+    if ((uint64_t)key_count >= behind) return call_syntax_error(call);
+    options->keys = call->argv + index + 1;
+    options->key_count = (size_t)key_count;
+    struct slice end = options->keys[key_count];
+    options->from_last = slice_is(end, type->ends[1]);
+    if (!options->from_last && !slice_is(end, type->ends[0])) return call_syntax_error(call);
+    return parse_pop_count(call, index + 2 + options->key_count, options);
+}
+
+/* Replies from the first of the keys that exists and returns true; WRONGTYPE, if that holds another
+ * type. If no key exists, replies nothing and returns false. */
+static bool try_pop(struct call *call, const struct pop_type *type,
+                    const struct pop_options *options) {
+    for (size_t i = 0; i < options->key_count; i++) {
+        char buffer[INT64_TEXT_MAX];
+        struct slice key = options->keys[i];
+        struct keyref ref;
+        if (!call_find_typed_write(call, key, type->type, &ref)) return true;
+        if (ref.entry == NULL) continue;
+        reply_array(call->reply, 2);
+        reply_bulk(call->reply, key);
+        uint64_t count = type->pop_many(call, &ref, key, options->from_last, options->count);
+        CALL_PROPAGATE(call, type->commands[options->from_last], key,
+                       number_text(buffer, (int64_t)count));
+        return true;
+    }
+    return false;
+}
+
+void pop_from_any(struct call *call, const struct pop_type *type) {
+    struct pop_options options;
+    if (!parse_pop(call, 1, type, &options)) return;
+    if (!try_pop(call, type, &options)) reply_null_array(call->reply);
+}
+
+/* --- Pops that wait --- */
+
+/* What a client waits to do. */
+struct pop_state {
+    const struct pop_type *type;
+    bool from_last;
+    uint64_t count; /* of block_mpop */
+};
+
+bool block_find_ready(struct call *call, struct slice key, enum value_type type,
+                      struct keyref *ref) {
+    call_find_write(call, key, ref);
+    return ref->entry && entry_type(ref->entry) == type;
+}
+
+static void pop_one(struct call *call, const struct pop_type *type, struct keyref *ref,
+                    struct slice key, bool from_last) {
+    type->pop_one(call, ref, key, from_last);
+    CALL_PROPAGATE(call, type->commands[from_last], key);
+}
+
+static bool serve_pop(struct call *call, struct slice key, const void *arg) {
+    const struct pop_state *state = arg;
+    struct keyref ref;
+    if (!block_find_ready(call, key, state->type->type, &ref)) return false;
+    pop_one(call, state->type, &ref, key, state->from_last);
+    return true;
+}
+
+static bool serve_mpop(struct call *call, struct slice key, const void *arg) {
+    const struct pop_state *state = arg;
+    struct keyref ref;
+    const struct pop_options options = {&key, 1, state->from_last, state->count};
+    return block_find_ready(call, key, state->type->type, &ref) &&
+           try_pop(call, state->type, &options);
+}
+
+static void wait_to_pop(struct call *call, const struct waiter_kind *kind, struct pop_state state,
+                        const struct slice *keys, size_t key_count, int64_t deadline_ms) {
+    call_block(call, &(struct block_request){
+                         .kind = kind,
+                         .state = &state,
+                         .state_size = sizeof(state),
+                         .keys = keys,
+                         .key_count = key_count,
+                         .deadline_ms = deadline_ms,
+                     });
+}
+
+void block_pop(struct call *call, const struct pop_type *type, bool from_last) {
+    static const struct waiter_kind kind = {.serve = serve_pop};
+    int64_t deadline_ms;
+    if (!call_timeout(call, call->argc - 1, &deadline_ms)) return;
+    const struct slice *keys = call->argv + 1;
+    size_t key_count = call->argc - 2;
+    for (size_t i = 0; i < key_count; i++) {
+        struct keyref ref;
+        if (!call_find_typed_write(call, keys[i], type->type, &ref)) return;
+        if (ref.entry == NULL) continue;
+        pop_one(call, type, &ref, keys[i], from_last);
+        return;
+    }
+    wait_to_pop(call, &kind, (struct pop_state){.type = type, .from_last = from_last}, keys,
+                key_count, deadline_ms);
+}
+
+void block_mpop(struct call *call, const struct pop_type *type) {
+    static const struct waiter_kind kind = {.serve = serve_mpop};
+    int64_t deadline_ms;
+    struct pop_options options;
+    if (!parse_pop(call, 2, type, &options) || !call_timeout(call, 1, &deadline_ms)) return;
+    if (try_pop(call, type, &options)) return;
+    wait_to_pop(call, &kind, (struct pop_state){type, options.from_last, options.count},
+                options.keys, options.key_count, deadline_ms);
+}
+
+/* --- Scans --- */
+
+bool scan_begin(struct scan *scan, struct call *call, size_t index) {
+    *scan = (struct scan){.call = call, .wanted = 10};
+    if (number_parse_uint64(call->argv[index], &scan->cursor)) return true;
+    return reply_error(call->reply, "ERR invalid cursor");
+}
+
+static bool parse_scan_count(struct scan *scan, size_t index) {
+    int64_t count;
+    if (!call_integer(scan->call, index, &count)) return false;
+    scan->wanted = (uint64_t)count;
+    if (count >= 1) return true;
+    return call_syntax_error(scan->call);
+}
+
+bool scan_parse_option(struct scan *scan, size_t index) {
+    struct call *call = scan->call;
+    struct slice option = call->argv[index];
+    if (slice_is(option, "novalues"))
+        return reply_error(call->reply, "ERR NOVALUES option can only be used in HSCAN");
+    bool has_value = index + 1 < call->argc;
+    if (has_value && slice_is(option, "count")) return parse_scan_count(scan, index + 1);
+    if (has_value && slice_is(option, "match")) {
+        scan->pattern = call->argv[index + 1];
+        scan->has_pattern = !glob_is_match_all(scan->pattern);
+        return true;
+    }
+    return call_syntax_error(call);
+}
+
+bool scan_matches(const struct scan *scan, struct slice text) {
+    return !scan->has_pattern || glob_match(scan->pattern, text, false);
+}
+
+void scan_reply(struct scan *scan, struct slice text) {
+    reply_bulk(&scan->items, text);
+    scan->replied++;
+}
+
+static void reply_cursor(struct call *call, uint64_t cursor) {
+    char digits[INT64_TEXT_MAX];
+    reply_array(call->reply, 2);
+    reply_bulk(call->reply, slice_make(digits, number_format_uint64(digits, cursor)));
+}
+
+void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan)) {
+    enum { STEPS_PER_ITEM_WANTED = 10 }; /* how long to search a sparse table for them */
+    struct reply *reply = scan->call->reply;
+    uint64_t steps = scan->wanted < UINT64_MAX / STEPS_PER_ITEM_WANTED
+                         ? scan->wanted * STEPS_PER_ITEM_WANTED
+                         : UINT64_MAX;
+    reply_init(&scan->items, 256);
+    do {
+        scan->cursor = step(scan);
+    } while (scan->cursor && --steps && scan->visited < scan->wanted);
+    reply_cursor(scan->call, scan->cursor);
+    reply_array(reply, scan->replied);
+    reply_append_bulks(reply, &scan->items, scan->replied);
+    reply_free(&scan->items);
+}
+
+void scan_reply_empty(struct call *call) {
+    reply_cursor(call, 0);
+    reply_array(call->reply, 0);
+}
+
+/* --- Members that are drawn more than once --- */
+
+bool random_repeat_begin(struct random_repeat *repeat, struct call *call, uint64_t count) {
+    *repeat = (struct random_repeat){
+        .call = call, .left = count, .mark = call->reply->len, .size_max = call_string_max(call)};
+    if (count <= RANDOM_REPEAT_MAX) return true;
+    return reply_error(call->reply, "ERR value is out of range");
+}
+
+bool random_repeat_next(struct random_repeat *repeat) {
+    struct reply *reply = repeat->call->reply;
+    if (repeat->left == 0) return false;
+    if (reply->len < repeat->end) return false; /* before_growth has dropped the reply */
+    repeat->end = reply->len;
+    if (reply->len - repeat->mark > repeat->size_max) {
+        reply_truncate(reply, repeat->mark);
+        return reply_error(reply, "ERR reply exceeds maximum allowed size (proto-max-bulk-len)");
+    }
+    repeat->left--;
+    return true;
+}

@@ -1,0 +1,115 @@
+/* common: what commands of several types share: positions, pops of one end, scans, members that are
+ * drawn more than once. */
+#ifndef PACKLIST_COMMANDS_COMMON_H
+#define PACKLIST_COMMANDS_COMMON_H
+
+#include "engine/call.h"
+
+#include <stdint.h>
+
+/* --- Positions as clients give them: negative ones count from the end --- */
+
+/* A range with both ends included → the items [*from, *from + *count) that it covers, of `length`;
+ * the count may be 0. */
+void range_clamp(int64_t start, int64_t stop, uint64_t length, uint64_t *from, uint64_t *count);
+
+/* --- Pops of lists, sets and sorted sets --- */
+
+/* Parses the count of a pop, 0 or more, which may stand at argv[2] as the last argument; without it
+ * *count stays as it is. Otherwise replies the error and returns false. */
+bool pop_count_parse(struct call *call, int64_t *count);
+
+/* What a type whose values have two ends brings to the commands that pop from several keys: LMPOP
+ * and ZMPOP; BLPOP, BLMPOP, BZPOPMIN, BZMPOP and the like, which reply at once if they can,
+ * otherwise wait. What was checked when such a command came is not checked again when a key becomes
+ * ready. */
+struct pop_type {
+    enum value_type type;
+    const char *ends[2];      /* the words for the first and the last end */
+    struct slice commands[2]; /* that pop from these */
+
+    /* Replies the key and what it removes from that end of its value `ref`. */
+    void (*pop_one)(struct call *call, struct keyref *ref, struct slice key, bool from_last);
+
+    /* Replies an array of up to `count` (> 0) members from that end, and removes them. Returns
+     * their number. */
+    uint64_t (*pop_many)(struct call *call, struct keyref *ref, struct slice key, bool from_last,
+                         uint64_t count);
+};
+
+/* numkeys key … end [COUNT count]: replies [key, [members]] from the first key that exists, or a
+ * null array. O(keys + members). */
+void pop_from_any(struct call *call, const struct pop_type *type);
+
+/* Finds the value of a key that became ready. Returns false when it is gone or of another type; the
+ * client then goes on waiting. O(1). */
+bool block_find_ready(struct call *call, struct slice key, enum value_type type,
+                      struct keyref *ref);
+
+/* key … timeout: pops from the first key that exists, or waits. O(keys). */
+void block_pop(struct call *call, const struct pop_type *type, bool from_last);
+
+/* timeout numkeys key … end [COUNT count]: as pop_from_any, or waits. O(keys + members). */
+void block_mpop(struct call *call, const struct pop_type *type);
+
+/* --- SCAN, SSCAN, HSCAN, ZSCAN: cursor [MATCH pattern] [COUNT count] --- */
+
+struct scan {
+    struct call *call;
+    uint64_t cursor;
+    struct slice pattern; /* MATCH */
+    bool has_pattern;
+    uint64_t wanted;    /* COUNT */
+    uint64_t visited;   /* items looked at, returned or not */
+    uint64_t replied;   /* bulks in `items` */
+    struct reply items; /* they stand after the cursor, which is known only after visiting them */
+};
+
+/* Starts a scan with the cursor at argv[index]; else replies the error and returns false. Nothing
+ * must be freed until scan_run(). */
+bool scan_begin(struct scan *scan, struct call *call, size_t index);
+
+/* Reads MATCH or COUNT with its value at argv[index]; else replies the error and returns false. */
+bool scan_parse_option(struct scan *scan, size_t index);
+
+/* Returns whether the text matches MATCH's pattern. */
+bool scan_matches(const struct scan *scan, struct slice text);
+
+/* Adds a bulk to the reply. */
+void scan_reply(struct scan *scan, struct slice text);
+
+/* Repeats step(), which visits the items at scan->cursor, counts them in scan->visited and returns
+ * the next cursor, until COUNT items were visited, all were, or the structure turns out to be
+ * sparse. Then replies the cursor and the items. */
+void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan));
+
+/* Replies what a scan of a key that does not exist finds. */
+void scan_reply_empty(struct call *call);
+
+/* --- SRANDMEMBER, HRANDFIELD, ZRANDMEMBER with a negative count ---
+ *
+ * They repeat members: the size of the value does not limit how many there are, so the reply needs
+ * limits of its own. */
+
+/* The most members that a request may ask for; the loop makes them in about a second, in any
+ * encoding: a draw costs O(1), if need be after O(members) once. */
+enum { RANDOM_REPEAT_MAX = 1 << 24 };
+
+struct random_repeat {
+    struct call *call;
+    uint64_t left;
+    size_t mark;     /* where the reply begins */
+    size_t end;      /* where it ended when the last member was asked for */
+    size_t size_max; /* of the reply, in bytes */
+};
+
+/* Begins a reply of `count` members; the caller then writes its header. More than RANDOM_REPEAT_MAX
+ * are refused with an error reply: returns false. O(1). */
+bool random_repeat_begin(struct random_repeat *repeat, struct call *call, uint64_t count);
+
+/* Returns whether the caller should write one more member. It should not at the end; when the reply
+ * has become longer than proto-max-bulk-len, which replaces it by an error; and when it will never
+ * be sent, because the client is over its output limit. O(1). */
+bool random_repeat_next(struct random_repeat *repeat);
+
+#endif
