@@ -35,7 +35,7 @@ static void show(struct call *call, struct shown *shown, const struct config_dir
 
 static const struct config_directive *find(struct slice name) {
     const struct config_directive *directive = config_find(name);
-    return directive && !config_is_file_only(directive) ? directive : NULL;
+    return directive && !(directive->flags & CONFIG_FILE_ONLY) ? directive : NULL;
 }
 
 static bool is_pattern(struct slice text) {
@@ -52,13 +52,11 @@ static void show_if_matching(struct call *call, struct shown *shown,
 }
 
 static void show_matching(struct call *call, struct shown *shown, struct slice pattern) {
-    size_t count;
-    const struct config_directive *all = config_directives(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (config_is_hidden(&all[i]) || config_is_file_only(&all[i])) continue;
-        show_if_matching(call, shown, &all[i], config_name(&all[i]), pattern);
-        if (config_alias(&all[i]))
-            show_if_matching(call, shown, &all[i], config_alias(&all[i]), pattern);
+    for (size_t i = 0; i < config_table_count; i++) {
+        const struct config_directive *directive = &config_table[i];
+        if (directive->flags & (CONFIG_HIDDEN | CONFIG_FILE_ONLY)) continue;
+        show_if_matching(call, shown, directive, directive->name, pattern);
+        if (directive->alias) show_if_matching(call, shown, directive, directive->alias, pattern);
     }
 }
 
@@ -98,12 +96,12 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
             return reply_error_format(
                 call->reply, "ERR Unknown option or number of arguments for CONFIG SET - '%.*s'",
                 slice_precision(name), name.ptr);
-        if (config_is_denied_loading(directive) && engine->restrictions & RESTRICTED_LOADING)
+        if (directive->flags & CONFIG_NOT_LOADING && engine->restrictions & RESTRICTED_LOADING)
             return reply_error(call->reply, LOADING_REFUSAL);
         const char *why = NULL;
-        if (!config_is_mutable(directive))
+        if (directive->flags & CONFIG_IMMUTABLE)
             why = "can't set immutable config";
-        else if (config_is_protected(directive) &&
+        else if (directive->flags & CONFIG_PROTECTED &&
                  !session_has_access(call_session(call), engine->config.enable_protected_configs))
             why = "can't set protected config";
         else if (!config_name_set_add(&named, directive, name))

@@ -525,15 +525,6 @@ void config_free(struct config *config) {
 
 /* --- Directives --- */
 
-const struct config_directive *config_directives(size_t *count) {
-    *count = config_table_count;
-    return config_table;
-}
-
-size_t config_directive_index(const struct config_directive *directive) {
-    return (size_t)(directive - config_table);
-}
-
 const struct config_directive *config_find(struct slice name) {
     for (size_t i = 0; i < config_table_count; i++)
         if (config_name_matched(&config_table[i], name)) return &config_table[i];
@@ -547,13 +538,13 @@ const char *config_name_matched(const struct config_directive *directive, struct
 
 bool config_directive_set_has(const struct config_directive_set *set,
                               const struct config_directive *directive) {
-    size_t index = config_directive_index(directive);
+    size_t index = (size_t)(directive - config_table);
     return set->words[index / 64] >> index % 64 & 1;
 }
 
 bool config_directive_set_add(struct config_directive_set *set,
                               const struct config_directive *directive) {
-    size_t index = config_directive_index(directive);
+    size_t index = (size_t)(directive - config_table);
     if (config_directive_set_has(set, directive)) return false;
     set->words[index / 64] |= UINT64_C(1) << index % 64;
     return true;
@@ -563,34 +554,6 @@ bool config_name_set_add(struct config_name_set *set, const struct config_direct
                          struct slice name) {
     bool is_alias = config_name_matched(directive, name) != directive->name;
     return config_directive_set_add(is_alias ? &set->aliases : &set->names, directive);
-}
-
-const char *config_name(const struct config_directive *directive) {
-    return directive->name;
-}
-
-const char *config_alias(const struct config_directive *directive) {
-    return directive->alias;
-}
-
-bool config_is_mutable(const struct config_directive *directive) {
-    return !(directive->flags & CONFIG_IMMUTABLE);
-}
-
-bool config_is_denied_loading(const struct config_directive *directive) {
-    return directive->flags & CONFIG_NOT_LOADING;
-}
-
-bool config_is_protected(const struct config_directive *directive) {
-    return directive->flags & CONFIG_PROTECTED;
-}
-
-bool config_is_hidden(const struct config_directive *directive) {
-    return directive->flags & CONFIG_HIDDEN;
-}
-
-bool config_is_file_only(const struct config_directive *directive) {
-    return directive->flags & CONFIG_FILE_ONLY;
 }
 
 bool config_same_value(const struct config *a, const struct config *b,

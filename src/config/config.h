@@ -257,10 +257,7 @@ void config_log_notes(struct config_source *source);
 
 /* --- Directives: config.c --- */
 
-struct config_directive; /* a row of the table */
-
-const struct config_directive *config_directives(size_t *count);
-size_t config_directive_index(const struct config_directive *directive);
+struct config_directive; /* a row of the table: config/config_table.h */
 
 /* A set of directives; all zero is the empty set. */
 enum { CONFIG_DIRECTIVES_MAX = 320 };
@@ -285,29 +282,10 @@ bool config_name_set_add(struct config_name_set *set, const struct config_direct
 
 /* Finds a directive by name or alias, in any case; NULL when unknown. O(directives). */
 const struct config_directive *config_find(struct slice name);
-const char *config_name(const struct config_directive *directive);
-
-/* Returns the directive's alias; NULL when it has none. */
-const char *config_alias(const struct config_directive *directive);
 
 /* Returns which of its two names `name` is, in any case, as the table writes it; NULL when
  * neither. */
 const char *config_name_matched(const struct config_directive *directive, struct slice name);
-
-/* Returns whether CONFIG SET can change it. */
-bool config_is_mutable(const struct config_directive *directive);
-
-/* Returns whether CONFIG SET is refused while data is loaded. */
-bool config_is_denied_loading(const struct config_directive *directive);
-
-/* Returns whether CONFIG SET needs the permission of enable-protected-configs. */
-bool config_is_protected(const struct config_directive *directive);
-
-/* Returns whether CONFIG GET shows it only for its full name. */
-bool config_is_hidden(const struct config_directive *directive);
-
-/* Returns whether it is only for configuration files, so that CONFIG GET and SET do not know it. */
-bool config_is_file_only(const struct config_directive *directive);
 
 /* Appends the value's text as CONFIG GET shows it. Returns `out`. */
 sds config_append_value(const struct config *config, const struct config_directive *directive,

@@ -206,7 +206,7 @@ sds config_rewrite_text(const struct config *config, struct slice old, bool all)
             out = sds_append_cstr(sds_append(out, line), "\n");
         } else if (is_without_line(config, directive)) {
             /* the server is not a replica any more */
-        } else if (config_is_file_only(directive)) {
+        } else if (directive->flags & CONFIG_FILE_ONLY) {
             /* `user default` with a password: the line of requirepass has it */
         } else if (config_directive_set_add(&written, directive)) {
             out = append_directive(out, config, directive);

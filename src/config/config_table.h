@@ -1,5 +1,5 @@
-/* config_table: the rows of the table of directives. Only for the config_*.c files; others use
- * config/config.h. */
+/* config_table: the rows of the table of directives, for the config_*.c files, and for what lists
+ * directives or applies them; others use config/config.h. */
 #ifndef PACKLIST_CONFIG_CONFIG_TABLE_H
 #define PACKLIST_CONFIG_CONFIG_TABLE_H
 
@@ -33,7 +33,7 @@ enum config_flag {
     CONFIG_CLAMPED = 1 << 1,
     CONFIG_PERCENT = 1 << 2,     /* a memory value may be a percentage, stored negated */
     CONFIG_PROTECTED = 1 << 3,   /* CONFIG SET needs enable-protected-configs */
-    CONFIG_HIDDEN = 1 << 4,      /* for tests: patterns do not match it */
+    CONFIG_HIDDEN = 1 << 4,      /* for tests: CONFIG GET shows it only for its full name */
     CONFIG_UNSIGNED = 1 << 5,    /* the number is a uint64_t, and each one is valid */
     CONFIG_NOT_LOADING = 1 << 6, /* CONFIG SET cannot change it while data is loaded */
     CONFIG_FILE_ONLY = 1 << 7,   /* CONFIG GET and CONFIG SET do not know it */

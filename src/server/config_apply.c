@@ -76,7 +76,7 @@ static bool apply_listeners(struct engine *engine, const struct config_directive
     }
     log_warning("%s", reason);
     sds_free(reason);
-    bool port = slice_is(SLICE("port"), config_name(directive));
+    bool port = slice_is(SLICE("port"), directive->name);
     *error = sds_append_cstr(sds_new(SLICE("")),
                              port ? "Unable to listen on this port. Check server logs."
                                   : "Failed to bind to specified addresses.");

@@ -116,7 +116,7 @@ static void a_directive_is_found_by_its_alias(void **state) {
     }
     assert_true(aliases > 20);
     const struct config_directive *directive = row("List-Max-ZipList-Size");
-    assert_string_equal(config_name(directive), "list-max-listpack-size");
+    assert_string_equal(directive->name, "list-max-listpack-size");
     assert_string_equal(config_name_matched(directive, SLICE("LIST-max-ziplist-size")),
                         "list-max-ziplist-size");
     assert_null(config_name_matched(directive, SLICE("list-max-ziplist")));
@@ -596,7 +596,7 @@ static bool record(const struct config_directive *directive, void *arg, sds *err
     struct effects *effects = arg;
     assert_true(effects->count < 8);
     effects->ports[effects->count++] = effects->config->port;
-    if (!effects->failing || strcmp(effects->failing, config_name(directive)) != 0) return true;
+    if (!effects->failing || strcmp(effects->failing, directive->name) != 0) return true;
     *error = sds_new(SLICE("it failed"));
     return false;
 }
