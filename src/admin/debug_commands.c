@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
 #include "memory/expire.h"
-#include "persist/rdb_length.h"
+#include "persist/rdb_value.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
 #include "server/cron.h"

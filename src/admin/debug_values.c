@@ -1,11 +1,11 @@
-/* debug_values: DEBUG LISTPACK QUICKLIST QUICKLIST-PACKED-THRESHOLD HTSTATS-KEY DIGEST DIGEST-VALUE:
- * how values are stored, and short hashes of what they hold (persist/digest.h). */
+/* debug_values: DEBUG LISTPACK QUICKLIST QUICKLIST-PACKED-THRESHOLD HTSTATS-KEY DIGEST DIGEST-
+ * VALUE: how values are stored, and short hashes of what they hold (persist/digest.h). */
 #include "admin/debug.h"
 #include "base/number.h"
 #include "ds/recordtable.h"
 #include "ds/skiplist.h"
 #include "engine/engine.h"
-#include "persist/entry_digest.h"
+#include "persist/digest.h"
 #include "resp/reply.h"
 #include "types/hash.h"
 #include "types/list.h"

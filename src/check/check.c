@@ -1,8 +1,9 @@
 #include "check/check.h"
 
+#include "base/dir_lock.h"
 #include "base/file.h"
+#include "base/sds.h"
 #include "check/data_file.h"
-#include "check/repair.h"
 #include "persist/aof_manifest.h"
 #include "persist/rdb_file.h"
 
@@ -12,6 +13,80 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* --- Cutting --- */
+
+/* Only a y means yes. */
+static bool ask(void) {
+    char answer[16];
+    fputs("Continue? [y/N]: ", stdout);
+    fflush(stdout);
+    return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static bool may_cut(const struct check_options *options, const char *path, uint64_t size,
+                    uint64_t whole) {
+    if (options->yes) return true;
+    if (!isatty(STDIN_FILENO)) {
+        printf("%s: not cut: there is no terminal to ask on; use --yes\n", path);
+        return false;
+    }
+    printf("%s: this will cut it from %llu bytes by %llu bytes to %llu bytes\n", path,
+           (unsigned long long)size, (unsigned long long)(size - whole), (unsigned long long)whole);
+    if (ask()) return true;
+    printf("%s: not cut\n", path);
+    return false;
+}
+
+/* Cuts the file. Its size must still be the checked one: otherwise a program has written to it. */
+static const char *cut(int fd, uint64_t size, uint64_t whole) {
+    struct stat facts;
+    if (fstat(fd, &facts) != 0) return strerror(errno);
+    if ((uint64_t)facts.st_size != size) return "its size has changed";
+    if (ftruncate(fd, (off_t)whole) != 0 || fsync(fd) != 0) return strerror(errno);
+    return NULL;
+}
+
+/* Returns whether a server uses the folder at `up` ("" or "/..") from the file's folder. If not, no
+ * server can start to use it while *lock, if it is not -1, is open. */
+static bool is_in_use(const char *path, const char *up, int *lock) {
+    const char *slash = strrchr(path, '/');
+    struct slice folder = slash ? slice_make(path, (size_t)(slash + 1 - path)) : SLICE(".");
+    sds dir = sds_append_cstr(sds_new(folder), up);
+    pid_t owner;
+    *lock = dir_lock_share(dir, &owner);
+    bool in_use = *lock < 0 && errno == EWOULDBLOCK;
+    if (in_use) printf("%s: not cut: a server (process %d) uses it\n", path, (int)owner);
+    sds_free(dir);
+    return in_use;
+}
+
+static bool cut_file(const char *path, uint64_t size, uint64_t whole) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    const char *error = fd < 0 ? strerror(errno) : cut(fd, size, whole);
+    if (fd >= 0) close(fd);
+    if (error)
+        printf("%s: not cut: %s\n", path, error);
+    else
+        printf("%s: fixed: cut to %llu bytes\n", path, (unsigned long long)whole);
+    return error == NULL;
+}
+
+/* The append-only file has a folder of its own; a server locks the folder that contains it.
+ *
+ * Cuts the file of `size` bytes to its first `whole`, after asking on the terminal unless
+ * options->yes. Prints what it does on standard output. Returns whether that is done and has
+ * reached the disk. */
+static bool cut_after_whole(const struct check_options *options, const char *path, uint64_t size,
+                            uint64_t whole) {
+    if (!may_cut(options, path, size, whole)) return false;
+    int own = -1, above = -1;
+    bool done = !is_in_use(path, "", &own) && !is_in_use(path, "/..", &above) &&
+                cut_file(path, size, whole);
+    if (own >= 0) close(own);
+    if (above >= 0) close(above);
+    return done;
+}
 
 enum { MANIFEST_SIZE_MAX = 16 * 1024 * 1024 };
 
@@ -111,7 +186,7 @@ static bool help(const struct check_options *options, const char *path,
     if (!finding->can_be_cut) return false;
     printf("%s: whole up to byte %llu of %llu\n", path, (unsigned long long)finding->whole,
            (unsigned long long)size);
-    if (is_last && options->fix) return repair_cut(options, path, size, finding->whole);
+    if (is_last && options->fix) return cut_after_whole(options, path, size, finding->whole);
     printf("%s: %s\n", path,
            is_last ? "--fix cuts off what stands behind that"
                    : "not to be cut: what stands in the files behind it builds on it");

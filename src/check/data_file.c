@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "persist/aof_reader.h"
+#include "persist/command_reader.h"
 #include "persist/function_code.h"
 #include "persist/newer_commands.h"
 #include "persist/rdb_file.h"
@@ -120,16 +120,16 @@ static bool read_snapshot(struct input *input, struct finding *finding) {
 /* --- Commands --- */
 
 /* The database that is selected after the command. */
-static void note_select(const struct aof_parser *command, int64_t *database) {
+static void note_select(const struct command_parser *command, int64_t *database) {
     if (command->argc == 2 && slice_is(command->argv[0], "select"))
         number_parse_int64(command->argv[1], database);
 }
 
 /* What is known of the item at which reading ended: a command and its key, or how it begins. */
-static sds append_item(sds out, const struct aof_reader *reader) {
-    const struct aof_parser *item = &reader->parser;
+static sds append_item(sds out, const struct command_reader *reader) {
+    const struct command_parser *item = &reader->parser;
     out = sds_append_cstr(out, "; ");
-    if (item->argc == 0) out = append_shown(out, aof_reader_rest(reader));
+    if (item->argc == 0) out = append_shown(out, command_reader_rest(reader));
     for (size_t i = 0; i < item->argc && i < 2; i++) {
         if (i > 0) out = sds_append_cstr(out, " ");
         out = append_shown(out, item->argv[i]);
@@ -149,8 +149,8 @@ static bool is_known(const struct slice *argv, size_t argc) {
 }
 
 /* Records a command that no Packlist server runs from a file. */
-static void note_command(struct finding *finding, const struct aof_reader *reader) {
-    const struct aof_parser *command = &reader->parser;
+static void note_command(struct finding *finding, const struct command_reader *reader) {
+    const struct command_parser *command = &reader->parser;
     if (is_known(command->argv, command->argc)) return;
     if (++finding->foreign_commands == 1)
         finding->foreign_command =
@@ -158,45 +158,46 @@ static void note_command(struct finding *finding, const struct aof_reader *reade
                               (unsigned long long)reader->offset);
 }
 
-static void note_place(struct finding *finding, const struct aof_reader *reader, int64_t database) {
-    if (aof_reader_rest(reader).len > 0) finding->wrong = append_item(finding->wrong, reader);
+static void note_place(struct finding *finding, const struct command_reader *reader,
+                       int64_t database) {
+    if (command_reader_rest(reader).len > 0) finding->wrong = append_item(finding->wrong, reader);
     finding->wrong = sds_append_format(finding->wrong, ", database %lld", (long long)database);
     if (reader->in_multi)
         finding->wrong = sds_append_format(finding->wrong, ", transaction from byte %llu on",
                                            (unsigned long long)reader->multi_offset);
 }
 
-static void note_end(struct finding *finding, const struct aof_reader *reader, enum aof_read read,
-                     int64_t database) {
-    size_t rest = aof_reader_rest(reader).len;
+static void note_end(struct finding *finding, const struct command_reader *reader,
+                     enum command_read read, int64_t database) {
+    size_t rest = command_reader_rest(reader).len;
     uint64_t end = reader->next_offset + rest;
-    if (read == AOF_READ_END) return;
-    if (read == AOF_READ_FAILED)
+    if (read == COMMAND_READ_END) return;
+    if (read == COMMAND_READ_FAILED)
         note_wrong(finding, end, strerror(errno));
-    else if (read == AOF_READ_BAD)
+    else if (read == COMMAND_READ_BAD)
         note_wrong(finding, reader->error_offset, reader->error);
     else
         note_wrong(finding, end,
                    rest > 0 ? "the file ends inside a command" : "the file ends before EXEC");
     note_place(finding, reader, database);
-    finding->can_be_cut = read != AOF_READ_FAILED;
+    finding->can_be_cut = read != COMMAND_READ_FAILED;
 }
 
 static void read_commands(struct input *input, struct finding *finding) {
-    struct aof_reader reader;
-    enum aof_read read;
+    struct command_reader reader;
+    enum command_read read;
     int64_t database = 0;
-    aof_reader_start(&reader, (struct rdb_source){read_input, input}, finding->whole);
-    while ((read = aof_reader_next(&reader)) <= AOF_READ_ANNOTATION) {
-        finding->commands += read == AOF_READ_COMMAND;
-        finding->transactions += read == AOF_READ_EXEC;
-        if (read != AOF_READ_COMMAND) continue;
+    command_reader_start(&reader, (struct rdb_source){read_input, input}, finding->whole);
+    while ((read = command_reader_next(&reader)) <= COMMAND_READ_ANNOTATION) {
+        finding->commands += read == COMMAND_READ_COMMAND;
+        finding->transactions += read == COMMAND_READ_EXEC;
+        if (read != COMMAND_READ_COMMAND) continue;
         note_select(&reader.parser, &database);
         note_command(finding, &reader);
     }
     note_end(finding, &reader, read, database);
     finding->whole = reader.whole;
-    aof_reader_end(&reader);
+    command_reader_end(&reader);
 }
 
 /* --- Files --- */

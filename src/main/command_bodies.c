@@ -5,7 +5,6 @@
 #include "commands/commands.h"
 #include "execute/execute_commands.h"
 #include "replication/replication_commands.h"
-#include "script/function_commands.h"
 #include "script/script_commands.h"
 #include "server/server_commands.h"
 
@@ -17,7 +16,6 @@ const struct command_body command_bodies[] = {
     DATA_COMMANDS(COMMAND_BODY_ROW)
     TRANSACTION_COMMANDS(COMMAND_BODY_ROW)
     REPLICATION_COMMANDS(COMMAND_BODY_ROW)
-    FUNCTION_COMMANDS(COMMAND_BODY_ROW)
     SCRIPT_COMMANDS(COMMAND_BODY_ROW)
     SERVER_COMMANDS(COMMAND_BODY_ROW)
     {NULL, NULL},

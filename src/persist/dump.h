@@ -1,5 +1,9 @@
-/* dump: one value as a payload for DUMP, RESTORE and MIGRATE. Layout: rdb_format.h. Libraries of
- * functions: function_dump.h. */
+/* dump: payloads for DUMP, RESTORE and MIGRATE, of one value; and for FUNCTION DUMP and RESTORE, of
+ * libraries of functions:
+ *
+ *      [FUNCTION2] string …    then version and checksum, as in every payload (rdb_format.h)
+ *
+ * Source: the payloads that Redis 7.0 to 8.0 and Valkey 9.1 write and read. */
 #ifndef PACKLIST_PERSIST_DUMP_H
 #define PACKLIST_PERSIST_DUMP_H
 
@@ -42,5 +46,16 @@ struct entry *dump_read(struct slice payload, struct slice key,
  * (persist/entry_digest.h). Passes a value of more than DUMP_CHECK_MAX bytes unread. O(value). */
 enum { DUMP_CHECK_MAX = 64 * 1024 };
 bool dump_check(struct slice payload, const struct entry *entry);
+
+/* --- Libraries of functions --- */
+
+/* Writing: dump_start, rdb_write_function for each library, dump_end.
+ *
+ * Reads a payload: calls `take` with the code of each library, in their order. The code is valid
+ * during the call; `take` returns false to end reading. Returns NULL when all were taken, or when
+ * `take` has ended reading; else a static text: what is wrong, as FUNCTION RESTORE replies it after
+ * "ERR ". What `take` received before that is the caller's to drop. O(payload). */
+const char *function_dump_read(struct slice payload, bool skip_checksum,
+                               bool (*take)(void *arg, struct slice code), void *arg);
 
 #endif

@@ -15,7 +15,7 @@
 #include "engine/args.h"
 #include "engine/engine.h"
 #include "execute/execute.h"
-#include "persist/aof_reader.h"
+#include "persist/command_reader.h"
 #include "persist/rdb_file.h"
 
 #include <assert.h>
@@ -34,7 +34,7 @@ struct loader {
     uint64_t before;  /* bytes of the files loaded before */
     uint64_t total;   /* bytes of all files */
     int fd;
-    struct aof_reader reader;
+    struct command_reader reader;
     struct requester requester;
     struct reply reply;
     uint64_t offset;      /* of the command that runs */
@@ -132,23 +132,23 @@ static ssize_t read_source(void *arg, void *bytes, size_t room) {
 }
 
 /* Runs or queues the item. Returns false on failure. */
-static bool take_item(struct engine *engine, struct loader *loader, enum aof_read read) {
-    const struct aof_parser *item = &loader->reader.parser;
-    if (read == AOF_READ_EXEC) return run_queue(engine, loader);
-    if (read != AOF_READ_COMMAND) return true;
+static bool take_item(struct engine *engine, struct loader *loader, enum command_read read) {
+    const struct command_parser *item = &loader->reader.parser;
+    if (read == COMMAND_READ_EXEC) return run_queue(engine, loader);
+    if (read != COMMAND_READ_COMMAND) return true;
     if (!loader->reader.in_multi)
         return run(engine, loader, item->argv, item->argc, loader->reader.offset);
     queue(loader, item->argv, item->argc);
     return true;
 }
 
-/* Runs all commands of a file. Returns what is at its end, or AOF_READ_FAILED when a command
+/* Runs all commands of a file. Returns what is at its end, or COMMAND_READ_FAILED when a command
  * failed. */
-static enum aof_read run_commands(struct engine *engine, struct loader *loader) {
-    enum aof_read read;
-    while ((read = aof_reader_next(&loader->reader)) <= AOF_READ_ANNOTATION)
-        if (!take_item(engine, loader, read)) return AOF_READ_FAILED;
-    if (read == AOF_READ_BAD) note_bad_format(loader);
+static enum command_read run_commands(struct engine *engine, struct loader *loader) {
+    enum command_read read;
+    while ((read = command_reader_next(&loader->reader)) <= COMMAND_READ_ANNOTATION)
+        if (!take_item(engine, loader, read)) return COMMAND_READ_FAILED;
+    if (read == COMMAND_READ_BAD) note_bad_format(loader);
     return read;
 }
 
@@ -203,9 +203,9 @@ static bool load_opened(struct engine *engine, struct loader *loader, const char
                         unsigned flags) {
     uint64_t begin;
     if (!load_preamble(engine, loader, flags, &begin)) return false;
-    aof_reader_start(&loader->reader, (struct rdb_source){read_source, loader}, begin);
-    enum aof_read read = run_commands(engine, loader);
-    if (read != AOF_READ_CUT) return read == AOF_READ_END;
+    command_reader_start(&loader->reader, (struct rdb_source){read_source, loader}, begin);
+    enum command_read read = run_commands(engine, loader);
+    if (read != COMMAND_READ_CUT) return read == COMMAND_READ_END;
     if (is_last(loader)) return cut_off(engine, loader, path);
     log_warning(
         "The append only file %s ends inside a command at offset %llu, and others follow it",
@@ -236,7 +236,7 @@ static bool load_file(struct engine *engine, const struct aof_file *file, unsign
     drop_queue(&loader);
     mem_free(loader.queue);
     reply_free(&loader.reply);
-    aof_reader_end(&loader.reader);
+    command_reader_end(&loader.reader);
     sds_free(path);
     return done;
 }

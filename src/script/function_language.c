@@ -13,10 +13,6 @@
  * it was accepted before (FUNCTION_ACCEPTED). */
 enum { LOAD_MS_MAX = 500, ACCEPTED_MS_MAX = 2000 };
 
-static struct function_runner *runner_of(void *arg) {
-    return arg;
-}
-
 /* --- Loading --- */
 
 static int64_t time_us(const struct function_runner *runner) {
@@ -67,7 +63,7 @@ static bool run_code(struct function_runner *runner, struct function_library *li
 
 static bool compile(void *arg, struct function_library *library, struct slice body, unsigned flags,
                     sds *error) {
-    struct function_runner *runner = runner_of(arg);
+    struct function_runner *runner = arg;
     int code = machine_compile(runner->machine, "@user_function", body);
     if (code == LUA_NOREF) {
         const char *text = lua_tostring(machine_state(runner->machine), -1);
@@ -84,7 +80,8 @@ static bool compile(void *arg, struct function_library *library, struct slice bo
 }
 
 static void release(void *arg, const struct function *function) {
-    machine_release(runner_of(arg)->machine, function->reference);
+    const struct function_runner *runner = arg;
+    machine_release(runner->machine, function->reference);
 }
 
 /* --- The machine --- */

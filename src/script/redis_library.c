@@ -1,15 +1,26 @@
+/* redis_library: the table `redis`. redis.call and redis.pcall run a command: its arguments stay
+ * where Lua has them, and the reply becomes values of Lua at once. */
 #include "script/redis_library.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "config/config.h"
 #include "engine/engine.h"
 #include "lua/machine.h"
+#include "persist/function_code.h"
+#include "script/function_language.h"
 #include "script/script.h"
 #include "script/script_cache.h"
 #include "script/script_run.h"
+#include "script/shebang.h"
+#include "script/value_sink.h"
 #include "table/command.h"
 
+#include <math.h>
 #include <stdio.h>
+
+#define BAD_ARGUMENTS "ERR Lua redis lib command arguments must be strings or integers"
 
 enum {
     REPL_NONE = 0,
@@ -18,7 +29,7 @@ enum {
     REPL_ALL = COMMAND_LOG_ALL
 };
 
-struct scripts *redis_library_scripts(lua_State *L) {
+static struct scripts *scripts_of(lua_State *L) {
     return machine_owner(machine_of(L));
 }
 
@@ -30,7 +41,8 @@ static void push_error(lua_State *L, struct slice text) {
     lua_rawset(L, -3);
 }
 
-int redis_library_error(lua_State *L, const char *text) {
+/* Raises {err = "ERR text"}, the form of all errors of the functions here. */
+static int library_error(lua_State *L, const char *text) {
     push_error(L, slice_of_cstr(text));
     return lua_error(L);
 }
@@ -79,23 +91,20 @@ static int status_reply(lua_State *L) {
 /* --- Choices for the run --- */
 
 static int setresp(lua_State *L) {
-    if (lua_gettop(L) != 1)
-        return redis_library_error(L, "ERR redis.setresp() requires one argument.");
+    if (lua_gettop(L) != 1) return library_error(L, "ERR redis.setresp() requires one argument.");
     lua_Number version = lua_tonumber(L, 1);
-    if (!(version >= 2 && version < 4))
-        return redis_library_error(L, "ERR RESP version must be 2 or 3.");
-    redis_library_scripts(L)->run->protocol = (int)version;
+    if (!(version >= 2 && version < 4)) return library_error(L, "ERR RESP version must be 2 or 3.");
+    scripts_of(L)->run->protocol = (int)version;
     return 0;
 }
 
 static int set_repl(lua_State *L) {
-    if (lua_gettop(L) != 1)
-        return redis_library_error(L, "ERR redis.set_repl() requires one argument.");
+    if (lua_gettop(L) != 1) return library_error(L, "ERR redis.set_repl() requires one argument.");
     lua_Number flags = lua_tonumber(L, 1);
     if (!(flags >= REPL_NONE && flags <= REPL_ALL))
-        return redis_library_error(L, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, "
-                                      "REPL_ALL or REPL_NONE.");
-    redis_library_scripts(L)->run->scope.audience = (enum command_log_audience)flags;
+        return library_error(L, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, "
+                                "REPL_ALL or REPL_NONE.");
+    scripts_of(L)->run->scope.audience = (enum command_log_audience)flags;
     return 0;
 }
 
@@ -119,12 +128,12 @@ static int debug(lua_State *L) {
 
 static int write_log(lua_State *L) {
     int count = lua_gettop(L);
-    if (count < 2) return redis_library_error(L, "ERR redis.log() requires two arguments or more.");
+    if (count < 2) return library_error(L, "ERR redis.log() requires two arguments or more.");
     if (!lua_isnumber(L, 1))
-        return redis_library_error(L, "ERR First argument must be a number (log level).");
+        return library_error(L, "ERR First argument must be a number (log level).");
     lua_Number level = lua_tonumber(L, 1);
     if (!(level >= LOG_DEBUG && level <= LOG_WARNING))
-        return redis_library_error(L, "ERR Invalid log level.");
+        return library_error(L, "ERR Invalid log level.");
     char line[LOG_TEXT_MAX + 1]; /* as much as the log shows */
     size_t len = 0;
     for (int i = 2; i <= count && len < LOG_TEXT_MAX; i++) {
@@ -143,12 +152,12 @@ static int write_log(lua_State *L) {
 /* --- Others --- */
 
 static int sha1hex(lua_State *L) {
-    if (lua_gettop(L) != 1) return redis_library_error(L, "ERR wrong number of arguments");
+    if (lua_gettop(L) != 1) return library_error(L, "ERR wrong number of arguments");
     size_t len = 0;
     const char *text = lua_tolstring(L, 1, &len);
     char sha[SCRIPT_SHA_LENGTH + 1];
     if (!script_sha1(slice_make(text ? text : "", len), sha, machine_goes_on, machine_of(L)))
-        return redis_library_error(L, "ERR The system's library refuses to compute SHA-1");
+        return library_error(L, "ERR The system's library refuses to compute SHA-1");
     machine_rethrow(L);
     lua_pushlstring(L, sha, SCRIPT_SHA_LENGTH);
     return 1;
@@ -158,10 +167,9 @@ static int sha1hex(lua_State *L) {
 static int acl_check_cmd(lua_State *L) {
     int count = lua_gettop(L);
     if (count == 0)
-        return redis_library_error(
-            L, "ERR Please specify at least one argument for this redis lib call");
+        return library_error(L, "ERR Please specify at least one argument for this redis lib call");
     for (int i = 1; i <= count; i++)
-        if (!lua_isstring(L, i)) return redis_library_error(L, REDIS_LIBRARY_BAD_ARGUMENTS);
+        if (!lua_isstring(L, i)) return library_error(L, BAD_ARGUMENTS);
     size_t len;
     const char *name = lua_tolstring(L, 1, &len);
     const struct command *command = command_find(slice_make(name, len));
@@ -169,10 +177,220 @@ static int acl_check_cmd(lua_State *L) {
         name = lua_tolstring(L, 2, &len);
         command = command_find_subcommand(command, slice_make(name, len));
     }
-    if (!command)
-        return redis_library_error(L, "ERR Invalid command passed to redis.acl_check_cmd()");
+    if (!command) return library_error(L, "ERR Invalid command passed to redis.acl_check_cmd()");
     lua_pushboolean(L, true);
     return 1;
+}
+
+/* --- redis.call, redis.pcall: arguments --- */
+
+/* Replaces a number on the stack by its text: an integer, or the shortest decimal fraction. */
+static void replace_number(lua_State *L, int index) {
+    char text[1 + DOUBLE_TEXT_MAX];
+    lua_Number number = lua_tonumber(L, index);
+    size_t len = 0;
+    if (isnan(number) && signbit(number)) text[len++] = '-'; /* as printf writes it */
+    if (number >= -9007199254740992.0 && number <= 9007199254740992.0 &&
+        number == (lua_Number)(int64_t)number)
+        len += number_format_int64(text, (int64_t)number);
+    else
+        len += number_format_double(text + len, number);
+    lua_pushlstring(L, text, len);
+    lua_replace(L, index);
+}
+
+/* Points scripts->argv to the arguments on the stack. */
+static bool read_arguments(lua_State *L, struct scripts *scripts, size_t argc) {
+    MEM_RESERVE(scripts->argv, scripts->argv_capacity, argc);
+    for (size_t i = 0; i < argc; i++) {
+        int index = (int)i + 1, type = lua_type(L, index);
+        if (type == LUA_TNUMBER)
+            replace_number(L, index);
+        else if (type != LUA_TSTRING)
+            return false;
+        struct slice *argument = &scripts->argv[i];
+        argument->ptr = lua_tolstring(L, index, &argument->len);
+    }
+    return true;
+}
+
+/* --- redis.call, redis.pcall: the call --- */
+
+/* Runs the command and pushes its reply. Returns whether that is an error. */
+static bool run_command(lua_State *L, struct machine *machine, size_t argc) {
+    struct scripts *scripts = machine_owner(machine);
+    struct script_run *run = scripts->run;
+    struct value_sink sink;
+    value_sink_begin(&sink, L, machine, 2 * (size_t)scripts->engine->config.lua_memory_limit);
+    struct reply reply = reply_into_sink(&sink.sink, run->protocol);
+    machine_suspend_limit(machine);
+    execute_for_script(&run->scope, &reply, scripts->argv, argc);
+    bool fits = value_sink_end(&sink);
+    machine_resume_limit(machine);
+    if (run->scope.ticks >= run->poll_at) machine_alarm(machine); /* commands take time */
+    machine_check_memory(machine, L);
+    if (!fits) {
+        lua_pushliteral(L, "not enough memory");
+        lua_error(L);
+    }
+    return sink.sink.error.ptr != NULL;
+}
+
+/* Pushes an error about the arguments, or the reply. Returns whether it is an error. */
+static bool call(lua_State *L) {
+    struct machine *machine = machine_of(L);
+    size_t argc = (size_t)lua_gettop(L);
+    const char *error = NULL;
+    if (argc == 0)
+        error = "ERR Please specify at least one argument for this redis lib call";
+    else if (!read_arguments(L, machine_owner(machine), argc))
+        error = BAD_ARGUMENTS;
+    if (!error) return run_command(L, machine, argc);
+    value_sink_push_error(L, slice_of_cstr(error));
+    return true;
+}
+
+static int redis_call(lua_State *L) {
+    return call(L) ? lua_error(L) : 1;
+}
+
+static int redis_pcall(lua_State *L) {
+    call(L);
+    return 1;
+}
+
+/* --- redis.register_function ---
+ *
+ * The code of a library calls it while it is loaded:
+ *
+ *      redis.register_function(name, callback)
+ *      redis.register_function{function_name = …, callback = …, description = …, flags = {…}} */
+
+/* What is registered; the values stand on the stack at these positions, nil where missing. */
+enum { NAME = 1, CALLBACK, DESCRIPTION, FLAGS };
+
+/* Returns the flag of this name, in any case; 0: there is none. */
+static uint32_t flag_of(struct slice text) {
+    const char *name;
+    for (uint32_t flag = 1; (name = script_flag_name(flag)); flag <<= 1)
+        if (slice_is(text, name)) return flag;
+    return 0;
+}
+
+/* Returns the flags whose names are in the array at `index`, up to the first nil. */
+static uint32_t flags_at(lua_State *L, int index) {
+    uint32_t flags = 0;
+    for (int i = 1;; i++) {
+        lua_rawgeti(L, index, i);
+        if (lua_isnil(L, -1)) break;
+        size_t len = 0;
+        const char *name = lua_isstring(L, -1) ? lua_tolstring(L, -1, &len) : "";
+        uint32_t flag = flag_of(slice_make(name, len));
+        if (flag == 0) library_error(L, "ERR unknown flag given");
+        flags |= flag;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return flags;
+}
+
+/* Puts the value on top of the stack, which an argument's name belongs to, into its position. */
+static void take_named(lua_State *L, struct slice name) {
+    if (slice_is(name, "function_name")) {
+        if (!lua_isstring(L, -1))
+            library_error(
+                L, "ERR function_name argument given to redis.register_function must be a string");
+        lua_replace(L, NAME);
+    } else if (slice_is(name, "description")) {
+        if (!lua_isstring(L, -1))
+            library_error(
+                L, "ERR description argument given to redis.register_function must be a string");
+        lua_replace(L, DESCRIPTION);
+    } else if (slice_is(name, "callback")) {
+        if (!lua_isfunction(L, -1))
+            library_error(
+                L, "ERR callback argument given to redis.register_function must be a function");
+        lua_replace(L, CALLBACK);
+    } else if (slice_is(name, "flags")) {
+        if (!lua_istable(L, -1))
+            library_error(
+                L, "ERR flags argument to redis.register_function must be a table representing "
+                   "function flags");
+        lua_replace(L, FLAGS);
+    } else {
+        library_error(L, "ERR unknown argument given to redis.register_function");
+    }
+}
+
+/* Reads the one argument, a table of named arguments. */
+static void read_named(lua_State *L) {
+    if (!lua_istable(L, 1))
+        library_error(
+            L, "ERR calling redis.register_function with a single argument is only applicable to "
+               "Lua table (representing named arguments).");
+    lua_settop(L, 1);
+    lua_insert(L, 1);
+    for (int i = NAME; i <= FLAGS; i++) {
+        lua_pushnil(L);
+        lua_insert(L, 1);
+    }
+    const int table = FLAGS + 1;
+    for (lua_pushnil(L); lua_next(L, table);) {
+        size_t len;
+        if (!lua_isstring(L, -2))
+            library_error(
+                L, "ERR named argument key given to redis.register_function is not a string");
+        lua_pushvalue(L, -2); /* a key that is a number must not be changed into a text in place */
+        const char *name = lua_tolstring(L, -1, &len);
+        lua_insert(L, -2);
+        take_named(L, slice_make(name, len));
+        lua_pop(L, 1);
+    }
+    if (lua_isnil(L, NAME))
+        library_error(L, "ERR redis.register_function must get a function name argument");
+    if (lua_isnil(L, CALLBACK))
+        library_error(L, "ERR redis.register_function must get a callback argument");
+}
+
+static void read_pair(lua_State *L) {
+    if (!lua_isstring(L, 1))
+        library_error(L, "ERR first argument to redis.register_function must be a string");
+    if (!lua_isfunction(L, 2))
+        library_error(L, "ERR second argument to redis.register_function must be a function");
+    lua_settop(L, FLAGS);
+}
+
+/* Adds the function to the library. */
+static void add(lua_State *L, struct function_library *library) {
+    size_t name_len, description_len = 0;
+    const char *name = lua_tolstring(L, NAME, &name_len);
+    const char *description =
+        lua_isnil(L, DESCRIPTION) ? NULL : lua_tolstring(L, DESCRIPTION, &description_len);
+    uint32_t flags = lua_isnil(L, FLAGS) ? 0 : flags_at(L, FLAGS);
+    if (!function_name_is_valid(slice_make(name, name_len)))
+        library_error(L, "ERR " FUNCTION_NAME_ERROR);
+    lua_pushvalue(L, CALLBACK);
+    int reference = machine_take_function(L);
+    /* From here on nothing may raise an error. */
+    sds text = description ? sds_new(slice_make(description, description_len)) : NULL;
+    if (function_library_add(library, slice_make(name, name_len), text, flags, reference)) return;
+    sds_free(text);
+    machine_release(machine_of(L), reference);
+    library_error(L, "ERR Function already exists in the library");
+}
+
+static int redis_register_function(lua_State *L) {
+    struct function_library *library = scripts_of(L)->functions->loading;
+    if (!library)
+        return library_error(
+            L, "ERR redis.register_function can only be called on FUNCTION LOAD command");
+    switch (lua_gettop(L)) {
+    case 1: read_named(L); break;
+    case 2: read_pair(L); break;
+    default: return library_error(L, "ERR wrong number of arguments to redis.register_function");
+    }
+    add(L, library);
+    return 0;
 }
 
 /* --- The table --- */

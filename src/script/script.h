@@ -1,10 +1,10 @@
 /* script: scripts that clients send (EVAL), and what they share: the machine that runs them, the
  * cache, and the run that is under way.
  *
- *      eval_commands.c     EVAL, EVALSHA …: which script, which keys and arguments
- *      fcall_commands.c    FCALL: the same for functions of libraries (function_language.h)
+ *      script_commands.c   EVAL, EVALSHA …: which script, which keys and arguments; FCALL: the
+ *                          same for functions of libraries (function_language.h)
  *      script_run.c        runs it: rights, KEYS and ARGV, its result or error as a reply
- *      redis_*.c          what it may call: redis.call …
+ *      redis_library.c     what it may call: redis.call …
  *      value_sink.c        the reply of a command → a value of Lua
  *      value_reply.c       a value of Lua → the client's reply
  *

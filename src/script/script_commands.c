@@ -1,9 +1,110 @@
-/* script_commands: SCRIPT: looks at the cache of scripts and changes it. */
+/* script_commands: EVAL script numkeys [key …] [argument …] and its variants, FCALL and FCALL_RO,
+ * which run a function of a library in the same way, and SCRIPT. */
 #include "script/script_commands.h"
 
+#include "engine/call.h"
 #include "engine/engine.h"
+#include "engine/functions.h"
+#include "resp/reply.h"
+#include "script/function_language.h"
 #include "script/script.h"
 #include "script/script_busy.h"
+#include "script/script_run.h"
+#include "session/monitor.h"
+
+static void run_script(struct call *call, const struct script *script,
+                       const struct script_arguments *arguments, bool is_readonly) {
+    const struct script_program program = {.machine = call->engine->scripts->machine,
+                                           .function = script->function,
+                                           .flags = script->flags,
+                                           .name = script->sha,
+                                           .is_readonly = is_readonly};
+    script_run(call, &program, arguments);
+}
+
+static void eval(struct call *call, bool is_readonly) {
+    struct script_cache *cache = &call->engine->scripts->cache;
+    struct script_arguments arguments;
+    monitor_feed(call);
+    if (!script_parse_keys(call, NULL, &arguments)) return;
+    struct script *script = script_cache_find_text(cache, call->argv[1]);
+    sds error = NULL;
+    if (!script) script = script_cache_add(cache, call->argv[1], false, &error);
+    if (script) {
+        run_script(call, script, &arguments, is_readonly);
+    } else {
+        reply_error_text(call->reply, sds_slice(error));
+        sds_free(error);
+    }
+}
+
+static void evalsha(struct call *call, bool is_readonly) {
+    struct script_cache *cache = &call->engine->scripts->cache;
+    struct script_arguments arguments;
+    monitor_feed(call);
+    bool is_sha = call->argv[1].len == SCRIPT_SHA_LENGTH;
+    if (is_sha && !script_parse_keys(call, NULL, &arguments)) return;
+    struct script *script = script_cache_find_sha(cache, call->argv[1]);
+    if (script)
+        run_script(call, script, &arguments, is_readonly);
+    else
+        reply_error(call->reply, "NOSCRIPT No matching script. Please use EVAL.");
+}
+
+void eval_command(struct call *call) {
+    eval(call, false);
+}
+
+void eval_ro_command(struct call *call) {
+    eval(call, true);
+}
+
+void evalsha_command(struct call *call) {
+    evalsha(call, false);
+}
+
+void evalsha_ro_command(struct call *call) {
+    evalsha(call, true);
+}
+
+/* --- FCALL, FCALL_RO --- */
+
+/* The run_function has a share of the library: the function may delete its own. */
+static void run_function(struct call *call, const struct function *function, bool is_readonly) {
+    struct script_arguments arguments;
+    const struct script_program program = {
+        .machine = call->engine->scripts->functions->machine,
+        .function = function->reference,
+        .flags = function->flags,
+        .name = function->name,
+        .is_function = true,
+        .is_readonly = is_readonly,
+    };
+    if (!script_parse_keys(call, "ERR Bad number of keys provided", &arguments)) return;
+    struct function_library *library = function_library_share(function->library);
+    script_run(call, &program, &arguments);
+    function_library_release(library);
+}
+
+static void fcall(struct call *call, bool is_readonly) {
+    monitor_feed(call);
+    const struct function *function =
+        function_set_function(call->engine->functions->set, call->argv[1]);
+    if (function)
+        run_function(call, function, is_readonly);
+    else
+        reply_error(call->reply, "ERR Function not found");
+}
+
+void fcall_command(struct call *call) {
+    fcall(call, false);
+}
+
+void fcall_ro_command(struct call *call) {
+    fcall(call, true);
+}
+
+/* --- SCRIPT: looks at the cache of scripts and changes it --- */
 
 static struct script_cache *cache_of(const struct call *call) {
     return &call->engine->scripts->cache;

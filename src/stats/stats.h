@@ -2,11 +2,36 @@
 #ifndef PACKLIST_STATS_STATS_H
 #define PACKLIST_STATS_STATS_H
 
-#include "stats/error_stats.h"
+#include "base/slice.h"
 #include "stats/tick_histogram.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* --- Error replies by their code, the first word of the reply ("ERR", "WRONGTYPE"): Errorstats ---
+ * */
+
+enum {
+    ERROR_CODES_MAX = 64, /* clients can make up codes (DEBUG ERROR), so their number is limited */
+    ERROR_CODE_SIZE = 24  /* bytes with terminator; longer codes are cut */
+};
+
+struct error_code {
+    char name[ERROR_CODE_SIZE];
+    uint64_t count;
+};
+
+/* Codes in order of first appearance. */
+struct error_stats {
+    struct error_code codes[ERROR_CODES_MAX];
+    unsigned count;
+};
+
+/* Counts one error: "CODE text…", as it is replied after the '-'. Ignores a new code when there
+ * are ERROR_CODES_MAX. O(codes). */
+void error_stats_count(struct error_stats *stats, struct slice text);
+
+/* --- All counters --- */
 
 struct command_stats {
     uint64_t calls;

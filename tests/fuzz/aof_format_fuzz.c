@@ -1,32 +1,32 @@
 /* Whatever the bytes, commands of a file are found whole or refused, in the same way when the file
  * comes in pieces; a manifest is read or refused, and one that was read is the same when it is
  * written and read again. */
-#include "persist/aof_format.h"
 #include "persist/aof_manifest.h"
+#include "persist/command_reader.h"
 
 #include <stdlib.h>
 
-static void check_item(const struct aof_parser *parser, const char *bytes, size_t len) {
+static void check_item(const struct command_parser *parser, const char *bytes, size_t len) {
     if (parser->consumed == 0 || parser->consumed > len || parser->argc == 0) abort();
     for (size_t i = 0; i < parser->argc; i++) {
         struct slice argument = parser->argv[i];
         if (argument.ptr < bytes || slice_end(argument) > bytes + parser->consumed) abort();
     }
-    struct aof_parser shorter = {0};
-    if (aof_parse(&shorter, bytes, parser->consumed - 1) != AOF_ITEM_MORE) abort();
-    aof_parser_free(&shorter);
+    struct command_parser shorter = {0};
+    if (command_parse(&shorter, bytes, parser->consumed - 1) != COMMAND_ITEM_MORE) abort();
+    command_parser_free(&shorter);
 }
 
 static void check_commands(const char *bytes, size_t len) {
-    struct aof_parser parser = {0};
-    enum aof_item item;
-    while ((item = aof_parse(&parser, bytes, len)) <= AOF_ITEM_ANNOTATION) {
+    struct command_parser parser = {0};
+    enum command_item item;
+    while ((item = command_parse(&parser, bytes, len)) <= COMMAND_ITEM_ANNOTATION) {
         check_item(&parser, bytes, len);
         bytes += parser.consumed;
         len -= parser.consumed;
     }
-    if (item == AOF_ITEM_BAD && (parser.error == NULL || parser.error_at > len)) abort();
-    aof_parser_free(&parser);
+    if (item == COMMAND_ITEM_BAD && (parser.error == NULL || parser.error_at > len)) abort();
+    command_parser_free(&parser);
 }
 
 static void check_manifest(struct slice text) {

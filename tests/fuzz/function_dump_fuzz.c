@@ -2,7 +2,7 @@
  * read can be written, and is read back. The first line of each code is parsed, too.
  *
  * Input: a byte (odd: the checksum is verified), then the payload. */
-#include "persist/function_dump.h"
+#include "persist/dump.h"
 
 #include "base/alloc.h"
 #include "fuzz/rdb_digest.h"

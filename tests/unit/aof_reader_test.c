@@ -1,6 +1,6 @@
-/* aof_reader: the items are those that were written, in whatever pieces the file is read. For a
+/* command_reader: the items are those that were written, in whatever pieces the file is read. For a
  * file that is cut off, the reader knows up to where it is complete. */
-#include "persist/aof_reader.h"
+#include "persist/command_reader.h"
 
 #include "base/alloc.h"
 #include "base/sds.h"
@@ -20,7 +20,7 @@ enum { ITEMS_MAX = 60 };
 struct model {
     sds bytes;
     size_t count;
-    enum aof_read kinds[ITEMS_MAX];
+    enum command_read kinds[ITEMS_MAX];
     size_t args[ITEMS_MAX];
     size_t ends[ITEMS_MAX];
     size_t whole[ITEMS_MAX];
@@ -54,20 +54,20 @@ static struct model model_random(struct random *random) {
     bool in_multi = false;
     size_t whole = 0, count = random_below(random, ITEMS_MAX);
     for (; model.count < count; model.count++) {
-        enum aof_read kind = AOF_READ_COMMAND;
+        enum command_read kind = COMMAND_READ_COMMAND;
         size_t roll = random_below(random, 10);
-        if (roll == 0) kind = AOF_READ_ANNOTATION;
-        if (roll < 4 && roll > 0) kind = in_multi ? AOF_READ_EXEC : AOF_READ_MULTI;
+        if (roll == 0) kind = COMMAND_READ_ANNOTATION;
+        if (roll < 4 && roll > 0) kind = in_multi ? COMMAND_READ_EXEC : COMMAND_READ_MULTI;
         model.args[model.count] = 1;
-        if (kind == AOF_READ_ANNOTATION)
+        if (kind == COMMAND_READ_ANNOTATION)
             model.bytes = sds_append_cstr(model.bytes, "#TS:1700000000\r\n");
-        else if (kind == AOF_READ_MULTI)
+        else if (kind == COMMAND_READ_MULTI)
             model.bytes = append_command(model.bytes, 1, (struct slice[]){SLICE("MULTI")});
-        else if (kind == AOF_READ_EXEC)
+        else if (kind == COMMAND_READ_EXEC)
             model.bytes = append_command(model.bytes, 1, (struct slice[]){SLICE("exec")});
         else
             add_random_command(&model, random);
-        if (kind == AOF_READ_MULTI || kind == AOF_READ_EXEC) in_multi = !in_multi;
+        if (kind == COMMAND_READ_MULTI || kind == COMMAND_READ_EXEC) in_multi = !in_multi;
         if (!in_multi) whole = sds_len(model.bytes);
         model.kinds[model.count] = kind;
         model.ends[model.count] = sds_len(model.bytes);
@@ -80,12 +80,12 @@ static struct model model_random(struct random *random) {
 static void assert_reads(const struct model *model, size_t size, uint64_t offset,
                          struct random *random) {
     struct rdb_io io = rdb_io_new(random);
-    struct aof_reader reader;
+    struct command_reader reader;
     size_t end = 0, whole = 0, i = 0;
     io.bytes = sds_append(io.bytes, slice_make(model->bytes, size));
-    aof_reader_start(&reader, rdb_io_source(&io), offset);
+    command_reader_start(&reader, rdb_io_source(&io), offset);
     for (; i < model->count && model->ends[i] <= size; i++) {
-        assert_int_equal(aof_reader_next(&reader), model->kinds[i]);
+        assert_int_equal(command_reader_next(&reader), model->kinds[i]);
         assert_int_equal(reader.parser.argc, model->args[i]);
         assert_int_equal(reader.offset, offset + end);
         end = model->ends[i];
@@ -93,10 +93,11 @@ static void assert_reads(const struct model *model, size_t size, uint64_t offset
         assert_int_equal(reader.next_offset, offset + end);
         assert_int_equal(reader.whole, offset + whole);
     }
-    assert_int_equal(aof_reader_next(&reader), whole == size ? AOF_READ_END : AOF_READ_CUT);
+    assert_int_equal(command_reader_next(&reader),
+                     whole == size ? COMMAND_READ_END : COMMAND_READ_CUT);
     assert_int_equal(reader.whole, offset + whole);
-    assert_int_equal(aof_reader_rest(&reader).len, size - end);
-    aof_reader_end(&reader);
+    assert_int_equal(command_reader_rest(&reader).len, size - end);
+    command_reader_end(&reader);
     sds_free(io.bytes);
 }
 
@@ -114,21 +115,22 @@ static void files_are_read_and_cuts_are_noticed(void **state) {
 
 /* --- Errors --- */
 
-static void assert_ends(const char *bytes, enum aof_read expected, const char *error, uint64_t at) {
+static void assert_ends(const char *bytes, enum command_read expected, const char *error,
+                        uint64_t at) {
     struct random random;
     random_seed(&random, 1);
     struct rdb_io io = rdb_io_new(&random);
-    struct aof_reader reader;
-    enum aof_read read;
+    struct command_reader reader;
+    enum command_read read;
     io.bytes = sds_append_cstr(io.bytes, bytes);
-    aof_reader_start(&reader, rdb_io_source(&io), 100);
-    while ((read = aof_reader_next(&reader)) <= AOF_READ_ANNOTATION) continue;
+    command_reader_start(&reader, rdb_io_source(&io), 100);
+    while ((read = command_reader_next(&reader)) <= COMMAND_READ_ANNOTATION) continue;
     assert_int_equal(read, expected);
     if (error) {
         assert_string_equal(reader.error, error);
         assert_int_equal(reader.error_offset, 100 + at);
     }
-    aof_reader_end(&reader);
+    command_reader_end(&reader);
     sds_free(io.bytes);
 }
 
@@ -138,26 +140,26 @@ static void assert_ends(const char *bytes, enum aof_read expected, const char *e
 
 static void errors_are_reported_with_their_place(void **state) {
     (void)state;
-    assert_ends("", AOF_READ_END, NULL, 0);
-    assert_ends(GOOD "x", AOF_READ_BAD, "no command begins here", 14);
-    assert_ends(GOOD "*1\r\n#", AOF_READ_BAD, "no argument begins here", 18);
-    assert_ends(MULTI GOOD MULTI, AOF_READ_BAD, "MULTI inside MULTI", 29);
-    assert_ends(MULTI EXEC GOOD EXEC, AOF_READ_BAD, "EXEC without MULTI", 43);
-    assert_ends(MULTI GOOD, AOF_READ_CUT, NULL, 0);
+    assert_ends("", COMMAND_READ_END, NULL, 0);
+    assert_ends(GOOD "x", COMMAND_READ_BAD, "no command begins here", 14);
+    assert_ends(GOOD "*1\r\n#", COMMAND_READ_BAD, "no argument begins here", 18);
+    assert_ends(MULTI GOOD MULTI, COMMAND_READ_BAD, "MULTI inside MULTI", 29);
+    assert_ends(MULTI EXEC GOOD EXEC, COMMAND_READ_BAD, "EXEC without MULTI", 43);
+    assert_ends(MULTI GOOD, COMMAND_READ_CUT, NULL, 0);
     /* With arguments these are other commands. */
-    assert_ends("*2\r\n$5\r\nMULTI\r\n$1\r\nx\r\n", AOF_READ_END, NULL, 0);
+    assert_ends("*2\r\n$5\r\nMULTI\r\n$1\r\nx\r\n", COMMAND_READ_END, NULL, 0);
 }
 
 static void a_source_that_fails_is_reported(void **state) {
     struct random *random = *state;
     struct rdb_io io = rdb_io_new(random);
-    struct aof_reader reader;
+    struct command_reader reader;
     io.fail_at = 0;
-    aof_reader_start(&reader, rdb_io_source(&io), 0);
+    command_reader_start(&reader, rdb_io_source(&io), 0);
     errno = 0;
-    assert_int_equal(aof_reader_next(&reader), AOF_READ_FAILED);
+    assert_int_equal(command_reader_next(&reader), COMMAND_READ_FAILED);
     assert_int_equal(errno, EIO);
-    aof_reader_end(&reader);
+    command_reader_end(&reader);
     sds_free(io.bytes);
 }
 

@@ -1,5 +1,5 @@
 /* error_stats: errors are counted by their code. */
-#include "stats/error_stats.h"
+#include "stats/stats.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
 #define PACKLIST_TESTS_UNIT_FORMAT_CHECKS_H
 
 #include "base/alloc.h"
+#include "persist/digest.h"
 #include "persist/dump.h"
-#include "persist/entry_digest.h"
 #include "persist/rdb_format.h"
 #include "types/value.h"
 #include "unit/rdb_io.h"

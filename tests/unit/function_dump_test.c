@@ -1,5 +1,5 @@
 /* function_dump: payloads of any server are read; damaged ones are refused. */
-#include "persist/function_dump.h"
+#include "persist/dump.h"
 
 #include "base/crc64.h"
 #include "persist/rdb_file.h"

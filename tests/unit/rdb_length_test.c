@@ -1,6 +1,6 @@
 /* rdb_length: bytes of strings and lists in an RDB file. The sizes of whole lists are those
  * that redis-server shows as serializedlength; those of compressed lists are close to them. */
-#include "persist/rdb_length.h"
+#include "persist/rdb_value.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"
