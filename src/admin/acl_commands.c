@@ -5,10 +5,9 @@
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "table/command.h"
-#include "table/command_categories.h"
 
-/* Returns the SHA-256 of the password, which is shown instead of it; the caller frees the text. NULL
- * when there is no password. */
+/* Returns the SHA-256 of the password, which is shown instead of it; the caller frees the text.
+ * NULL when there is no password. */
 static sds password_digest(struct engine *engine) {
     struct slice password = sds_slice(engine->config.requirepass);
     return password.len ? default_user_hash(password) : NULL;

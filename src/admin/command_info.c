@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/glob.h"
 #include "engine/call.h"
-#include "table/command_categories.h"
+#include "table/command.h"
 #include "table/command_keys.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* process_commands: TIME SHUTDOWN MONITOR LOLWUT; MODULE and CLUSTER, which only reply that there are
- * no modules and no cluster. */
+/* process_commands: TIME SHUTDOWN MONITOR LOLWUT; MODULE and CLUSTER, which only reply that there
+ * are no modules and no cluster. */
 #include "admin/admin_commands.h"
 #include "base/version.h"
 #include "engine/call.h"

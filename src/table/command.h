@@ -67,7 +67,7 @@ enum command_tip {
 };
 
 /* Access categories, shown by COMMAND INFO, COMMAND LIST and ACL CAT. A row states those that do
- * not follow from its flags: see command_categories in table/command_categories.h. */
+ * not follow from its flags: see command_categories. */
 enum command_category {
     CATEGORY_KEYSPACE = 1 << 0,
     CATEGORY_READ = 1 << 1,
@@ -249,5 +249,26 @@ const struct command *command_all(size_t *count);
 
 /* Returns the command's index in command_all, by which statistics are indexed. O(1). */
 size_t command_index(const struct command *command);
+
+/* --- Categories --- */
+
+/* A name of one bit of a set. Arrays of these end with {0, NULL}. */
+struct named_bit {
+    uint32_t bit;
+    const char *name;
+};
+
+/* All categories without the @, in ACL CAT's order. */
+extern const struct named_bit command_category_names[];
+
+enum { COMMAND_CATEGORY_NAME_MAX = 31 }; /* the longest name, in bytes */
+
+/* Returns the command's categories (enum command_category): those of its row, and those that follow
+ * from its flags: fast or slow; read, write, pubsub and blocking; admin, which implies dangerous.
+ * O(1). */
+uint32_t command_categories(const struct command *command);
+
+/* Returns the bit of the category `name`, in any case, without the @; 0 when there is none. */
+uint32_t command_category_find(struct slice name);
 
 #endif

@@ -1,7 +1,6 @@
 /* The table of commands, with rows of this test only: it depends on no real command. */
 #include "table/command.h"
 
-#include "table/command_categories.h"
 #include "table/secret.h"
 
 #include <setjmp.h>
