@@ -6,7 +6,7 @@
  * and counts sizes in ints. This one allocates through the machine, and is faster. */
 #include "lua/cjson.h"
 #include "lua/cjson_number.h"
-#include "lua/data_libraries.h"
+#include "lua/machine_internal.h"
 
 #include <limits.h>
 #include <lua5.1/lauxlib.h>

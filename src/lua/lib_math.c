@@ -1,6 +1,6 @@
-/* lib_math: mathematics, and the clock of os. Random numbers are those of Redis: one sequence for
- * all scripts of a process, which begins the same way on every machine and goes on from script to
- * script. */
+/* lib_math: mathematics, the clock of os, and bits. Random numbers are those of Redis: one sequence
+ * for all scripts of a process, which begins the same way on every machine and goes on from script
+ * to script. */
 #include "lua/machine_internal.h"
 
 #include <lua5.1/lualib.h>
@@ -54,4 +54,109 @@ void library_open_math(lua_State *L) {
     library_open(L, luaopen_os, "os");
     library_keep_only(L, OF_OS);
     lua_pop(L, 2);
+}
+
+/* --- Bits of 32-bit numbers, as LuaBitOp documents them ---
+ *
+ * Arguments are taken modulo 2^32, results are signed. */
+
+/* Rounds to the nearest whole number, halves to even, and takes the lowest 32 bits: those of the
+ * sum with 2^52 + 2^51, whose last bit counts ones. Beyond +-2^51 the result has no meaning. */
+static uint32_t to_bits(lua_State *L, int arg) {
+    double sum = luaL_checknumber(L, arg) + 6755399441055744.0;
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof(bits));
+    return (uint32_t)bits;
+}
+
+static int push_bits(lua_State *L, uint32_t bits) {
+    lua_pushinteger(L, (int32_t)bits);
+    return 1;
+}
+
+static int bit_tobit(lua_State *L) {
+    return push_bits(L, to_bits(L, 1));
+}
+
+static int bit_bnot(lua_State *L) {
+    return push_bits(L, ~to_bits(L, 1));
+}
+
+static int bit_band(lua_State *L) {
+    uint32_t bits = to_bits(L, 1);
+    for (int i = lua_gettop(L); i > 1; i--) bits &= to_bits(L, i);
+    return push_bits(L, bits);
+}
+
+static int bit_bor(lua_State *L) {
+    uint32_t bits = to_bits(L, 1);
+    for (int i = lua_gettop(L); i > 1; i--) bits |= to_bits(L, i);
+    return push_bits(L, bits);
+}
+
+static int bit_bxor(lua_State *L) {
+    uint32_t bits = to_bits(L, 1);
+    for (int i = lua_gettop(L); i > 1; i--) bits ^= to_bits(L, i);
+    return push_bits(L, bits);
+}
+
+static int bit_lshift(lua_State *L) {
+    uint32_t bits = to_bits(L, 1);
+    return push_bits(L, bits << (to_bits(L, 2) & 31));
+}
+
+static int bit_rshift(lua_State *L) {
+    uint32_t bits = to_bits(L, 1);
+    return push_bits(L, bits >> (to_bits(L, 2) & 31));
+}
+
+static int bit_arshift(lua_State *L) {
+    int32_t bits = (int32_t)to_bits(L, 1);
+    return push_bits(L, (uint32_t)(bits >> (to_bits(L, 2) & 31)));
+}
+
+static uint32_t rotate_left(uint32_t bits, uint32_t count) {
+    count &= 31;
+    return count == 0 ? bits : bits << count | bits >> (32 - count);
+}
+
+static int bit_rol(lua_State *L) {
+    uint32_t bits = to_bits(L, 1);
+    return push_bits(L, rotate_left(bits, to_bits(L, 2)));
+}
+
+static int bit_ror(lua_State *L) {
+    uint32_t bits = to_bits(L, 1);
+    return push_bits(L, rotate_left(bits, -to_bits(L, 2)));
+}
+
+static int bit_bswap(lua_State *L) {
+    return push_bits(L, __builtin_bswap32(to_bits(L, 1)));
+}
+
+/* The lowest digits in hexadecimal: 8, or as many as the second argument says, in capitals when it
+ * is negative. */
+static int bit_tohex(lua_State *L) {
+    uint32_t bits = to_bits(L, 1);
+    int64_t count = lua_isnone(L, 2) ? 8 : (int32_t)to_bits(L, 2);
+    const char *digits = count < 0 ? "0123456789ABCDEF" : "0123456789abcdef";
+    if (count < 0) count = -count;
+    if (count > 8) count = 8;
+    char text[8];
+    for (int64_t i = count; i-- > 0; bits >>= 4) text[i] = digits[bits & 15];
+    lua_pushlstring(L, text, (size_t)count);
+    return 1;
+}
+
+void library_open_bit(lua_State *L) {
+    static const luaL_Reg FUNCTIONS[] = {
+        {"tobit", bit_tobit},   {"bnot", bit_bnot},       {"band", bit_band},
+        {"bor", bit_bor},       {"bxor", bit_bxor},       {"lshift", bit_lshift},
+        {"rshift", bit_rshift}, {"arshift", bit_arshift}, {"rol", bit_rol},
+        {"ror", bit_ror},       {"bswap", bit_bswap},     {"tohex", bit_tohex},
+        {NULL, NULL},
+    };
+    lua_newtable(L);
+    library_add(L, FUNCTIONS);
+    lua_setglobal(L, "bit");
 }

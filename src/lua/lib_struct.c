@@ -15,8 +15,8 @@
  *                as the number before it says, which it replaces
  *     blank      nothing */
 #include "base/number.h"
-#include "lua/data_libraries.h"
 #include "lua/effort.h"
+#include "lua/machine_internal.h"
 #include "lua/text_buffer.h"
 
 #include <ctype.h>
@@ -353,12 +353,9 @@ static int size(lua_State *L) {
 }
 
 int lua_open_struct(lua_State *L) {
+    static const luaL_Reg FUNCTIONS[] = {
+        {"pack", pack}, {"unpack", unpack}, {"size", size}, {NULL, NULL}};
     lua_newtable(L);
-    lua_pushcfunction(L, pack);
-    lua_setfield(L, -2, "pack");
-    lua_pushcfunction(L, unpack);
-    lua_setfield(L, -2, "unpack");
-    lua_pushcfunction(L, size);
-    lua_setfield(L, -2, "size");
+    library_add(L, FUNCTIONS);
     return 1;
 }

@@ -42,6 +42,10 @@ struct machine *machine_new(size_t memory_limit, void *owner);
 void machine_add_library(struct machine *machine, const char *name, lua_CFunction open);
 void machine_add_alias(struct machine *machine, const char *alias, const char *name);
 
+/* Adds the libraries cjson, cmsgpack and struct, which Lua does not have, to a machine that is not
+ * sealed yet. What one script sets in cjson ends with its run. */
+void machine_add_data_libraries(struct machine *machine);
+
 /* Adds the functions getfenv, setfenv and newproxy, as lua-enable-deprecated-api asks for. What
  * setfenv has changed is undone when the run ends, except for functions other than the one that
  * machine_run was given; userdata have no finalizers. Before machine_seal only. */

@@ -7,7 +7,7 @@
 
 enum { MACHINE_LIBRARIES_MAX = 24, MACHINE_VIEWS_MAX = 2 };
 
-/* A table of strings that is a global (machine_run_tables.c). */
+/* A table of strings that is a global (machine.c). */
 struct machine_run_table {
     int name;  /* a reference */
     int table; /* another */
@@ -118,13 +118,8 @@ bool machine_load(lua_State *L, struct slice text, const char *chunk_name);
 /* Prepares machine_compile. */
 void machine_open_compiler(struct machine *machine);
 
-/* --- Tables of a run (machine_run_tables.c) --- */
-
-/* Makes the tables that were added. In machine_seal, once there is `contents`. */
+/* Makes the tables of a run that were added. In machine_seal, once there is `contents`. */
 void machine_make_run_tables(struct machine *machine);
-
-/* Empties them. When a run has ended; the stack must be empty, and the limit suspended. O(1). */
-void machine_empty_run_tables(struct machine *machine);
 
 /* --- Proxies (proxy.c) --- */
 
@@ -153,6 +148,18 @@ void library_open_string(lua_State *L);
 void library_open_table(lua_State *L);
 void library_open_math(lua_State *L); /* and os */
 void library_open_bit(lua_State *L);
+
+/* Each makes a library and returns its table; for machine_add_library. */
+int lua_open_cjson(lua_State *L);
+int lua_open_cmsgpack(lua_State *L);
+int lua_open_struct(lua_State *L);
+
+/* Returns the settings of the cjson that lua_open_cjson has made; they live as long as the
+ * machine. */
+void *lua_cjson_settings(lua_State *L);
+
+/* Puts these settings back to their defaults. O(1). */
+void lua_reset_cjson(void *settings);
 
 /* Raises an error if the table at `table` is a metatable of userdata, and the key at `key` would
  * give them a finalizer. For whatever writes keys that a script has chosen without metamethods. */

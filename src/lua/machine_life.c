@@ -21,6 +21,13 @@ void machine_add_alias(struct machine *machine, const char *alias, const char *n
     lua_setglobal(machine->main, alias);
 }
 
+void machine_add_data_libraries(struct machine *machine) {
+    machine_add_library(machine, "cjson", lua_open_cjson);
+    machine_add_library(machine, "cmsgpack", lua_open_cmsgpack);
+    machine_add_library(machine, "struct", lua_open_struct);
+    machine_on_finish(machine, lua_reset_cjson, lua_cjson_settings(machine_state(machine)));
+}
+
 /* Keeps the table on top of the stack, which stays there. */
 static int keep(lua_State *L) {
     lua_pushvalue(L, -1);

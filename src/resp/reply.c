@@ -4,9 +4,11 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "ds/shared_text.h"
 #include "resp/reply_internal.h"
 #include "resp/reply_sink.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -345,6 +347,12 @@ size_t reply_begin(struct reply *reply) {
     return reply->len;
 }
 
+/* Moves the references after `size` bytes that were inserted at `from`. */
+static void move_references(struct reply *reply, size_t from, size_t size) {
+    for (size_t i = reply->reference_count; i > 0 && reply->references[i - 1].position >= from; i--)
+        reply->references[i - 1].position += size;
+}
+
 /* Moves what was written since `mark` up by the header, and writes the header there. */
 static void insert_header(struct reply *reply, size_t mark, char type, uint64_t number) {
     char header[REPLY_LINE_MAX];
@@ -355,7 +363,7 @@ static void insert_header(struct reply *reply, size_t mark, char type, uint64_t 
     memmove(at + size, at, reply->len - mark);
     memcpy(at, header, size);
     reply->len += size;
-    reply_move_references(reply, mark, size);
+    move_references(reply, mark, size);
 }
 
 /* Ends an aggregate of `kind`, which RESP2 shows as an array. */
@@ -383,4 +391,41 @@ void reply_map_end(struct reply *reply, size_t mark, size_t pairs) {
         end_aggregate(reply, mark, REPLY_MAP, '%', pairs);
     else
         reply_array_end(reply, mark, 2 * pairs);
+}
+
+/* --- References to texts that are not copied --- */
+
+static void add_reference(struct reply *reply, struct reply_reference reference) {
+    MEM_RESERVE(reply->references, reply->reference_capacity, reply->reference_count + 1);
+    reply->references[reply->reference_count++] = reference;
+    reply->referred += reference.end - reference.start;
+}
+
+void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end) {
+    assert(reply->may_refer && start < end);
+    reply_make_room(reply, REPLY_LINE_MAX);
+    char *out = reply->data + reply->len;
+    reply->len = (size_t)(reply_write_header(out, '$', end - start) - reply->data);
+    add_reference(reply, (struct reply_reference){reply->len, capture, start, end});
+    reply_raw(reply, SLICE("\r\n"));
+}
+
+void reply_forget_references(struct reply *reply) {
+    enum { KEEP_MAX = 64 };
+    reply->reference_count = 0;
+    reply->referred = 0;
+    if (reply->reference_capacity <= KEEP_MAX) return;
+    mem_free(reply->references);
+    reply->references = NULL;
+    reply->reference_capacity = 0;
+}
+
+void reply_drop_references(struct reply *reply, size_t from) {
+    for (; reply->reference_count > 0; reply->reference_count--) {
+        struct reply_reference *last = &reply->references[reply->reference_count - 1];
+        if (last->position < from) return;
+        reply->referred -= last->end - last->start;
+        capture_end(last->capture);
+    }
+    reply_forget_references(reply);
 }

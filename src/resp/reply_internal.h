@@ -37,7 +37,4 @@ static inline char *reply_write_header(char *out, char type, uint64_t number) {
     return reply_write_line_end(digits_write(out, number));
 }
 
-/* `size` bytes were inserted into the buffer at `from`: moves the references after it. */
-void reply_move_references(struct reply *reply, size_t from, size_t size);
-
 #endif

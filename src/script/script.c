@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "engine/engine.h"
-#include "lua/data_libraries.h"
+#include "lua/machine.h"
 #include "net/pool.h"
 #include "script/function_language.h"
 #include "script/redis_library.h"

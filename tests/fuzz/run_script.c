@@ -1,6 +1,6 @@
 #include "fuzz/run_script.h"
 
-#include "lua/data_libraries.h"
+#include "lua/machine.h"
 
 #include <stdbool.h>
 #include <stdio.h>

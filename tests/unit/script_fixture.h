@@ -2,7 +2,7 @@
 #ifndef PACKLIST_TESTS_UNIT_SCRIPT_FIXTURE_H
 #define PACKLIST_TESTS_UNIT_SCRIPT_FIXTURE_H
 
-#include "lua/data_libraries.h"
+#include "lua/machine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
