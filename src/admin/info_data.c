@@ -63,9 +63,9 @@ static sds append_directive(struct engine *engine, sds out, const char *field, c
 /* The machines (VM), and what belongs to the scripts and functions beside them. */
 static sds append_scripts(struct engine *engine, sds out) {
     const struct function_set *set = engine->functions->set;
-    size_t machine = scripts_machine_memory(engine->scripts);
+    size_t machine = machine_memory(engine->scripts->machine);
     size_t cache = script_cache_memory(&engine->scripts->cache);
-    size_t functions_machine = function_runner_memory(engine->scripts->functions);
+    size_t functions_machine = machine_memory(engine->scripts->functions->machine);
     size_t libraries = function_set_memory(set);
     out = append_bytes(out, "used_memory_lua", "used_memory_lua_human", machine);
     out = sds_append_format(out,

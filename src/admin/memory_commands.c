@@ -114,8 +114,8 @@ static size_t answer_general(struct engine *engine, struct reply *reply,
     answer_bytes(reply, "lua.caches", script_cache_memory(&engine->scripts->cache));
     answer_bytes(reply, "functions.caches", function_set_memory(engine->functions->set));
     answer_bytes(reply, "script.VMs",
-                 scripts_machine_memory(engine->scripts) +
-                     function_runner_memory(engine->scripts->functions));
+                 machine_memory(engine->scripts->machine) +
+                     machine_memory(engine->scripts->functions->machine));
     return 12;
 }
 

@@ -15,12 +15,17 @@ static inline bool list_position(int64_t index, uint64_t length, uint64_t *posit
 }
 
 /* Appends `count` (> 0) elements from position `from` on as bulks, without the array's header. It
- * copies node by node from the listpacks to the reply. O(count). */
+ * copies node by node from the listpacks to the reply (list_read.c). O(count). */
 void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_t from,
                          uint64_t count, enum list_direction direction);
 
 /* Return the name of an event at an end of a list: "lpush" and "lpop", or "rpush" and "rpop". */
-const char *list_push_event(enum list_end end);
-const char *list_pop_event(enum list_end end);
+static inline const char *list_push_event(enum list_end end) {
+    return end == LIST_HEAD ? "lpush" : "rpush";
+}
+
+static inline const char *list_pop_event(enum list_end end) {
+    return end == LIST_HEAD ? "lpop" : "rpop";
+}
 
 #endif

@@ -95,15 +95,19 @@ void scard_command(struct call *call) {
     reply_integer(call->reply, ref.entry ? (int64_t)set_length(ref.entry) : 0);
 }
 
-void smembers_command(struct call *call) {
-    struct keyref ref;
+/* Replies all members, after the header. */
+static void reply_all(struct reply *reply, const struct entry *entry) {
     struct set_iter iter;
     struct text_batch batch;
+    set_iter_start(&iter, entry);
+    while (set_iter_next_batch(&iter, &batch)) reply_bulks(reply, batch.texts, batch.count);
+}
+
+void smembers_command(struct call *call) {
+    struct keyref ref;
     if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
     reply_set(call->reply, ref.entry ? set_length(ref.entry) : 0);
-    if (!ref.entry) return;
-    set_iter_start(&iter, ref.entry);
-    while (set_iter_next_batch(&iter, &batch)) reply_bulks(call->reply, batch.texts, batch.count);
+    if (ref.entry) reply_all(call->reply, ref.entry);
 }
 
 /* --- SSCAN key cursor [MATCH pattern] [COUNT count] --- */
@@ -143,13 +147,6 @@ void sscan_command(struct call *call) {
 
 static void reply_member(struct slice member, void *arg) {
     reply_bulk(arg, member);
-}
-
-static void reply_all(struct reply *reply, const struct entry *entry) {
-    struct set_iter iter;
-    struct slice member;
-    set_iter_start(&iter, entry);
-    while (set_iter_next(&iter, &member)) reply_bulk(reply, member);
 }
 
 /* --- SRANDMEMBER key [count] --- */

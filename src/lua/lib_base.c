@@ -228,7 +228,7 @@ void library_open_base(lua_State *L) {
     };
     library_open(L, luaopen_base, "_G");
     library_keep_only(L, KEPT);
-    library_add(L, FUNCTIONS);
+    luaL_register(L, NULL, FUNCTIONS);
     lua_getfield(L, -1, "next");
     lua_pushcclosure(L, base_pairs, 1);
     lua_setfield(L, -2, "pairs");

@@ -405,7 +405,7 @@ int lua_open_cmsgpack(lua_State *L) {
         {"_DESCRIPTION", "MessagePack C implementation for Lua"},
     };
     lua_newtable(L);
-    library_add(L, FUNCTIONS);
+    luaL_register(L, NULL, FUNCTIONS);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         lua_pushstring(L, texts[i][1]);
         lua_setfield(L, -2, texts[i][0]);

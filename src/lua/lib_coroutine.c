@@ -98,6 +98,6 @@ void library_open_coroutine(lua_State *L) {
     };
     lua_getglobal(L, "coroutine");
     library_keep_only(L, KEPT);
-    library_add(L, FUNCTIONS);
+    luaL_register(L, NULL, FUNCTIONS);
     lua_pop(L, 1);
 }

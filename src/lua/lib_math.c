@@ -50,7 +50,7 @@ void library_open_math(lua_State *L) {
     };
     static const char *const OF_OS[] = {"clock", NULL};
     library_open(L, luaopen_math, "math");
-    library_add(L, FUNCTIONS);
+    luaL_register(L, NULL, FUNCTIONS);
     library_open(L, luaopen_os, "os");
     library_keep_only(L, OF_OS);
     lua_pop(L, 2);
@@ -157,6 +157,6 @@ void library_open_bit(lua_State *L) {
         {NULL, NULL},
     };
     lua_newtable(L);
-    library_add(L, FUNCTIONS);
+    luaL_register(L, NULL, FUNCTIONS);
     lua_setglobal(L, "bit");
 }

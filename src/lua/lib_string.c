@@ -220,6 +220,6 @@ void library_open_string(lua_State *L) {
     };
     library_open(L, luaopen_string, "string");
     library_keep_only(L, KEPT);
-    library_add(L, FUNCTIONS);
+    luaL_register(L, NULL, FUNCTIONS);
     lua_pop(L, 1);
 }

@@ -356,6 +356,6 @@ int lua_open_struct(lua_State *L) {
     static const luaL_Reg FUNCTIONS[] = {
         {"pack", pack}, {"unpack", unpack}, {"size", size}, {NULL, NULL}};
     lua_newtable(L);
-    library_add(L, FUNCTIONS);
+    luaL_register(L, NULL, FUNCTIONS);
     return 1;
 }

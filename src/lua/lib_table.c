@@ -242,6 +242,6 @@ void library_open_table(lua_State *L) {
     };
     library_open(L, luaopen_table, "table");
     library_keep_only(L, KEPT);
-    library_add(L, FUNCTIONS);
+    luaL_register(L, NULL, FUNCTIONS);
     lua_pop(L, 1);
 }

@@ -27,10 +27,6 @@ void library_open(lua_State *L, lua_CFunction open, const char *name) {
     lua_getglobal(L, name);
 }
 
-void library_add(lua_State *L, const luaL_Reg *functions) {
-    luaL_register(L, NULL, functions);
-}
-
 int64_t library_integer(lua_State *L, int arg, int64_t otherwise) {
     const double max = 9007199254740992; /* 2^53 */
     if (lua_isnoneornil(L, arg)) return otherwise;

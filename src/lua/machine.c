@@ -110,10 +110,6 @@ struct machine_place machine_error_place(const struct machine *machine) {
     return machine->place;
 }
 
-bool machine_is_running(const struct machine *machine) {
-    return machine->is_running;
-}
-
 /* --- Proxies stay empty ---
  *
  * What stands in a proxy itself would hide the real table from all later scripts. Instructions of

@@ -184,9 +184,6 @@ struct machine_place machine_error_place(const struct machine *machine);
 
 const char *machine_end_text(const struct machine *machine);
 
-/* Returns whether a script is between machine_run and machine_finish. */
-bool machine_is_running(const struct machine *machine);
-
 /* In `prepare`, once for each table: puts the strings, which are copied, into a table that
  * machine_add_run_table has made. A table that is not filled is empty. May raise an error. */
 void machine_fill_run_table(struct machine *machine, int table, const struct slice *strings,

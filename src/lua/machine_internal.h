@@ -171,9 +171,6 @@ void library_keep_only(lua_State *L, const char *const *names);
 /* Opens a library of Lua itself, and pushes its table, which is the global `name`. */
 void library_open(lua_State *L, lua_CFunction open, const char *name);
 
-/* Adds functions to the table on top of the stack; they end with a NULL name. */
-void library_add(lua_State *L, const luaL_Reg *functions);
-
 /* Write into a table that a script has given, without metamethods: as lua_rawset and lua_rawseti.
  * All functions of libraries use these, so that machine_finish knows when proxies have to be looked
  * at (machine.c, Proxies stay empty). The caller has refused proxies. */

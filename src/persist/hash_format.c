@@ -158,20 +158,6 @@ static bool add_record(struct hash_load *load, struct slice field, struct slice 
            rdb_reader_fail(load->reader, "a hash has a field twice");
 }
 
-/* Reads a field, and keeps it while its value is read. */
-static bool read_field(struct hash_load *load, struct slice *field) {
-    struct slice text;
-    if (!rdb_read_string(load->reader, &text)) return false;
-    if (text.len > load->field.size) {
-        mem_free(load->field.bytes);
-        load->field.size = mem_good_size(text.len);
-        load->field.bytes = mem_alloc(load->field.size);
-    }
-    if (text.len > 0) memcpy(load->field.bytes, text.ptr, text.len);
-    *field = slice_make(load->field.bytes, text.len);
-    return true;
-}
-
 /* The expiry that RDB_HASH_METADATA gives as `ttl`; INT64_MIN when it is out of range. */
 static int64_t expiry_of_ttl(uint64_t first_expiry_ms, uint64_t ttl) {
     if (ttl == 0) return RECORD_NEVER;
@@ -188,7 +174,9 @@ static bool read_fields(struct hash_load *load, bool expiries) {
     for (; count > 0; count--) {
         struct slice field, value;
         if (expiries && !rdb_read_length(reader, &ttl)) return false;
-        if (!read_field(load, &field) || !rdb_read_string(reader, &value)) return false;
+        if (!rdb_read_kept_string(load->reader, &load->field, &field) ||
+            !rdb_read_string(reader, &value))
+            return false;
         if (!add_record(load, field, value, expiry_of_ttl(first_expiry_ms, ttl))) return false;
     }
     return true;
@@ -201,7 +189,9 @@ static bool read_valkey_fields(struct hash_load *load) {
     for (; count > 0; count--) {
         struct slice field, value;
         uint64_t expiry_ms;
-        if (!read_field(load, &field) || !rdb_read_string(load->reader, &value)) return false;
+        if (!rdb_read_kept_string(load->reader, &load->field, &field) ||
+            !rdb_read_string(load->reader, &value))
+            return false;
         if (!add_record(load, field, value, RECORD_NEVER)) return false;
         if (!rdb_read_uint64(load->reader, &expiry_ms)) return false;
         if ((int64_t)expiry_ms == RECORD_NEVER) continue;

@@ -161,16 +161,6 @@ static bool read_magic(struct rdb_file *file) {
                                     RDB_MAGIC_SIZE, (const char *)bytes, file->version);
 }
 
-/* Reads a string into memory that outlives the next read. */
-static bool read_kept_string(struct rdb_file *file, struct slice *text) {
-    if (!rdb_read_string(&file->reader, text)) return false;
-    if (!rdb_scratch_reserve(&file->kept, text->len))
-        return rdb_reader_fail(&file->reader, "no memory for a key of this size");
-    slice_copy((char *)file->kept.bytes, *text);
-    text->ptr = (const char *)file->kept.bytes;
-    return true;
-}
-
 /* What may precede a key. */
 struct key_facts {
     int64_t expiry_ms;
@@ -208,7 +198,7 @@ static bool pass_empty(struct rdb_file *file, struct rdb_file_item *item) {
 
 static bool read_entry(struct rdb_file *file, unsigned type, const struct key_facts *facts,
                        struct rdb_file_item *item) {
-    if (!read_kept_string(file, &item->key)) return false;
+    if (!rdb_read_kept_string(&file->reader, &file->kept, &item->key)) return false;
     item->type_name = rdb_type_name(type);
     if (!rdb_can_read(type)) return skip_entry(file, type, item);
     item->kind = RDB_ITEM_ENTRY;
@@ -264,7 +254,8 @@ static bool read_prefix(struct rdb_file *file, uint8_t opcode, struct key_facts 
 
 static bool read_aux(struct rdb_file *file, struct rdb_file_item *item) {
     item->kind = RDB_ITEM_AUX;
-    return read_kept_string(file, &item->name) && rdb_read_string(&file->reader, &item->text);
+    return rdb_read_kept_string(&file->reader, &file->kept, &item->name) &&
+           rdb_read_string(&file->reader, &item->text);
 }
 
 static bool read_resize(struct rdb_file *file, struct rdb_file_item *item) {

@@ -300,6 +300,15 @@ bool rdb_read_string(struct rdb_reader *reader, struct slice *text) {
     return true;
 }
 
+bool rdb_read_kept_string(struct rdb_reader *reader, struct rdb_scratch *kept, struct slice *text) {
+    if (!rdb_read_string(reader, text)) return false;
+    if (!rdb_scratch_reserve(kept, text->len))
+        return rdb_reader_fail(reader, "no memory for a string of this size");
+    slice_copy((char *)kept->bytes, *text);
+    text->ptr = (const char *)kept->bytes;
+    return true;
+}
+
 bool rdb_skip_string(struct rdb_reader *reader) {
     uint64_t length, len;
     int encoding;

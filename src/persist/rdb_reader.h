@@ -116,6 +116,10 @@ bool rdb_read_length(struct rdb_reader *reader, uint64_t *length);
 /* Reads a string in any of its forms, as a view, valid until the next call. */
 bool rdb_read_string(struct rdb_reader *reader, struct slice *text);
 
+/* The same, but the string stays valid until `kept` is used again or freed; the caller frees
+ * kept->bytes. */
+bool rdb_read_kept_string(struct rdb_reader *reader, struct rdb_scratch *kept, struct slice *text);
+
 /* A string as it is stored, for a caller that keeps it compressed. Its slices are views, as
  * above. */
 struct rdb_stored_string {

@@ -127,18 +127,11 @@ static bool read_score(struct rdb_reader *reader, unsigned type, double *score) 
     return true;
 }
 
-/* The member's text is gone when its score is read: members are collected in a buffer. */
+/* The member's text is needed after its score is read: it is kept in a buffer. */
 static bool read_member(struct zset_load *load, unsigned type, struct rdb_scratch *buffer) {
     struct slice text;
     double score;
-    if (!rdb_read_string(load->reader, &text)) return false;
-    if (text.len > buffer->size) {
-        mem_free(buffer->bytes);
-        buffer->size = mem_good_size(text.len);
-        buffer->bytes = mem_alloc(buffer->size);
-    }
-    if (text.len) memcpy(buffer->bytes, text.ptr, text.len);
-    text.ptr = (const char *)buffer->bytes;
+    if (!rdb_read_kept_string(load->reader, buffer, &text)) return false;
     struct skiplist_place place = skiplist_find(load->list, text);
     return read_score(load->reader, type, &score) && add_member(load, &place, text, score);
 }

@@ -109,10 +109,6 @@ void function_runner_free(struct function_runner *runner) {
     mem_free(runner);
 }
 
-size_t function_runner_memory(const struct function_runner *runner) {
-    return machine_memory(runner->machine);
-}
-
 static void free_machine(void *arg) {
     machine_free(arg);
 }

@@ -31,9 +31,6 @@ struct function_runner *function_runner_new(struct scripts *scripts);
 /* No library may be left. */
 void function_runner_free(struct function_runner *runner);
 
-/* Returns the bytes that the machine holds. O(1). */
-size_t function_runner_memory(const struct function_runner *runner);
-
 /* Frees the memory of functions that are gone, with the whole machine; with `in_pool` in another
  * thread. No library may be left, and no function may run. */
 void function_runner_flush(struct function_runner *runner, bool in_pool);

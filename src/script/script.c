@@ -106,10 +106,6 @@ void scripts_flush(struct scripts *scripts, bool in_pool) {
     make_machine(scripts);
 }
 
-size_t scripts_machine_memory(const struct scripts *scripts) {
-    return machine_memory(scripts->machine);
-}
-
 void scripts_apply_limit(struct scripts *scripts) {
     size_t limit = (size_t)scripts->engine->config.lua_memory_limit;
     machine_set_memory_limit(scripts->machine, limit);

@@ -52,9 +52,6 @@ enum machine_result scripts_run_machine(struct scripts *scripts, struct machine 
  * frees it. Not while a script runs. */
 void scripts_flush(struct scripts *scripts, bool in_pool);
 
-/* Returns the bytes that the machine holds. O(1). */
-size_t scripts_machine_memory(const struct scripts *scripts);
-
 /* lua-memory-limit has changed. */
 void scripts_apply_limit(struct scripts *scripts);
 
