@@ -5,7 +5,7 @@
 #include "ds/recordtable.h"
 #include "ds/skiplist.h"
 #include "engine/engine.h"
-#include "persist/digest.h"
+#include "persist/type_format.h"
 #include "resp/reply.h"
 #include "types/hash.h"
 #include "types/list.h"

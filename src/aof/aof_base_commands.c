@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
-#include "persist/value_commands.h"
+#include "persist/type_format.h"
 #include "resp/reply.h"
 #include "snapshot/child.h"
 #include "snapshot/disk_file.h"
@@ -57,7 +57,7 @@ static void write_database(struct engine *engine, struct output *output, int num
     keyspace_iter_start(&iter, engine->keyspaces[number]);
     while (output->ok && (entry = keyspace_iter_next(&iter))) {
         key_delay(engine->config.rdb_key_save_delay, output->keys);
-        value_commands_write(&output->commands, entry);
+        entry_commands_write(&output->commands, entry);
         if (++output->keys % KEYS_PER_NOTE == 0) child_note_keys(engine, output->keys);
     }
 }

@@ -2,9 +2,9 @@
 
 #include "base/checked.h"
 #include "base/crc64.h"
-#include "persist/digest.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_reader.h"
+#include "persist/type_format.h"
 #include "types/value.h"
 
 static bool append(void *arg, const void *bytes, size_t len) {

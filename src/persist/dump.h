@@ -43,7 +43,7 @@ struct entry *dump_read(struct slice payload, struct slice key,
                         sds *reason);
 
 /* Returns whether reading the payload gives the value of the entry, with the same digest
- * (persist/entry_digest.h). Passes a value of more than DUMP_CHECK_MAX bytes unread. O(value). */
+ * (persist/type_format.h). Passes a value of more than DUMP_CHECK_MAX bytes unread. O(value). */
 enum { DUMP_CHECK_MAX = 64 * 1024 };
 bool dump_check(struct slice payload, const struct entry *entry);
 

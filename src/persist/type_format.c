@@ -1,6 +1,7 @@
 #include "persist/type_format.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct type_format *const formats[] = {
     [VALUE_STRING] = &string_format, [VALUE_LIST] = &list_format, [VALUE_SET] = &set_format,
@@ -26,4 +27,40 @@ const struct type_format *type_format_reading(unsigned rdb_type) {
             return formats[type];
     }
     return NULL;
+}
+
+/* --- Commands --- */
+
+bool entry_commands_write(struct value_commands *commands, const struct entry *entry) {
+    if (!type_format_of_entry(entry)->write_commands(commands, entry)) return false;
+    if (entry_expiry(entry) < 0) return true;
+    value_commands_begin(commands, "PEXPIREAT", entry_key(entry), 1);
+    reply_bulk_integer(&commands->bytes, entry_expiry(entry));
+    return value_commands_end(commands);
+}
+
+/* --- Digests --- */
+
+static void mix_value(struct digest *digest, uint8_t to[DIGEST_SIZE], const struct entry *entry) {
+    static const struct slice expiring = SLICE("!!expire!!");
+    digest_mix_number(digest, to, entry_type(entry));
+    type_format_of_entry(entry)->digest(digest, to, entry);
+    if (entry_expiry(entry) >= 0) digest_add(digest, to, expiring);
+}
+
+void entry_digest_add_database(struct digest *digest, unsigned number) {
+    digest_mix_number(digest, digest->bytes, number);
+}
+
+void entry_digest_add(struct digest *digest, const struct entry *entry) {
+    uint8_t key[DIGEST_SIZE] = {0};
+    digest_mix(digest, key, entry_key(entry));
+    mix_value(digest, key, entry);
+    digest_add(digest, digest->bytes, slice_make(key, sizeof(key)));
+}
+
+void entry_digest_of_value(struct digest *digest, const struct entry *entry,
+                           uint8_t bytes[DIGEST_SIZE]) {
+    memset(bytes, 0, DIGEST_SIZE);
+    mix_value(digest, bytes, entry);
 }

@@ -1,6 +1,5 @@
-/* value_commands: keys with their values as commands that create them, for an append-only file
- * whose base is not an RDB file. The formats of types (type_format.h) write the commands of a
- * value. */
+/* value_commands: what the formats of types write commands with that create values
+ * (entry_commands_write in type_format.h). */
 #ifndef PACKLIST_PERSIST_VALUE_COMMANDS_H
 #define PACKLIST_PERSIST_VALUE_COMMANDS_H
 
@@ -26,10 +25,5 @@ void value_commands_begin(struct value_commands *commands, const char *name, str
 
 /* Ends the command. Returns false when no more commands are wanted. */
 bool value_commands_end(struct value_commands *commands);
-
-/* Appends the commands that create the entry's key with its value and expiry; the key must not
- * exist when they run. Returns false when `ended` does; then the last commands may be missing.
- * O(value). */
-bool value_commands_write(struct value_commands *commands, const struct entry *entry);
 
 #endif

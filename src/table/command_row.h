@@ -96,14 +96,15 @@ enum {
     SHARD_CHANNEL = KEY_CHANNEL | KEY_NOT_KEY
 };
 
-/* A container with what it does; its subcommand HELP. The categories of the latter: 0 for none. */
+/* The members of a row: a container with what it does; its subcommand HELP (categories: 0 for
+ * none). */
 #define CONTAINER_ROW(called, of_group, version, does)                                             \
-    {.name = called, .arity = -2, .group = of_group, .since = version, .flags = CONTAINER,        \
-     .complexity = "Depends on the subcommand", .summary = does}
+    .name = called, .arity = -2, .group = of_group, .since = version, .flags = CONTAINER,         \
+    .complexity = "Depends on the subcommand", .summary = does
 #define HELP_ROW(container, of_group, version, of_categories)                                      \
-    {.name = container "|help", .arity = 2, .group = of_group, .since = version,                  \
-     .flags = SUBCOMMAND | LOADING | STALE, .categories = of_categories, .complexity = "O(1)",    \
-     .summary = "Explains the subcommands."}
+    .name = container "|help", .arity = 2, .group = of_group, .since = version,                   \
+    .flags = SUBCOMMAND | LOADING | STALE, .categories = of_categories, .complexity = "O(1)",     \
+    .summary = "Explains the subcommands."
 
 /* Makes the family from the rows of a file. */
 #define FAMILY_OF(rows) {rows, sizeof(rows) / sizeof((rows)[0])}

@@ -1,5 +1,5 @@
 /* entry_digest: the digits are the replies of redis-server 7.0 for the same data. */
-#include "persist/digest.h"
+#include "persist/type_format.h"
 
 #include "base/hash.h"
 #include "store/keyspace.h"

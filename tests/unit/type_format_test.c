@@ -95,7 +95,7 @@ static bool ended(struct value_commands *commands) {
 static void assert_commands(const struct entry *entry, int most, const char *expected) {
     struct output output = {.commands = {.ended = ended}, .most = most};
     reply_init(&output.commands.bytes, 0);
-    assert_int_equal(value_commands_write(&output.commands, entry), most == EVER);
+    assert_int_equal(entry_commands_write(&output.commands, entry), most == EVER);
     assert_int_equal(output.commands.bytes.len, strlen(expected));
     assert_memory_equal(output.commands.bytes.data, expected, strlen(expected));
     reply_free(&output.commands.bytes);

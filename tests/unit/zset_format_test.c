@@ -2,7 +2,7 @@
  * refused. */
 #include "base/hash.h"
 #include "base/number.h"
-#include "persist/digest.h"
+#include "persist/type_format.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"
 #include "types/value.h"
