@@ -69,7 +69,9 @@ const struct type_format *type_format_of_entry(const struct entry *entry);
  * O(types). */
 const struct type_format *type_format_reading(unsigned rdb_type);
 
-/* --- Keys with their values as commands, for an append-only file whose base is not an RDB file --- */
+/* --- Keys with their values as commands ---
+ *
+ * For an append-only file whose base is not an RDB file. */
 
 /* Appends the commands that create the entry's key with its value and expiry; the key must not
  * exist when they run. Returns false when `ended` does; then the last commands may be missing.

@@ -4,9 +4,9 @@
 #define PACKLIST_TESTS_UNIT_FORMAT_CHECKS_H
 
 #include "base/alloc.h"
-#include "persist/type_format.h"
 #include "persist/dump.h"
 #include "persist/rdb_format.h"
+#include "persist/type_format.h"
 #include "types/value.h"
 #include "unit/rdb_io.h"
 

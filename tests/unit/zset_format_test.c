@@ -2,9 +2,9 @@
  * refused. */
 #include "base/hash.h"
 #include "base/number.h"
-#include "persist/type_format.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"
+#include "persist/type_format.h"
 #include "types/value.h"
 #include "types/zset.h"
 #include "unit/rdb_io.h"
