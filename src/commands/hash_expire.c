@@ -5,6 +5,8 @@
 #include "commands/commands.h"
 #include "commands/hash_common.h"
 
+/* --- Arguments --- */
+
 #define FIELD_COUNT_ERROR "ERR Number of fields must be a positive integer"
 
 /* FIELDS count field …: a part of the call's arguments. */
@@ -13,17 +15,7 @@ struct field_list {
     size_t count;
 };
 
-/* The fields whose expiry a command has set (HGETEX PERSIST: taken away), and those that it has
- * deleted: HGETDEL any field, other commands a field whose new expiry had already passed. Each
- * array has space for the `capacity` of field_changes_begin. The fields are views. */
-struct field_changes {
-    struct slice *expiring;
-    struct slice *deleted;
-    size_t expiring_count;
-    size_t deleted_count;
-};
-
-/* Parses it: the word FIELDS stands at argv[index], the last field at the end. Otherwise replies
+/* Parses such a part: FIELDS stands at argv[index], the last field at the end. Otherwise replies
  * the error (`count_error` for a count that is not a number above 0) and returns false. */
 static bool field_list_parse(struct call *call, size_t index, const char *count_error,
                              struct field_list *fields) {
@@ -72,6 +64,16 @@ static bool field_expiry_option(struct call *call, size_t index, int64_t *expiry
 }
 
 /* --- What follows a change --- */
+
+/* The fields whose expiry a command has set (HGETEX PERSIST: taken away), and those that it has
+ * deleted: HGETDEL any field, other commands a field whose new expiry had already passed. Each
+ * array has space for the `capacity` of field_changes_begin. The fields are views. */
+struct field_changes {
+    struct slice *expiring;
+    struct slice *deleted;
+    size_t expiring_count;
+    size_t deleted_count;
+};
 
 static void field_changes_begin(struct field_changes *changes, size_t capacity) {
     *changes = (struct field_changes){.expiring = mem_alloc(capacity * sizeof(*changes->expiring)),

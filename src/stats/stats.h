@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- Error replies by their code, the first word of the reply ("ERR", "WRONGTYPE"): Errorstats ---
- * */
+/* --- Errors by their code, the first word of the reply ("ERR", "WRONGTYPE") --- */
 
 enum {
     ERROR_CODES_MAX = 64, /* clients can make up codes (DEBUG ERROR), so their number is limited */
