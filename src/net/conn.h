@@ -25,6 +25,11 @@
 
 struct conn;
 
+/* How the bytes of a connection travel (net/transport.h): these two by themselves. */
+struct transport;
+extern const struct transport transport_tcp;
+extern const struct transport transport_unix;
+
 /* Callbacks, and the size of the session, which is the owner's memory inside the connection's
  * single allocation. */
 struct conn_events {

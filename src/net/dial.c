@@ -7,6 +7,7 @@
 #include "net/dial.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "net/net_internal.h"
 
 #include <stdio.h>
@@ -32,8 +33,9 @@ static void end(struct dial *dial) {
 static void fail(struct dial *dial, int status) {
     struct dial_order order = dial->order;
     bool is_cancelled = dial->is_cancelled;
+    bool is_refused = dial->found && status != UV_ETIMEDOUT && status != UV_EHOSTUNREACH;
     end(dial);
-    if (!is_cancelled) order.failed(order.owner, uv_strerror(status));
+    if (!is_cancelled) order.failed(order.owner, is_refused, uv_strerror(status));
 }
 
 static void on_connected(uv_connect_t *request, int status);
@@ -43,9 +45,9 @@ static void try_next(struct dial *dial, int status) {
     while (dial->next) {
         const struct addrinfo *address = dial->next;
         dial->next = address->ai_next;
-        dial->conn = conn_make(dial->net, &transport_tcp, dial->order.events);
-        status = transport_tcp_connect(dial->conn, &dial->connecting, &dial->from, address->ai_addr,
-                                       on_connected);
+        dial->conn = conn_make(dial->net, dial->order.transport, dial->order.events);
+        status = dial->order.transport->connect(dial->conn, &dial->connecting, &dial->from,
+                                                address->ai_addr, on_connected);
         if (status == 0) return;
         conn_close(dial->conn);
     }
@@ -102,6 +104,7 @@ static bool set_from(struct dial *dial, const char *from) {
 }
 
 struct dial *dial_start(struct net *net, const struct dial_order *order) {
+    CHECKED_ASSERT(order->transport->connect);
     struct dial *dial = mem_alloc_zeroed(sizeof(*dial));
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     char service[16];
@@ -115,7 +118,7 @@ struct dial *dial_start(struct net *net, const struct dial_order *order) {
     if (is_from)
         status =
             uv_getaddrinfo(&net->loop, &dial->resolving, on_resolved, order->host, service, &hints);
-    if (status != 0) fail_later(dial, is_from ? UV_ENOMEM : status);
+    if (status != 0) fail_later(dial, status);
     return dial;
 }
 

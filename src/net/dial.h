@@ -11,16 +11,18 @@ struct net;
 struct dial_order {
     const char *host; /* an address, or a name, which a thread looks up */
     int port;
+    const struct transport *transport; /* one that can connect */
     const char *from; /* the numeric address of this machine to connect from; NULL or "": any */
     const struct conn_events *events; /* of the connection */
     void *owner;                      /* passed to `opened` of these, and to `failed` */
 
     /* No address of the host could be connected to; `reason` is a text that is valid during the
-     * call. */
-    void (*failed)(void *owner, const char *reason);
+     * call. is_refused: the host answered, or this system did; otherwise it has no address, or did
+     * not answer. */
+    void (*failed)(void *owner, bool is_refused, const char *reason);
 };
 
-/* Begins to connect by TCP; the addresses of a name are tried one after another. Then calls
+/* Begins to connect; the addresses of a name are tried one after another. Then calls
  * events->opened or `failed`, once and never before it returns; either ends the attempt. There is
  * no time limit: the caller cancels. Copies what `order` points to, except the events. */
 struct dial *dial_start(struct net *net, const struct dial_order *order);

@@ -147,13 +147,6 @@ struct conn *conn_make(struct net *net, const struct transport *transport,
 /* It is connected: calls `opened`, and starts reading. */
 void conn_begin(struct conn *conn, void *owner);
 
-/* Connects a new connection of transport_tcp with an address, from the address `from` unless its
- * family is AF_UNSPEC. Returns a status; unless that is an
- * error, `done` is called later, also when the connection is closed before. */
-int transport_tcp_connect(struct conn *conn, uv_connect_t *request,
-                          const struct sockaddr_storage *from, const struct sockaddr *address,
-                          uv_connect_cb done);
-
 /* Accepts the clients that wait at the listener with this handle, at most `most`, without libuv:
  * for nested polling. Returns an errno when the system refuses one, otherwise 0. */
 int listener_accept_now(const uv_handle_t *handle, unsigned most);

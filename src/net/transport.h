@@ -1,8 +1,9 @@
 /* transport: how the bytes of a connection are sent and received.
  *
  * conn.c, conn_output.c, conn_collect.c and conn_facts.c use a connection's socket only through one
- * of these tables. transport_socket.c has the tables for TCP and for Unix sockets. Another
- * transport, such as one that encrypts, adds a table and a listener that accepts with it.
+ * of these tables; listener.c and dial.c get connections with them. transport_socket.c has the
+ * tables for TCP and for Unix sockets. Another transport, such as one that encrypts, adds a table,
+ * and a listener that accepts with it.
  *
  *      one allocation:   | state of the transport | struct conn | session |
  *                        ^transport_state()       ^conn
@@ -14,7 +15,9 @@
  *      stay valid until the transport calls conn_closed.
  *   3. Bytes are neither lost, repeated nor reordered. The bytes of try_write precede those of a
  *      later `write`, even where the transport buffers them itself.
- *   4. A status is 0, or one of libuv's negative error numbers. */
+ *   4. A status is 0, or one of libuv's negative error numbers.
+ *   5. A connection begins with `accept`, `connect` or `adopt`, once. Until that has succeeded only
+ *      `close` is called. */
 #ifndef PACKLIST_NET_TRANSPORT_H
 #define PACKLIST_NET_TRANSPORT_H
 
@@ -40,8 +43,15 @@ struct transport {
     bool is_unix; /* the other side is a process of this machine, connected by a Unix socket */
 
     /* Connects the new `conn` with the client that waits at `from`, which this transport's listener
-     * has given to conn_accept. Returns a status. After an error nothing but `close` is called. */
+     * has given to conn_accept. Returns a status. */
     int (*accept)(struct conn *conn, void *from);
+
+    /* Begins to connect the new `conn` with an address, from the address `from` unless its family
+     * is AF_UNSPEC. Returns a status; unless that is an error, calls done(request, status) later,
+     * once, also when `close` ends it early, but before conn_closed. `request` stays in place until
+     * then, the addresses only until `connect` returns. NULL: it only accepts. */
+    int (*connect)(struct conn *conn, uv_connect_t *request, const struct sockaddr_storage *from,
+                   const struct sockaddr *address, uv_connect_cb done);
 
     /* Starts reading. Whenever bytes arrive, the transport calls conn_room, stores at most that
      * many bytes there, and calls conn_received, with no call of another function of net/ in
@@ -90,9 +100,6 @@ struct transport {
      * when there is none, or it is closed. */
     int (*fd)(const struct conn *conn);
 };
-
-extern const struct transport transport_tcp;
-extern const struct transport transport_unix;
 
 /* The tables until the loop runs again. Their connections never wait for a `write`: nested polling
  * holds what the socket does not take. */

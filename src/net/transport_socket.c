@@ -9,7 +9,7 @@ static union net_socket *socket_of(const struct conn *conn) {
     return transport_state(conn);
 }
 
-/* --- Accepting and closing --- */
+/* --- Accepting, connecting and closing --- */
 
 static int accept_from(struct conn *conn, void *from) {
     union net_socket *socket = socket_of(conn);
@@ -24,9 +24,9 @@ static int accept_tcp(struct conn *conn, void *from) {
     return status;
 }
 
-int transport_tcp_connect(struct conn *conn, uv_connect_t *request,
-                          const struct sockaddr_storage *from, const struct sockaddr *address,
-                          uv_connect_cb done) {
+static int connect_tcp(struct conn *conn, uv_connect_t *request,
+                       const struct sockaddr_storage *from, const struct sockaddr *address,
+                       uv_connect_cb done) {
     uv_tcp_t *tcp = &socket_of(conn)->tcp;
     uv_tcp_init(&net_of(conn)->loop, tcp);
     tcp->data = conn;
@@ -126,6 +126,7 @@ const struct transport transport_tcp = {.counterpart = &transport_direct_tcp,
                                         .adopt = adopt_tcp,
                                         .state_size = sizeof(uv_tcp_t),
                                         .accept = accept_tcp,
+                                        .connect = connect_tcp,
                                         SOCKET_FUNCTIONS};
 
 const struct transport transport_unix = {.counterpart = &transport_direct_unix,

@@ -280,8 +280,9 @@ static const struct conn_events link_events = {
     .drained = on_drained,
 };
 
-static void on_failed(void *owner, const char *reason) {
+static void on_failed(void *owner, bool is_refused, const char *reason) {
     struct link *link = owner;
+    (void)is_refused;
     const char *from = link->engine->config.bind_source_addr;
     link->dial = NULL;
     if (*from)
@@ -301,6 +302,7 @@ static void connect_now(struct link *link) {
     link->dial =
         dial_start(engine->net, &(struct dial_order){.host = link->host,
                                                      .port = link->port,
+                                                     .transport = &transport_tcp,
                                                      .from = engine->config.bind_source_addr,
                                                      .events = &link_events,
                                                      .owner = link,
