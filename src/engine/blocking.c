@@ -127,6 +127,7 @@ void blocking_remove(struct blocking *blocking, struct session *session) {
     session->waiter = NULL;
     session->flags &= ~(uint32_t)SESSION_BLOCKED;
     blocking->session_count--;
+    if (waiter->kind->left) waiter->kind->left(waiter->state);
     args_free(waiter->args);
     mem_free(waiter);
 }

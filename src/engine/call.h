@@ -371,7 +371,8 @@ void call_answer_text(struct call *call, sds text);
  * The functions are called with a copy of the original call and the state of its request; those
  * that return bool write nothing when they return false, and the client goes on waiting. */
 struct waiter_kind {
-    /* A key is ready. NULL: the client waits for no keys. */
+    /* A key is ready; or `key` is empty and what else the client waits for has come further
+     * (blocking_advance). NULL: it waits for neither. */
     bool (*serve)(struct call *call, struct slice key, const void *state);
     /* Writes the reply when the wait ends without a key. NULL: a null array. */
     void (*unserved)(struct call *call, const void *state);
@@ -381,6 +382,8 @@ struct waiter_kind {
     bool (*is_done)(const struct session *session, const void *state);
     /* A key was deleted. NULL: the client goes on waiting. */
     bool (*on_deleted)(struct call *call, struct slice key, const void *state);
+    /* The wait has ended, whatever the reason: frees what the state refers to. May be NULL. */
+    void (*left)(const void *state);
     bool for_work; /* of another thread: until blocking_finish, whatever CLIENT UNBLOCK asks for */
 };
 

@@ -1,7 +1,9 @@
 /* blocking_serve: see the head of blocking_serve.h. */
 #include "execute/blocking_serve.h"
 
+#include "base/checked.h"
 #include "engine/engine.h"
+#include "engine/engine_clock.h"
 #include "engine/waiter.h"
 #include "execute/execute.h"
 #include "resp/reply.h"
@@ -122,19 +124,33 @@ static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
     return entry && value_wakes_clients(entry);
 }
 
-/* Tries to serve one waiter from a key, or tells it that the key was deleted. The waiter may be
- * freed by it. */
-static void serve_one(struct blocking *blocking, struct waiter *waiter, struct blocked_key *key,
-                      bool is_deleted) {
-    bool (*serve)(struct call *, struct slice, const void *) =
-        is_deleted ? waiter->kind->on_deleted : waiter->kind->serve;
-    if (!serve) return;
+/* Calls `serve`, a function of the waiter's kind, for a key. The waiter may be freed by it. */
+static void serve_one(struct blocking *blocking, struct waiter *waiter,
+                      bool (*serve)(struct call *call, struct slice key, const void *state),
+                      int database, struct slice key) {
     struct session *session = waiter->session;
     struct reply *reply = outbox_begin(session);
     struct resumption resumption = resume(waiter, reply, 0);
-    bool is_served = execute_serve(&resumption, serve, key->key.space, key->key.name);
+    bool is_served = execute_serve(&resumption, serve, database, key);
     outbox_end(session);
     if (is_served && session->waiter) end_wait(blocking, session);
+}
+
+void blocking_advance(struct blocking *blocking, struct session *session) {
+    struct waiter *waiter = session->waiter;
+    CHECKED_ASSERT(waiter && waiter->kind->serve);
+    engine_update_clock(blocking->engine);
+    serve_one(blocking, waiter, waiter->kind->serve, session->requester.database, SLICE(""));
+    if (blocking_has_ready(blocking)) blocking_serve(blocking->engine, blocking);
+}
+
+/* Tries to serve the waiter from a key, or tells it that the key was deleted. */
+static void serve_waiter(struct blocking *blocking, struct waiter *waiter,
+                         const struct blocked_key *key, bool is_deleted) {
+    const struct waiter_kind *kind = waiter->kind;
+    bool (*serve)(struct call *, struct slice, const void *) =
+        is_deleted ? kind->on_deleted : kind->serve;
+    if (serve) serve_one(blocking, waiter, serve, key->key.space, key->key.name);
 }
 
 /* Returns whether the waiters of the key can be served. Reads the clock first, because the
@@ -153,7 +169,7 @@ static void serve_key(struct engine *engine, struct blocking *blocking, struct b
         bool is_deleted = !can_serve_now(engine, key);
         if (is_deleted && key->deletion_count == 0) break;
         key->next_served = key->next_served->next;
-        serve_one(blocking, waiter, key, is_deleted);
+        serve_waiter(blocking, waiter, key, is_deleted);
     }
     key->next_served = NULL;
 }

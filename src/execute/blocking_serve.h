@@ -15,6 +15,10 @@ struct waiter_kind;
  * O(clients served), and the cost of their commands. Not inside a command. */
 void blocking_serve(struct engine *engine, struct blocking *blocking);
 
+/* What the session waits for, which is not a key, has come further: its kind's `serve` replies, or
+ * goes on waiting. Not inside a command. The session must wait, and its kind have `serve`. */
+void blocking_advance(struct blocking *blocking, struct session *session);
+
 /* Ends the session's wait without a key: its work is done, its deadline has come, or the file is
  * synced. The kind's `unserved` writes the reply. The command has taken `ticks` since its
  * wait began. The session must wait. */

@@ -22,7 +22,8 @@ struct dial {
     struct addrinfo *next; /* of them: to be tried next */
     struct conn *conn;     /* that is being connected, or NULL */
     bool is_cancelled;
-    int status; /* of fail_later */
+    struct net_timer *timer; /* of fail_later */
+    int status;
 };
 
 static void end(struct dial *dial) {
@@ -81,18 +82,16 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
 }
 
 /* Only to report an error that was there at once. */
-static void on_timer(uv_timer_t *timer) {
-    struct dial *dial = timer->data;
-    uv_close((uv_handle_t *)timer, net_free_handle);
+static void on_timer(void *arg) {
+    struct dial *dial = arg;
+    net_timer_free(dial->timer);
     fail(dial, dial->status);
 }
 
 static void fail_later(struct dial *dial, int status) {
     dial->status = status;
-    uv_timer_t *timer = mem_alloc(sizeof(*timer));
-    uv_timer_init(&dial->net->loop, timer);
-    timer->data = dial;
-    uv_timer_start(timer, on_timer, 0, 0);
+    dial->timer = net_timer_new(dial->net, on_timer, dial);
+    net_timer_start(dial->timer, 0, 0);
 }
 
 /* Returns false when `from` is not an address. */

@@ -1,79 +1,131 @@
 /* MIGRATE host port <key | ""> database timeout [COPY] [REPLACE] [AUTH … | AUTH2 …] [KEYS key …]:
- * sends RESTORE to another server, and deletes the keys that it has accepted here. The event loop
- * waits until that is done. As in Redis, the timeout limits each wait for the other server, not the
- * sum of all waits.
+ * sends RESTORE to another server, the target, and deletes the keys that it has accepted here.
  *
- * It sends, the second part after the first one was accepted:
- *
- *      [AUTH …]  [SELECT database]
- *      RESTORE key ttl payload [REPLACE] …
+ *      connecting ──→ greeting ──→ moving ──→ the reply
+ *                     │           └─ RESTORE key ttl payload [REPLACE] …
+ *                     └─ [AUTH …] [SELECT database]
  *
  * AUTH is sent whenever the command has it, also on a connection that was kept, because the
- * password may have changed. SELECT is sent when another database is selected on the connection. */
+ * password may have changed. SELECT is sent when another database is selected on the connection. A
+ * target that refuses either gets no key. As in Redis, the timeout limits each wait for the target,
+ * not the sum of all waits.
+ *
+ * The client is blocked for that time and others are served. They may change or delete a key whose
+ * RESTORE was sent. So keys are watched (engine/watch.h) until the target has accepted them: one
+ * that was touched is left as it is, and the client gets an error. No change is lost, and no value
+ * is deleted that the target does not have. A key that is gone before its RESTORE was made is
+ * skipped, and replies that come during a pause of writes wait for its end.
+ *
+ * The wait may end early: the client closes or is unblocked, the server becomes a replica or ends.
+ * Then the connection is closed, and keys whose RESTORE is not answered stay, though the target may
+ * have accepted them.
+ *
+ * In a transaction and in a script no other command may come in between: there the command waits
+ * itself, while a loop of its own serves a connection that is not kept. */
+#define _GNU_SOURCE /* for memmem */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
+#include "engine/watch.h"
+#include "execute/blocking_serve.h"
+#include "net/dial.h"
+#include "net/net.h"
 #include "persist/dump.h"
 #include "resp/reply.h"
 #include "server/server_commands.h"
 #include "server/targets.h"
+#include "session/pause.h"
+#include "table/command.h"
 
-#include <errno.h>
+enum {
+    LINE_MAX_LEN = 4096, /* bytes of a reply's line that are read without its end */
+    WINDOW = 256 * 1024, /* bytes sent without an answer before a key must wait */
+    TICKS = 8            /* of the timer in one timeout */
+};
 
-enum { SEND_AT_ONCE = 64 * 1024 };
+/* A key that is moved. */
+struct moving {
+    size_t index;           /* in argv */
+    int64_t expiry_ms;      /* when its RESTORE was made; -1: never */
+    size_t bytes;           /* of its RESTORE */
+    struct watcher watcher; /* since then */
+};
 
+/* Owned by the wait of its client, or else by the command. */
 struct migration {
+    struct engine *engine;
+    struct session *session; /* that waits; NULL: `call` waits itself */
     struct call *call;
+    struct net *net; /* the server's, or that of `call` */
+    struct net_timer *timer;
+    unsigned idle_ticks; /* since the target has taken or sent bytes */
+
+    sds host;
     int port; /* 0: the value is not a port */
+    uint64_t identity;
     int64_t database;
     int timeout_ms;
     bool copy;
     bool replace;
-    const struct slice *credentials; /* password, or user and password */
+    size_t credentials; /* index in argv: password, or user and password */
     size_t credential_count;
-    const struct slice *keys; /* as the client sent them */
-    size_t key_count;
 
-    struct target *target;
-    bool is_new;         /* opened by this command, not a kept one */
-    bool is_answered;    /* at least one reply was read from it */
-    bool is_entered;     /* password and database were accepted */
-    struct reply out;    /* bytes to send */
-    struct slice *found; /* the keys that exist */
-    size_t found_count;
-    size_t restored; /* keys with a reply, error or not */
-    size_t moved;    /* of those, keys deleted here: the first ones of `found` */
-    sds error;       /* the target's first error reply; NULL: none */
+    struct dial *dial;     /* while it connects */
+    struct target *target; /* once it is connected */
+    struct slice *input;   /* what the target has sent, while that is read */
+    struct reply out;      /* bytes to send */
+    bool is_new;           /* opened by this command, not a kept one */
+    bool is_greeted;
+    bool is_answered;   /* at least one reply was read from it */
+    bool is_entered;    /* password and database were accepted so far */
+    bool is_writing;    /* it had not taken all bytes yet when that was last asked */
+    bool is_held;       /* bytes that came during a pause are kept */
+    bool is_late;       /* the timeout has passed */
+    unsigned greetings; /* that it has not answered */
+
+    struct moving *keys; /* those that exist; of these … */
+    size_t key_count;
+    size_t next;     /* … so many were looked at; of these … */
+    size_t sent;     /* … so many still existed and were sent: they are the first ones … */
+    size_t answered; /* … and so many have a reply, error or not */
+    size_t unanswered_bytes;
+    bool is_changed;    /* a key had changed before the target accepted it */
+    sds error;          /* the target's first error reply; NULL: none */
+    const char *failed; /* what failed; NULL: nothing */
 };
+
+static const char no_connection[] = "connecting to the client";
+static const char no_writing[] = "writing to target instance";
+static const char no_reading[] = "reading to target instance";
+
+static struct conn *conn_of(const struct migration *migration) {
+    return conn_of_session(migration->target);
+}
 
 /* --- Arguments --- */
 
-/* Parses KEYS and the arguments after it. */
-static bool parse_keys(struct migration *migration, size_t index) {
-    struct call *call = migration->call;
-    migration->keys = &call->argv[index + 1];
-    migration->key_count = call->argc - index - 1;
-    if (call->argv[3].len == 0) return true;
-    reply_error(call->reply, "ERR When using MIGRATE KEYS option, the key argument must be set to "
-                             "the empty string");
-    return false;
-}
-
-static bool parse_options(struct migration *migration) {
-    struct call *call = migration->call;
+static bool parse_options(struct migration *migration, struct call *call, size_t *keys) {
     for (size_t i = 6; i < call->argc; i++) {
         struct slice option = call->argv[i];
-        size_t behind = call->argc - i - 1;
+        size_t after = call->argc - i - 1;
         bool is_auth2 = slice_is(option, "auth2");
-        if (slice_is(option, "keys")) return parse_keys(migration, i);
+        if (slice_is(option, "keys")) {
+            *keys = i + 1;
+            if (call->argv[3].len == 0) return true;
+            reply_error(call->reply, "ERR When using MIGRATE KEYS option, the key argument must be "
+                                     "set to the empty string");
+            return false;
+        }
         if (slice_is(option, "copy")) {
             migration->copy = true;
         } else if (slice_is(option, "replace")) {
             migration->replace = true;
-        } else if ((is_auth2 && behind >= 2) || (slice_is(option, "auth") && behind >= 1)) {
-            migration->credentials = &call->argv[i + 1];
+        } else if ((is_auth2 && after >= 2) || (slice_is(option, "auth") && after >= 1)) {
+            migration->credentials = i + 1;
             migration->credential_count = is_auth2 ? 2 : 1;
             i += migration->credential_count;
         } else {
@@ -84,239 +136,476 @@ static bool parse_options(struct migration *migration) {
     return true;
 }
 
-static bool parse(struct migration *migration) {
+/* Returns a number for user and password; 0 without any. */
+static uint64_t identity_of(const struct migration *migration, const struct call *call) {
+    uint64_t identity = 0;
+    for (size_t i = 0; i < migration->credential_count; i++)
+        identity = identity * 31 + hash_bytes(call->argv[migration->credentials + i]);
+    return migration->credential_count > 0 && identity == 0 ? 1 : identity;
+}
+
+/* Notes the keys that exist. One that was named before is left out: the watcher does not count it
+ * again. */
+static void find_keys(struct migration *migration, struct call *call, size_t first, size_t count) {
+    struct watches *watches = call->engine->watches;
+    struct watcher named = {0};
+    migration->keys = mem_alloc_zeroed(count * sizeof(*migration->keys));
+    for (size_t i = first; i < first + count; i++) {
+        size_t before = named.count;
+        if (!call_find_read(call, call->argv[i], NULL)) continue;
+        watch_add(watches, &named, call->database, call->argv[i], false);
+        if (named.count > before) migration->keys[migration->key_count++].index = i;
+    }
+    watch_clear(watches, &named);
+}
+
+static void fail_io(struct call *call, const char *failed) {
+    reply_error_format(call->reply, "IOERR error or timeout %s", failed);
+}
+
+/* Returns whether there is something to be moved to somewhere; otherwise it has replied. */
+static bool prepare(struct migration *migration, struct call *call) {
     enum { TIMEOUT_DEFAULT_MS = 1000 };
-    struct call *call = migration->call;
     int64_t port, timeout_ms;
-    migration->keys = &call->argv[3];
-    migration->key_count = 1;
-    if (!parse_options(migration)) return false;
+    size_t keys = 0;
+    if (!parse_options(migration, call, &keys)) return false;
     if (!call_integer(call, 5, &timeout_ms)) return false;
     if (!call_integer(call, 4, &migration->database)) return false;
     if (timeout_ms <= 0) timeout_ms = TIMEOUT_DEFAULT_MS;
     migration->timeout_ms = timeout_ms < INT32_MAX ? (int)timeout_ms : INT32_MAX;
     if (number_parse_int64(call->argv[2], &port) && port > 0 && port <= UINT16_MAX)
         migration->port = (int)port;
-    return true;
-}
-
-static void find_keys(struct migration *migration) {
-    migration->found = mem_alloc(migration->key_count * sizeof(*migration->found));
-    for (size_t i = 0; i < migration->key_count; i++) {
-        struct slice key = migration->keys[i];
-        if (call_find_read(migration->call, key, NULL))
-            migration->found[migration->found_count++] = key;
-    }
+    migration->host = sds_new(call->argv[1]);
+    migration->identity = identity_of(migration, call);
+    find_keys(migration, call, keys > 0 ? keys : 3, keys > 0 ? call->argc - keys : 1);
+    if (migration->key_count == 0)
+        reply_status(call->reply, SLICE("NOKEY"));
+    else if (migration->port == 0)
+        fail_io(call, no_writing);
+    return migration->key_count > 0 && migration->port > 0;
 }
 
 /* --- Sending --- */
 
-static bool flush(struct migration *migration) {
+static void flush(struct migration *migration) {
     struct reply *out = &migration->out;
-    size_t len = out->len;
-    out->len = 0;
-    return outbound_write(migration->target->connection, out->data, len, migration->timeout_ms);
+    if (out->len > 0) {
+        conn_queue_owned(conn_of(migration), out->data, 0, out->len);
+        reply_init(out, 0);
+    }
+    migration->is_writing = conn_pending_output(conn_of(migration)) > 0;
 }
 
-/* Returns the key's remaining time to live, as RESTORE wants it. */
-static int64_t time_to_live(const struct call *call, const struct entry *entry) {
-    int64_t expiry_ms = entry_expiry(entry);
+static void greet(struct migration *migration, const struct call *call) {
+    struct reply *out = &migration->out;
+    migration->is_greeted = migration->is_entered = true;
+    if (migration->credential_count > 0) {
+        reply_array(out, 1 + migration->credential_count);
+        reply_bulk_cstr(out, "AUTH");
+        for (size_t i = 0; i < migration->credential_count; i++)
+            reply_bulk(out, call->argv[migration->credentials + i]);
+        migration->greetings++;
+    }
+    if (migration->target->database != migration->database) {
+        reply_array(out, 2);
+        reply_bulk_cstr(out, "SELECT");
+        reply_bulk_integer(out, migration->database);
+        migration->greetings++;
+    }
+    flush(migration);
+}
+
+/* Returns the remaining time to live, as RESTORE wants it. */
+static int64_t time_to_live(const struct call *call, int64_t expiry_ms) {
     if (expiry_ms < 0) return 0;
     return expiry_ms > call->now_ms ? expiry_ms - call->now_ms : 1;
 }
 
-static void write_restore(struct migration *migration, struct slice key) {
+static void write_restore(struct migration *migration, const struct call *call, struct slice key,
+                          const struct entry *entry) {
     struct reply *out = &migration->out;
-    const struct entry *entry = call_find(migration->call, key, 0, NULL);
-    sds payload = dump_new(entry, call_compresses_values(migration->call));
+    sds payload = dump_new(entry, call_compresses_values(call));
     reply_array(out, migration->replace ? 5 : 4);
     reply_bulk_cstr(out, "RESTORE");
     reply_bulk(out, key);
-    reply_bulk_integer(out, time_to_live(migration->call, entry));
+    reply_bulk_integer(out, time_to_live(call, entry_expiry(entry)));
     reply_bulk(out, sds_slice(payload));
     if (migration->replace) reply_bulk_cstr(out, "REPLACE");
     sds_free(payload);
 }
 
-static bool must_authenticate(const struct migration *migration) {
-    return migration->credential_count > 0;
+/* Sends the next key, unless it is gone by now. */
+static void send_next(struct migration *migration, struct call *call) {
+    struct moving *keys = migration->keys, *key = &keys[migration->sent];
+    size_t index = keys[migration->next].index, before = migration->out.len;
+    struct slice name = call->argv[index];
+    const struct entry *entry = call_find(call, name, 0, NULL);
+    keys[migration->next++].index = key->index;
+    key->index = index;
+    if (!entry) return;
+    migration->sent++;
+    key->expiry_ms = entry_expiry(entry);
+    write_restore(migration, call, name, entry);
+    key->bytes = migration->out.len - before;
+    migration->unanswered_bytes += key->bytes;
+    if (!migration->copy)
+        watch_add(call->engine->watches, &key->watcher, call->database, name, false);
 }
 
-static bool must_select(const struct migration *migration) {
-    return migration->target->database != migration->database;
-}
-
-static bool send_greeting(struct migration *migration) {
-    struct reply *out = &migration->out;
-    out->len = 0;
-    if (must_authenticate(migration)) {
-        reply_array(out, 1 + migration->credential_count);
-        reply_bulk_cstr(out, "AUTH");
-        for (size_t i = 0; i < migration->credential_count; i++)
-            reply_bulk(out, migration->credentials[i]);
-    }
-    if (must_select(migration)) {
-        reply_array(out, 2);
-        reply_bulk_cstr(out, "SELECT");
-        reply_bulk_integer(out, migration->database);
-    }
-    return flush(migration);
-}
-
-static bool send_keys(struct migration *migration) {
-    struct reply *out = &migration->out;
-    for (size_t i = 0; i < migration->found_count; i++) {
-        write_restore(migration, migration->found[i]);
-        if (out->len >= SEND_AT_ONCE && !flush(migration)) return false;
-    }
-    return flush(migration);
+static void send_keys(struct migration *migration, struct call *call) {
+    while (migration->next < migration->key_count && migration->unanswered_bytes < WINDOW)
+        send_next(migration, call);
+    flush(migration);
 }
 
 /* --- Replies of the target --- */
 
-/* Reads a reply; *accepted is set unless it is an error. Returns false, with errno set, when none
- * comes. */
-static bool read_reply(struct migration *migration, bool *accepted) {
-    struct slice line;
-    if (!outbound_read_line(migration->target->connection, &line, migration->timeout_ms))
-        return false;
-    migration->is_answered = true;
-    *accepted = line.len > 0 && line.ptr[0] == '+';
-    if (*accepted) return true;
-    if (line.len == 0 || line.ptr[0] != '-') {
-        errno = EPROTO;
+/* Returns whether the target has answered all that it will be asked. */
+static bool is_done(const struct migration *migration) {
+    if (!migration->is_greeted || migration->greetings > 0) return false;
+    return !migration->is_entered ||
+           (migration->next == migration->key_count && migration->answered == migration->sent);
+}
+
+/* Takes a line from the input, without its end. Returns false when none is whole. */
+static bool take_line(struct migration *migration, struct slice *line) {
+    struct slice *input = migration->input;
+    const char *end = input->len > 0 ? memmem(input->ptr, input->len, "\r\n", 2) : NULL;
+    if (!end) {
+        if (input->len >= LINE_MAX_LEN) migration->failed = no_reading;
         return false;
     }
-    if (!migration->error) migration->error = sds_new(slice_make(line.ptr + 1, line.len - 1));
+    *line = slice_make(input->ptr, (size_t)(end - input->ptr));
+    *input = slice_make(end + 2, input->len - line->len - 2);
     return true;
 }
 
-/* The target has the key now, so it is deleted here. A key that was named twice is gone already. */
-static void take_away(struct migration *migration, struct slice key) {
+/* The target has the key now: deletes it here, unless it has changed. Returns whether it did. */
+static bool take_away(struct migration *migration, struct call *call, struct moving *key) {
+    struct slice name = call->argv[key->index];
+    bool is_changed = key->watcher.is_touched;
     struct keyref ref;
-    call_find(migration->call, key, 0, &ref);
-    if (!ref.entry) return;
-    call_delete(migration->call, &ref, key, "del");
-    migration->found[migration->moved++] = key;
-}
-
-static bool read_greeting(struct migration *migration) {
-    bool accepted;
-    migration->is_entered = true;
-    size_t greetings = (size_t)must_authenticate(migration) + must_select(migration);
-    for (size_t i = 0; i < greetings; i++) {
-        if (!read_reply(migration, &accepted)) return false;
-        migration->is_entered &= accepted;
+    watch_clear(call->engine->watches, &key->watcher);
+    const struct entry *entry = call_find(call, name, 0, &ref);
+    if (is_changed) {
+        bool has_expired = !entry && key->expiry_ms >= 0 && key->expiry_ms < call->now_ms;
+        migration->is_changed |= !has_expired; /* it expires at the target, too */
     }
+    if (is_changed || !entry) return false;
+    call_delete(call, &ref, name, "del");
     return true;
 }
 
-static bool read_restored(struct migration *migration) {
-    bool accepted;
-    for (; migration->restored < migration->found_count; migration->restored++) {
-        if (!read_reply(migration, &accepted)) return false;
-        if (accepted && !migration->copy)
-            take_away(migration, migration->found[migration->restored]);
+/* Reads one reply. Returns whether it has made a key, which *name then is, leave this server. */
+static bool take_reply(struct migration *migration, struct call *call, struct slice line,
+                       struct slice *name) {
+    bool is_accepted = line.len > 0 && line.ptr[0] == '+';
+    bool is_refused = line.len > 0 && line.ptr[0] == '-';
+    bool is_greeting = migration->greetings > 0;
+    migration->is_answered = true;
+    if ((!is_accepted && !is_refused) || (!is_greeting && migration->answered == migration->sent)) {
+        migration->failed = no_reading;
+        return false;
     }
-    return true;
+    if (is_refused && !migration->error)
+        migration->error = sds_new(slice_make(line.ptr + 1, line.len - 1));
+    if (is_greeting) {
+        migration->greetings--;
+        migration->is_entered &= is_accepted;
+        return false;
+    }
+    struct moving *key = &migration->keys[migration->answered++];
+    migration->unanswered_bytes -= key->bytes;
+    *name = call->argv[key->index];
+    return is_accepted && !migration->copy && take_away(migration, call, key);
 }
 
-/* --- The whole command --- */
-
-static const char no_connection[] = "connecting to the client";
-static const char no_writing[] = "writing to target instance";
-static const char no_reading[] = "reading to target instance";
-
-/* Returns a number for user and password; 0 without any. */
-static uint64_t identity_of(const struct migration *migration) {
-    uint64_t identity = 0;
-    for (size_t i = 0; i < migration->credential_count; i++)
-        identity = identity * 31 + hash_bytes(migration->credentials[i]);
-    return migration->credential_count > 0 && identity == 0 ? 1 : identity;
+/* Reads the replies that are there. Propagates the deletions only: readers of the log do not talk
+ * to the target. */
+static void read_replies(struct migration *migration, struct call *call) {
+    struct slice line;
+    struct slice *deletion =
+        mem_alloc((1 + migration->sent - migration->answered) * sizeof(*deletion));
+    size_t argc = 1;
+    deletion[0] = SLICE("DEL");
+    while (!migration->failed && !is_done(migration) && take_line(migration, &line))
+        argc += take_reply(migration, call, line, &deletion[argc]);
+    if (argc > 1 && call->propagates) call_propagate_as(call, deletion, argc);
+    mem_free(deletion);
 }
 
-/* Takes a kept connection or opens a new one. Returns NULL, or what failed. */
-static const char *connect_target(struct migration *migration) {
-    struct slice host = migration->call->argv[1];
-    uint64_t identity = identity_of(migration);
-    if (!migration->port) return no_writing;
-    migration->target = target_take(host, migration->port, identity);
+/* --- The course --- */
+
+static const struct conn_events target_events;
+
+static void on_failed(void *owner, bool is_refused, const char *reason);
+
+/* Asks and sends what the target can take now. */
+static void talk(struct migration *migration, struct call *call) {
+    if (!migration->is_greeted) greet(migration, call);
+    read_replies(migration, call);
+    bool may_send = migration->greetings == 0 && migration->is_entered;
+    if (may_send && !migration->failed) send_keys(migration, call);
+}
+
+/* Takes a kept connection, or begins to open a new one. */
+static void connect_target(struct migration *migration, struct call *call) {
+    struct slice host = sds_slice(migration->host);
+    if (migration->session)
+        migration->target = target_take(host, migration->port, migration->identity);
     migration->is_new = !migration->target;
-    if (migration->target) return NULL;
-    migration->target = target_open(host, migration->port, identity, migration->timeout_ms);
-    if (migration->target) return NULL;
-    return errno == ETIMEDOUT || errno == EHOSTUNREACH ? no_connection : no_writing;
+    migration->idle_ticks = 0;
+    if (migration->target) {
+        migration->target->user = migration;
+        talk(migration, call);
+    } else {
+        migration->dial =
+            dial_start(migration->net, &(struct dial_order){.host = migration->host,
+                                                            .port = migration->port,
+                                                            .transport = &transport_tcp,
+                                                            .events = &target_events,
+                                                            .owner = migration,
+                                                            .failed = on_failed});
+    }
+}
+
+static void disconnect(struct migration *migration) {
+    if (migration->dial) dial_cancel(migration->dial);
+    if (migration->target) target_close(migration->target);
+    migration->dial = NULL;
+    migration->target = NULL;
 }
 
 /* Keeps the connection, unless its state is not known to be good. */
-static void part(struct engine *engine, struct migration *migration) {
-    migration->target->database = migration->database;
-    if (migration->is_entered)
-        target_keep(engine, migration->target);
-    else
-        target_close(migration->target);
-}
-
-/* Returns NULL, or what failed. */
-static const char *talk(struct migration *migration) {
-    if (!send_greeting(migration)) return no_writing;
-    if (!read_greeting(migration)) return no_reading;
-    if (!migration->is_entered) return NULL;
-    if (!send_keys(migration)) return no_writing;
-    return read_restored(migration) ? NULL : no_reading;
-}
-
-/* Returns NULL, or what failed. The target may have closed a kept connection: then a new one is
- * tried, unless a reply was read. */
-static const char *move_all(struct engine *engine, struct migration *migration) {
-    for (;;) {
-        const char *failed = connect_target(migration);
-        if (failed) return failed;
-        failed = talk(migration);
-        if (!failed) {
-            part(engine, migration);
-            return NULL;
-        }
-        bool retry = !migration->is_new && errno != ETIMEDOUT && !migration->is_answered;
-        target_close(migration->target);
-        if (!retry) return failed;
+static void part(struct migration *migration) {
+    struct target *target = migration->target;
+    bool is_good = !migration->failed && migration->is_entered && migration->input->len == 0;
+    net_timer_stop(migration->timer);
+    if (is_good && migration->session) {
+        target->database = migration->database;
+        target->user = NULL;
+        target_keep(migration->engine, target);
+        migration->target = NULL;
     }
+    disconnect(migration);
 }
 
-static void answer(const struct migration *migration, const char *failed) {
-    struct reply *reply = migration->call->reply;
-    if (failed)
-        reply_error_format(reply, "IOERR error or timeout %s", failed);
+/* The target may have closed a connection that was kept: then another one is tried. */
+static bool may_try_again(const struct migration *migration) {
+    return migration->target && !migration->is_new && !migration->is_late &&
+           !migration->is_answered;
+}
+
+static void forget_sent(struct migration *migration) {
+    struct watches *watches = migration->engine->watches;
+    for (size_t i = 0; i < migration->sent; i++) watch_clear(watches, &migration->keys[i].watcher);
+}
+
+static void try_again(struct migration *migration, struct call *call) {
+    disconnect(migration);
+    forget_sent(migration);
+    migration->next = migration->sent = migration->unanswered_bytes = 0;
+    migration->greetings = 0;
+    migration->is_greeted = false;
+    migration->failed = NULL;
+    connect_target(migration, call);
+}
+
+static void answer(const struct migration *migration, struct call *call) {
+    if (migration->failed)
+        fail_io(call, migration->failed);
     else if (migration->error)
-        reply_error_format(reply, "ERR Target instance replied with error: %s", migration->error);
+        reply_error_format(call->reply, "ERR Target instance replied with error: %s",
+                           migration->error);
+    else if (migration->is_changed)
+        reply_error(call->reply, "ERR A key has changed while it was moved. It stays as it is "
+                                 "here; the target instance has its older value");
+    else if (migration->sent == 0)
+        reply_status(call->reply, SLICE("NOKEY"));
     else
-        reply_ok(reply);
+        reply_ok(call->reply);
 }
 
-/* Propagates the deletions only: readers of the log do not talk to the target. */
-static void propagate_moved(const struct migration *migration) {
-    struct slice *argv = mem_alloc((1 + migration->moved) * sizeof(*argv));
-    argv[0] = SLICE("DEL");
-    memcpy(argv + 1, migration->found, migration->moved * sizeof(*argv));
-    call_propagate_as(migration->call, argv, 1 + migration->moved);
-    mem_free(argv);
+/* Goes on as far as it can. Returns whether it has ended, with a reply. */
+static bool advance(struct migration *migration, struct call *call) {
+    if (migration->failed && may_try_again(migration)) {
+        try_again(migration, call);
+    } else if (!migration->failed) {
+        talk(migration, call);
+    }
+    if (!migration->failed && !is_done(migration)) return false;
+    part(migration);
+    answer(migration, call);
+    return true;
+}
+
+/* Something has happened; the target has sent `input`, of which what is read is removed. The
+ * migration may be freed when this returns. */
+static void run(struct migration *migration, struct slice *input) {
+    migration->input = input;
+    if (migration->session)
+        blocking_advance(migration->engine->blocking, migration->session);
+    else if (advance(migration, migration->call))
+        net_stop(migration->net);
+}
+
+static void fail(struct migration *migration, const char *failed) {
+    migration->failed = failed;
+    run(migration, &(struct slice){0});
+}
+
+/* --- Events --- */
+
+static void on_opened(struct conn *conn, void *owner) {
+    struct migration *migration = owner;
+    struct target *target = conn_session(conn);
+    *target = (struct target){.host = sds_new(sds_slice(migration->host)),
+                              .port = migration->port,
+                              .identity = migration->identity,
+                              .database = -1,
+                              .user = migration};
+    migration->dial = NULL;
+    migration->target = target;
+    migration->idle_ticks = 0;
+    run(migration, &(struct slice){0});
+}
+
+static void on_failed(void *owner, bool is_refused, const char *reason) {
+    struct migration *migration = owner;
+    (void)reason;
+    migration->dial = NULL;
+    fail(migration, is_refused ? no_writing : no_connection);
+}
+
+static bool is_held_by_pause(const struct migration *migration) {
+    if (!migration->session) return false; /* it runs in a command that was not held back */
+    engine_update_clock(migration->engine);
+    return pause_holds(migration->engine, COMMAND_WRITE);
+}
+
+static size_t on_data(struct conn *conn, char *bytes, size_t len) {
+    struct target *target = conn_session(conn);
+    struct migration *migration = target->user;
+    struct slice input = slice_make(bytes, len);
+    if (!migration) { /* nothing was asked */
+        target_close(target);
+        return len;
+    }
+    migration->idle_ticks = 0;
+    migration->is_held = is_held_by_pause(migration);
+    if (migration->is_held) return 0;
+    run(migration, &input);
+    return len - input.len;
+}
+
+static void on_ended(struct conn *conn, const char *reason) {
+    struct target *target = conn_session(conn);
+    (void)reason;
+    if (target->user)
+        fail(target->user, target->user->is_writing ? no_writing : no_reading);
+    else
+        target_close(target);
+}
+
+static const struct conn_events target_events = {
+    .session_size = sizeof(struct target),
+    .opened = on_opened,
+    .data = on_data,
+    .ended = on_ended,
+};
+
+static const char *awaited(const struct migration *migration) {
+    if (!migration->target) return no_connection;
+    return migration->is_writing ? no_writing : no_reading;
+}
+
+/* Counts ticks, not time: a callback of the loop that lasts long is not the target's fault. */
+static void on_tick(void *arg) {
+    struct migration *migration = arg;
+    if (migration->is_held) {
+        if (!is_held_by_pause(migration)) conn_replay(conn_of(migration));
+        return;
+    }
+    if (migration->target) {
+        if (conn_output_moved(conn_of(migration))) migration->idle_ticks = 0;
+        migration->is_writing = conn_pending_output(conn_of(migration)) > 0;
+    }
+    if (migration->idle_ticks++ < TICKS) return;
+    migration->is_late = true;
+    fail(migration, awaited(migration));
+}
+
+/* --- The command --- */
+
+static void start(struct migration *migration, struct call *call) {
+    unsigned tick_ms = (unsigned)migration->timeout_ms / TICKS + 1;
+    migration->timer = net_timer_new(migration->net, on_tick, migration);
+    net_timer_start(migration->timer, tick_ms, tick_ms);
+    migration->input = &(struct slice){0};
+    connect_target(migration, call);
+}
+
+static void migration_free(struct migration *migration) {
+    disconnect(migration);
+    forget_sent(migration);
+    if (migration->timer) net_timer_free(migration->timer);
+    reply_free(&migration->out);
+    sds_free(migration->host);
+    sds_free(migration->error);
+    mem_free(migration->keys);
+    mem_free(migration);
+}
+
+static bool go_on(struct call *call, struct slice key, const void *state) {
+    struct migration *const *migration = state;
+    (void)key;
+    return advance(*migration, call);
+}
+
+/* CLIENT UNBLOCK */
+static void answer_given_up(struct call *call, const void *state) {
+    struct migration *const *migration = state;
+    fail_io(call, awaited(*migration));
+}
+
+static void leave(const void *state) {
+    struct migration *const *migration = state;
+    migration_free(*migration);
+}
+
+static void block_client(struct migration *migration, struct call *call) {
+    static const struct waiter_kind kind = {
+        .serve = go_on, .unserved = answer_given_up, .left = leave};
+    migration->session = call_session(call);
+    migration->net = call->engine->net;
+    call_block(call, &(struct block_request){
+                         .kind = &kind, .state = &migration, .state_size = sizeof(migration)});
+    start(migration, call);
+}
+
+static void wait_here(struct migration *migration, struct call *call) {
+    const char *error;
+    struct net *net = net_new(&error);
+    migration->call = call;
+    migration->net = net;
+    if (net) {
+        start(migration, call);
+        net_run(net);
+    } else {
+        fail_io(call, no_connection);
+    }
+    migration_free(migration);
+    if (net) net_free(net);
 }
 
 void migrate_command(struct call *call) {
-    struct engine *engine = call->engine;
-    struct migration migration = {.call = call};
-    if (!parse(&migration)) return;
-    find_keys(&migration);
-    if (migration.found_count == 0) {
-        reply_status(call->reply, SLICE("NOKEY"));
-    } else {
-        reply_init(&migration.out, SEND_AT_ONCE);
-        answer(&migration, move_all(engine, &migration));
-        if (call->propagates && migration.moved > 0) propagate_moved(&migration);
-        reply_free(&migration.out);
-        sds_free(migration.error);
-        if (call_may_block(call))
-            engine_update_clock(engine); /* the clock does not advance in EXEC */
-    }
-    mem_free(migration.found);
+    struct migration *migration = mem_alloc_zeroed(sizeof(*migration));
+    migration->engine = call->engine;
+    reply_init(&migration->out, 0);
+    if (!prepare(migration, call))
+        migration_free(migration);
+    else if (call_may_block(call))
+        block_client(migration, call);
+    else
+        wait_here(migration, call);
 }

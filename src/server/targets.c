@@ -1,9 +1,7 @@
 #include "server/targets.h"
 
-#include "base/alloc.h"
+#include "base/checked.h"
 #include "engine/engine.h"
-
-#include <errno.h>
 
 enum { TARGETS_MAX = 16, TARGET_IDLE_MS = 10000 };
 
@@ -31,35 +29,23 @@ struct target *target_take(struct slice host, int port, uint64_t identity) {
     return NULL;
 }
 
-struct target *target_open(struct slice host, int port, uint64_t identity, int timeout_ms) {
-    sds name = sds_new(host);
-    struct outbound *connection = outbound_open(name, port, timeout_ms);
-    if (!connection) {
-        int error = errno;
-        sds_free(name);
-        errno = error;
-        return NULL;
-    }
-    struct target *target = mem_alloc(sizeof(*target));
-    *target = (struct target){connection, name, port, identity, .database = -1};
-    return target;
-}
-
 void target_keep(struct engine *engine, struct target *target) {
-    if (kept.count == TARGETS_MAX) target_close(take(0));
+    CHECKED_ASSERT(!target->user);
+    if (kept.count == TARGETS_MAX) target_close(kept.targets[0]);
     target->used_ms = engine->steady_ms;
     kept.targets[kept.count++] = target;
 }
 
 void target_close(struct target *target) {
-    outbound_close(target->connection);
+    for (size_t i = 0; i < kept.count; i++)
+        if (kept.targets[i] == target) take(i);
     sds_free(target->host);
-    mem_free(target);
+    conn_close(conn_of_session(target));
 }
 
 void targets_tick(struct engine *engine) {
     while (kept.count > 0 && engine->steady_ms - kept.targets[0]->used_ms > TARGET_IDLE_MS)
-        target_close(take(0));
+        target_close(kept.targets[0]);
 }
 
 size_t targets_count(void) {
@@ -67,5 +53,5 @@ size_t targets_count(void) {
 }
 
 void targets_stop(void) {
-    while (kept.count > 0) target_close(take(0));
+    while (kept.count > 0) target_close(kept.targets[0]);
 }
