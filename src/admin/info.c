@@ -20,7 +20,7 @@
 #include "resp/reply.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
-#include "server/targets.h"
+#include "server/migrate.h"
 #include "session/clients.h"
 #include "session/pause.h"
 #include "snapshot/child.h"
@@ -302,7 +302,7 @@ static sds append_stats(struct engine *engine, sds out) {
                             "client_output_buffer_limit_disconnections:%llu\r\n"
                             "reply_buffer_shrinks:0\r\n"
                             "reply_buffer_expands:0\r\n",
-                            (llu)child->last_fork_us, (llu)child->forks, targets_count(),
+                            (llu)child->last_fork_us, (llu)child->forks, migrate_kept_count(),
                             own_expiry_count(engine), (llu)stats->unexpected_errors,
                             (llu)stats->errors, (llu)stats->reads, (llu)stats->replies_written,
                             (llu)stats->query_buffer_limit_disconnections,

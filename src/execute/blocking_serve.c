@@ -124,10 +124,12 @@ static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
     return entry && value_wakes_clients(entry);
 }
 
-/* Calls `serve`, a function of the waiter's kind, for a key. The waiter may be freed by it. */
+/* Calls `serve`, a function of the waiter's kind or NULL, for a key. The waiter may be freed by
+ * it. */
 static void serve_one(struct blocking *blocking, struct waiter *waiter,
                       bool (*serve)(struct call *call, struct slice key, const void *state),
                       int database, struct slice key) {
+    if (!serve) return;
     struct session *session = waiter->session;
     struct reply *reply = outbox_begin(session);
     struct resumption resumption = resume(waiter, reply, 0);
@@ -142,15 +144,6 @@ void blocking_advance(struct blocking *blocking, struct session *session) {
     engine_update_clock(blocking->engine);
     serve_one(blocking, waiter, waiter->kind->serve, session->requester.database, SLICE(""));
     if (blocking_has_ready(blocking)) blocking_serve(blocking->engine, blocking);
-}
-
-/* Tries to serve the waiter from a key, or tells it that the key was deleted. */
-static void serve_waiter(struct blocking *blocking, struct waiter *waiter,
-                         const struct blocked_key *key, bool is_deleted) {
-    const struct waiter_kind *kind = waiter->kind;
-    bool (*serve)(struct call *, struct slice, const void *) =
-        is_deleted ? kind->on_deleted : kind->serve;
-    if (serve) serve_one(blocking, waiter, serve, key->key.space, key->key.name);
 }
 
 /* Returns whether the waiters of the key can be served. Reads the clock first, because the
@@ -169,7 +162,9 @@ static void serve_key(struct engine *engine, struct blocking *blocking, struct b
         bool is_deleted = !can_serve_now(engine, key);
         if (is_deleted && key->deletion_count == 0) break;
         key->next_served = key->next_served->next;
-        serve_waiter(blocking, waiter, key, is_deleted);
+        const struct waiter_kind *kind = waiter->kind;
+        serve_one(blocking, waiter, is_deleted ? kind->on_deleted : kind->serve, key->key.space,
+                  key->key.name);
     }
     key->next_served = NULL;
 }

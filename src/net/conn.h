@@ -57,7 +57,7 @@ struct conn_events {
     void (*ended)(struct conn *conn, const char *reason);
 
     /* The output that conn_close_after_write left in the queue is sent, or cannot be sent; called
-     * once. The connection is closed when the callback returns. */
+     * once. The connection is closed when the callback returns. May be NULL. */
     void (*drained)(struct conn *conn);
 };
 

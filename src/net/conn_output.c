@@ -106,7 +106,7 @@ void conn_output_drop(struct conn *conn) {
  * net_release_late may come here inside the connection's own `data`: what is closed is freed only
  * when the iteration ends. */
 static void finish_draining(struct conn *conn) {
-    conn->events->drained(conn);
+    if (conn->events->drained) conn->events->drained(conn);
     conn_close(conn);
 }
 

@@ -254,10 +254,6 @@ static void on_ended(struct conn *conn, const char *reason) {
     link_fail(link, "Connection with master lost: %s.", reason);
 }
 
-static void on_drained(struct conn *conn) {
-    (void)conn;
-}
-
 static void on_opened(struct conn *conn, void *owner) {
     struct link *link = owner;
     struct link_session *own = conn_session(conn);
@@ -277,7 +273,6 @@ static const struct conn_events link_events = {
     .opened = on_opened,
     .data = on_data,
     .ended = on_ended,
-    .drained = on_drained,
 };
 
 static void on_failed(void *owner, bool is_refused, const char *reason) {

@@ -11,9 +11,9 @@
 #include "net/net.h"
 #include "net/pool.h"
 #include "replication/replication.h"
+#include "server/migrate.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
-#include "server/targets.h"
 #include "session/client_limits.h"
 #include "session/clients.h"
 #include "session/pause.h"
@@ -105,7 +105,7 @@ static void tick(void *arg) {
     decay_memory(engine);
     close_idle_sessions(engine);
     check_output_limits(engine);
-    targets_tick(engine);
+    migrate_tick(engine);
     replication_tick(engine);
     supervisor_tick(engine);
     shutdown_try_pending(engine);

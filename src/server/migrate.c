@@ -23,6 +23,7 @@
  * In a transaction and in a script no other command may come in between: there the command waits
  * itself, while a loop of its own serves a connection that is not kept. */
 #define _GNU_SOURCE /* for memmem */
+#include "server/migrate.h"
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/hash.h"
@@ -37,15 +38,32 @@
 #include "persist/dump.h"
 #include "resp/reply.h"
 #include "server/server_commands.h"
-#include "server/targets.h"
 #include "session/pause.h"
 #include "table/command.h"
 
 enum {
     LINE_MAX_LEN = 4096, /* bytes of a reply's line that are read without its end */
     WINDOW = 256 * 1024, /* bytes sent without an answer before a key must wait */
-    TICKS = 8            /* of the timer in one timeout */
+    TICKS = 8,           /* of the timer in one timeout */
+    KEPT_MAX = 16,       /* connections */
+    KEPT_MS = 10000
 };
+
+/* The session of a connection to a target. */
+struct target {
+    sds host;
+    int port;
+    uint64_t identity;      /* a number for the credentials with which it was opened; 0: none */
+    int64_t database;       /* selected there; -1: unknown */
+    int64_t used_ms;        /* when it was last kept */
+    struct migration *user; /* its owner; NULL while it is kept */
+};
+
+/* The kept connections, the oldest first. */
+static struct {
+    struct target *targets[KEPT_MAX];
+    size_t count;
+} kept;
 
 /* A key that is moved. */
 struct moving {
@@ -78,13 +96,11 @@ struct migration {
     struct target *target; /* once it is connected */
     struct slice *input;   /* what the target has sent, while that is read */
     struct reply out;      /* bytes to send */
-    bool is_new;           /* opened by this command, not a kept one */
+    bool may_be_stale;     /* it was a kept one, and no reply was read from it yet */
     bool is_greeted;
-    bool is_answered;   /* at least one reply was read from it */
     bool is_entered;    /* password and database were accepted so far */
     bool is_writing;    /* it had not taken all bytes yet when that was last asked */
     bool is_held;       /* bytes that came during a pause are kept */
-    bool is_late;       /* the timeout has passed */
     unsigned greetings; /* that it has not answered */
 
     struct moving *keys; /* those that exist; of these … */
@@ -104,6 +120,56 @@ static const char no_reading[] = "reading to target instance";
 
 static struct conn *conn_of(const struct migration *migration) {
     return conn_of_session(migration->target);
+}
+
+/* --- Kept connections --- */
+
+static struct target *take(size_t index) {
+    struct target *target = kept.targets[index];
+    kept.count--;
+    memmove(&kept.targets[index], &kept.targets[index + 1],
+            (kept.count - index) * sizeof(kept.targets[0]));
+    return target;
+}
+
+/* Takes a kept connection to the target; NULL when there is none. Only one of the same identity, so
+ * that a client cannot use another one's password. */
+static struct target *take_kept(const struct migration *migration) {
+    for (size_t i = 0; i < kept.count; i++) {
+        const struct target *target = kept.targets[i];
+        if (target->port == migration->port && target->identity == migration->identity &&
+            slice_equal(sds_slice(target->host), sds_slice(migration->host)))
+            return take(i);
+    }
+    return NULL;
+}
+
+/* Closes the connection, kept or not. */
+static void close_target(struct target *target) {
+    for (size_t i = 0; i < kept.count; i++)
+        if (kept.targets[i] == target) take(i);
+    sds_free(target->host);
+    conn_close(conn_of_session(target));
+}
+
+static void keep(struct engine *engine, struct target *target) {
+    if (kept.count == KEPT_MAX) close_target(kept.targets[0]);
+    target->user = NULL;
+    target->used_ms = engine->steady_ms;
+    kept.targets[kept.count++] = target;
+}
+
+void migrate_tick(struct engine *engine) {
+    while (kept.count > 0 && engine->steady_ms - kept.targets[0]->used_ms > KEPT_MS)
+        close_target(kept.targets[0]);
+}
+
+size_t migrate_kept_count(void) {
+    return kept.count;
+}
+
+void migrate_stop(void) {
+    while (kept.count > 0) close_target(kept.targets[0]);
 }
 
 /* --- Arguments --- */
@@ -302,7 +368,7 @@ static bool take_reply(struct migration *migration, struct call *call, struct sl
     bool is_accepted = line.len > 0 && line.ptr[0] == '+';
     bool is_refused = line.len > 0 && line.ptr[0] == '-';
     bool is_greeting = migration->greetings > 0;
-    migration->is_answered = true;
+    migration->may_be_stale = false;
     if ((!is_accepted && !is_refused) || (!is_greeting && migration->answered == migration->sent)) {
         migration->failed = no_reading;
         return false;
@@ -350,10 +416,8 @@ static void talk(struct migration *migration, struct call *call) {
 
 /* Takes a kept connection, or begins to open a new one. */
 static void connect_target(struct migration *migration, struct call *call) {
-    struct slice host = sds_slice(migration->host);
-    if (migration->session)
-        migration->target = target_take(host, migration->port, migration->identity);
-    migration->is_new = !migration->target;
+    if (migration->session) migration->target = take_kept(migration);
+    migration->may_be_stale = migration->target;
     migration->idle_ticks = 0;
     if (migration->target) {
         migration->target->user = migration;
@@ -371,7 +435,7 @@ static void connect_target(struct migration *migration, struct call *call) {
 
 static void disconnect(struct migration *migration) {
     if (migration->dial) dial_cancel(migration->dial);
-    if (migration->target) target_close(migration->target);
+    if (migration->target) close_target(migration->target);
     migration->dial = NULL;
     migration->target = NULL;
 }
@@ -383,17 +447,10 @@ static void part(struct migration *migration) {
     net_timer_stop(migration->timer);
     if (is_good && migration->session) {
         target->database = migration->database;
-        target->user = NULL;
-        target_keep(migration->engine, target);
+        keep(migration->engine, target);
         migration->target = NULL;
     }
     disconnect(migration);
-}
-
-/* The target may have closed a connection that was kept: then another one is tried. */
-static bool may_try_again(const struct migration *migration) {
-    return migration->target && !migration->is_new && !migration->is_late &&
-           !migration->is_answered;
 }
 
 static void forget_sent(struct migration *migration) {
@@ -401,6 +458,7 @@ static void forget_sent(struct migration *migration) {
     for (size_t i = 0; i < migration->sent; i++) watch_clear(watches, &migration->keys[i].watcher);
 }
 
+/* The target has closed a connection that was kept: another one is tried. */
 static void try_again(struct migration *migration, struct call *call) {
     disconnect(migration);
     forget_sent(migration);
@@ -428,7 +486,7 @@ static void answer(const struct migration *migration, struct call *call) {
 
 /* Goes on as far as it can. Returns whether it has ended, with a reply. */
 static bool advance(struct migration *migration, struct call *call) {
-    if (migration->failed && may_try_again(migration)) {
+    if (migration->failed && migration->may_be_stale) {
         try_again(migration, call);
     } else if (!migration->failed) {
         talk(migration, call);
@@ -488,7 +546,7 @@ static size_t on_data(struct conn *conn, char *bytes, size_t len) {
     struct migration *migration = target->user;
     struct slice input = slice_make(bytes, len);
     if (!migration) { /* nothing was asked */
-        target_close(target);
+        close_target(target);
         return len;
     }
     migration->idle_ticks = 0;
@@ -504,7 +562,7 @@ static void on_ended(struct conn *conn, const char *reason) {
     if (target->user)
         fail(target->user, target->user->is_writing ? no_writing : no_reading);
     else
-        target_close(target);
+        close_target(target);
 }
 
 static const struct conn_events target_events = {
@@ -531,7 +589,7 @@ static void on_tick(void *arg) {
         migration->is_writing = conn_pending_output(conn_of(migration)) > 0;
     }
     if (migration->idle_ticks++ < TICKS) return;
-    migration->is_late = true;
+    migration->may_be_stale = false; /* or else it would have closed */
     fail(migration, awaited(migration));
 }
 

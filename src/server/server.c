@@ -35,7 +35,7 @@
 #include "server/server_run.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
-#include "server/targets.h"
+#include "server/migrate.h"
 #include "session/outbox.h"
 #include "session/publish.h"
 #include "snapshot/child.h"
@@ -173,7 +173,7 @@ void server_stop(struct engine *engine) {
     blocking_free(engine->blocking);
     watches_free(engine->watches);
     monitors_free(&engine->clients->monitors);
-    targets_stop();
+    migrate_stop();
     own_expiry_forget_all(engine);
     functions_free(engine->functions);
     scripts_free(engine->scripts);
