@@ -100,7 +100,7 @@ struct migration {
     bool is_greeted;
     bool is_entered;    /* password and database were accepted so far */
     bool is_writing;    /* it had not taken all bytes yet when that was last asked */
-    bool is_held;       /* bytes that came during a pause are kept */
+    bool is_held;       /* bytes that came when nothing might be deleted are kept */
     unsigned greetings; /* that it has not answered */
 
     struct moving *keys; /* those that exist; of these … */
@@ -486,11 +486,10 @@ static void answer(const struct migration *migration, struct call *call) {
 
 /* Goes on as far as it can. Returns whether it has ended, with a reply. */
 static bool advance(struct migration *migration, struct call *call) {
-    if (migration->failed && migration->may_be_stale) {
-        try_again(migration, call);
-    } else if (!migration->failed) {
+    if (!migration->failed)
         talk(migration, call);
-    }
+    else if (migration->may_be_stale)
+        try_again(migration, call);
     if (!migration->failed && !is_done(migration)) return false;
     part(migration);
     answer(migration, call);
@@ -535,10 +534,12 @@ static void on_failed(void *owner, bool is_refused, const char *reason) {
     fail(migration, is_refused ? no_writing : no_connection);
 }
 
-static bool is_held_by_pause(const struct migration *migration) {
+/* Returns whether nothing may be deleted now. */
+static bool must_hold(const struct migration *migration) {
+    struct engine *engine = migration->engine;
     if (!migration->session) return false; /* it runs in a command that was not held back */
-    engine_update_clock(migration->engine);
-    return pause_holds(migration->engine, COMMAND_WRITE);
+    engine_update_clock(engine);
+    return engine->shutting_down || pause_holds(engine, COMMAND_WRITE);
 }
 
 static size_t on_data(struct conn *conn, char *bytes, size_t len) {
@@ -550,17 +551,23 @@ static size_t on_data(struct conn *conn, char *bytes, size_t len) {
         return len;
     }
     migration->idle_ticks = 0;
-    migration->is_held = is_held_by_pause(migration);
+    migration->is_held = must_hold(migration);
     if (migration->is_held) return 0;
     run(migration, &input);
     return len - input.len;
+}
+
+/* Returns what it waits for, as a part of the error. */
+static const char *awaited(const struct migration *migration) {
+    if (!migration->target) return no_connection;
+    return migration->is_writing ? no_writing : no_reading;
 }
 
 static void on_ended(struct conn *conn, const char *reason) {
     struct target *target = conn_session(conn);
     (void)reason;
     if (target->user)
-        fail(target->user, target->user->is_writing ? no_writing : no_reading);
+        fail(target->user, awaited(target->user));
     else
         close_target(target);
 }
@@ -572,16 +579,11 @@ static const struct conn_events target_events = {
     .ended = on_ended,
 };
 
-static const char *awaited(const struct migration *migration) {
-    if (!migration->target) return no_connection;
-    return migration->is_writing ? no_writing : no_reading;
-}
-
 /* Counts ticks, not time: a callback of the loop that lasts long is not the target's fault. */
 static void on_tick(void *arg) {
     struct migration *migration = arg;
     if (migration->is_held) {
-        if (!is_held_by_pause(migration)) conn_replay(conn_of(migration));
+        if (!must_hold(migration)) conn_replay(conn_of(migration));
         return;
     }
     if (migration->target) {

@@ -308,6 +308,29 @@ check "the target closes before it has read a large value" {
     chan close $listener
     set reply
 } [list $cannot_write 30000000]
+check "a target that takes no connection is given up, and its client can be killed before that" {
+    set target [server new {tcp-backlog 1}]
+    set port [$target port]
+    exec kill -STOP [$target pid]
+    try {
+        set waiting [lmap _ {1 2 3 4} {socket -async 127.0.0.1 $port}]
+        r SET k x
+        set error [error_of {r MIGRATE 127.0.0.1 $port k 0 300}]
+        set in_script [error_of {r EVAL "return redis.call('MIGRATE', unpack(ARGV))" 0 127.0.0.1 $port k 0 300}]
+        set c [client_blocked MIGRATE 127.0.0.1 $port k 0 100000]
+        r CLIENT KILL ID [mover_id]
+        assert [$c is_closed]
+    } finally {
+        exec kill -CONT [$target pid]
+    }
+    foreach socket $waiting {
+        chan close $socket
+    }
+    unset socket
+    $target destroy
+    assert_match "*$cannot_connect*" $in_script
+    list $error [r GET k]
+} [list $cannot_connect x]
 check "a timeout ends one MIGRATE only" {
     with_silent {
         r MSET a 1 b 2
