@@ -82,9 +82,7 @@ struct migration {
     struct net_timer *timer;
     unsigned idle_ticks; /* since the target has taken or sent bytes */
 
-    sds host;
-    int port; /* 0: the value is not a port */
-    uint64_t identity;
+    struct target wanted; /* to which it connects, with its host until it has; port 0: none */
     int64_t database;
     int timeout_ms;
     bool copy;
@@ -134,11 +132,11 @@ static struct target *take(size_t index) {
 
 /* Takes a kept connection to the target; NULL when there is none. Only one of the same identity, so
  * that a client cannot use another one's password. */
-static struct target *take_kept(const struct migration *migration) {
+static struct target *take_kept(const struct target *wanted) {
     for (size_t i = 0; i < kept.count; i++) {
         const struct target *target = kept.targets[i];
-        if (target->port == migration->port && target->identity == migration->identity &&
-            slice_equal(sds_slice(target->host), sds_slice(migration->host)))
+        if (target->port == wanted->port && target->identity == wanted->identity &&
+            slice_equal(sds_slice(target->host), sds_slice(wanted->host)))
             return take(i);
     }
     return NULL;
@@ -240,15 +238,15 @@ static bool prepare(struct migration *migration, struct call *call) {
     if (timeout_ms <= 0) timeout_ms = TIMEOUT_DEFAULT_MS;
     migration->timeout_ms = timeout_ms < INT32_MAX ? (int)timeout_ms : INT32_MAX;
     if (number_parse_int64(call->argv[2], &port) && port > 0 && port <= UINT16_MAX)
-        migration->port = (int)port;
-    migration->host = sds_new(call->argv[1]);
-    migration->identity = identity_of(migration, call);
+        migration->wanted.port = (int)port;
+    migration->wanted.host = sds_new(call->argv[1]);
+    migration->wanted.identity = identity_of(migration, call);
     find_keys(migration, call, keys > 0 ? keys : 3, keys > 0 ? call->argc - keys : 1);
     if (migration->key_count == 0)
         reply_status(call->reply, SLICE("NOKEY"));
-    else if (migration->port == 0)
+    else if (migration->wanted.port == 0)
         fail_io(call, no_writing);
-    return migration->key_count > 0 && migration->port > 0;
+    return migration->key_count > 0 && migration->wanted.port > 0;
 }
 
 /* --- Sending --- */
@@ -416,7 +414,7 @@ static void talk(struct migration *migration, struct call *call) {
 
 /* Takes a kept connection, or begins to open a new one. */
 static void connect_target(struct migration *migration, struct call *call) {
-    if (migration->session) migration->target = take_kept(migration);
+    if (migration->session) migration->target = take_kept(&migration->wanted);
     migration->may_be_stale = migration->target;
     migration->idle_ticks = 0;
     if (migration->target) {
@@ -424,8 +422,8 @@ static void connect_target(struct migration *migration, struct call *call) {
         talk(migration, call);
     } else {
         migration->dial =
-            dial_start(migration->net, &(struct dial_order){.host = migration->host,
-                                                            .port = migration->port,
+            dial_start(migration->net, &(struct dial_order){.host = migration->wanted.host,
+                                                            .port = migration->wanted.port,
                                                             .transport = &transport_tcp,
                                                             .events = &target_events,
                                                             .owner = migration,
@@ -516,11 +514,8 @@ static void fail(struct migration *migration, const char *failed) {
 static void on_opened(struct conn *conn, void *owner) {
     struct migration *migration = owner;
     struct target *target = conn_session(conn);
-    *target = (struct target){.host = sds_new(sds_slice(migration->host)),
-                              .port = migration->port,
-                              .identity = migration->identity,
-                              .database = -1,
-                              .user = migration};
+    *target = migration->wanted;
+    migration->wanted.host = NULL;
     migration->dial = NULL;
     migration->target = target;
     migration->idle_ticks = 0;
@@ -610,7 +605,7 @@ static void migration_free(struct migration *migration) {
     forget_sent(migration);
     if (migration->timer) net_timer_free(migration->timer);
     reply_free(&migration->out);
-    sds_free(migration->host);
+    sds_free(migration->wanted.host);
     sds_free(migration->error);
     mem_free(migration->keys);
     mem_free(migration);
@@ -661,6 +656,7 @@ static void wait_here(struct migration *migration, struct call *call) {
 void migrate_command(struct call *call) {
     struct migration *migration = mem_alloc_zeroed(sizeof(*migration));
     migration->engine = call->engine;
+    migration->wanted = (struct target){.database = -1, .user = migration};
     reply_init(&migration->out, 0);
     if (!prepare(migration, call))
         migration_free(migration);
