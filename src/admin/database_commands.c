@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 #include "execute/flush.h"
 #include "resp/reply.h"
-#include "snapshot/background.h"
+#include "snapshot/incremental.h"
 #include "snapshot/save.h"
 
 static bool is_saving(struct call *call) {
@@ -33,10 +33,10 @@ void bgsave_command(struct call *call) {
         call_syntax_error(call);
     } else if (is_saving(call)) {
         return;
-    } else if (!call_may_block(call) || (background_is_busy(engine) && scheduled)) {
+    } else if (!call_may_block(call) || (incremental_is_busy(engine) && scheduled)) {
         save_schedule(engine);
         reply_status(call->reply, SLICE("Background saving scheduled"));
-    } else if (background_is_busy(engine)) {
+    } else if (incremental_is_busy(engine)) {
         reply_error(call->reply,
                     "ERR Another child process is active (AOF?): can't BGSAVE right now. Use "
                     "BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible.");
@@ -55,7 +55,7 @@ void bgrewriteaof_command(struct call *call) {
     struct engine *engine = call->engine;
     if (aof_rewrite_is_running(engine)) {
         reply_error(call->reply, "ERR Background append only file rewriting already in progress");
-    } else if (!call_may_block(call) || background_is_busy(engine)) {
+    } else if (!call_may_block(call) || incremental_is_busy(engine)) {
         aof_rewrite_schedule(engine);
         reply_status(call->reply, SLICE("Background append only file rewriting scheduled"));
     } else if (aof_rewrite_begin(engine)) {

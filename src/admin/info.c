@@ -23,7 +23,6 @@
 #include "server/supervisor.h"
 #include "session/clients.h"
 #include "session/pause.h"
-#include "snapshot/child.h"
 #include "table/command.h"
 
 #include <elf.h>
@@ -275,11 +274,10 @@ static sds append_loop_stats(struct engine *engine, sds out) {
 
 static sds append_stats(struct engine *engine, sds out) {
     const struct stats *stats = &engine->stats;
-    const struct child *child = engine->child;
     out = append_pubsub_stats(engine, append_key_stats(engine, append_traffic(engine, out)));
     out = sds_append_format(out,
-                            "latest_fork_usec:%llu\r\n"
-                            "total_forks:%llu\r\n"
+                            "latest_fork_usec:0\r\n"
+                            "total_forks:0\r\n"
                             "migrate_cached_sockets:%zu\r\n"
                             "slave_expires_tracked_keys:%zu\r\n"
                             "active_defrag_hits:0\r\n"
@@ -302,8 +300,7 @@ static sds append_stats(struct engine *engine, sds out) {
                             "client_output_buffer_limit_disconnections:%llu\r\n"
                             "reply_buffer_shrinks:0\r\n"
                             "reply_buffer_expands:0\r\n",
-                            (llu)child->last_fork_us, (llu)child->forks, migrate_kept_count(),
-                            own_expiry_count(engine), (llu)stats->unexpected_errors,
+                            migrate_kept_count(), own_expiry_count(engine), (llu)stats->unexpected_errors,
                             (llu)stats->errors, (llu)stats->reads, (llu)stats->replies_written,
                             (llu)stats->query_buffer_limit_disconnections,
                             (llu)stats->output_buffer_limit_disconnections);

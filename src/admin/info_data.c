@@ -12,7 +12,6 @@
 #include "replication/replication.h"
 #include "script/function_language.h"
 #include "script/script.h"
-#include "snapshot/child.h"
 #include "snapshot/incremental.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
@@ -147,57 +146,23 @@ sds info_append_memory(struct engine *engine, sds out) {
 
 /* --- Persistence: what is written in the background --- */
 
-struct progress {
-    size_t peak; /* bytes of additional memory */
-    size_t size;
-    int64_t size_age_s;
-    uint64_t keys_done;
-    uint64_t keys_total;
-};
-
-static struct progress progress_of_child(struct engine *engine, const struct child *child) {
-    return (struct progress){
-        .peak = child->cow_peak,
-        .size = child->cow_size,
-        .size_age_s = child->cow_ms ? (engine->steady_ms - child->cow_ms) / 1000 : 0,
-        .keys_done = child->keys_done,
-        .keys_total = child->keys_total,
-    };
-}
-
-static struct progress progress_of_incremental(struct engine *engine,
-                                               const struct incremental_stats *stats) {
-    return (struct progress){
-        .peak = stats->memory_peak + stats->left_bytes,
-        .size = incremental_pending(engine),
-        .keys_done = stats->keys_done,
-        .keys_total = stats->keys_total,
-    };
-}
-
-static struct progress progress(struct engine *engine) {
-    child_tick(engine);
-    if (engine->child->pid) return progress_of_child(engine, engine->child);
-    if (engine->incremental->purpose == BACKGROUND_NONE) return (struct progress){0};
-    return progress_of_incremental(engine, &engine->incremental->stats);
-}
-
 static sds append_progress(struct engine *engine, sds out) {
-    struct progress now = progress(engine);
+    const struct incremental_stats *last = &engine->incremental->stats;
+    bool runs = engine->incremental->purpose != BACKGROUND_NONE;
+    struct incremental_stats now = runs ? *last : (struct incremental_stats){0};
     double percent = now.keys_total ? 100.0 * (double)now.keys_done / (double)now.keys_total : 0;
-    const struct incremental_stats *incremental = &engine->incremental->stats;
     return sds_append_format(out,
                              "current_cow_peak:%zu\r\n"
                              "current_cow_size:%zu\r\n"
-                             "current_cow_size_age:%lld\r\n"
+                             "current_cow_size_age:0\r\n"
                              "current_fork_perc:%.2f\r\n"
                              "current_save_keys_processed:%llu\r\n"
                              "current_save_keys_total:%llu\r\n"
                              "slices_last_keys_early:%llu\r\n"
                              "slices_last_longest_usec:%llu\r\n",
-                             now.peak, now.size, (long long)now.size_age_s, percent,
-                             (llu)now.keys_done, (llu)now.keys_total, (llu)incremental->keys_early,
-                             (llu)incremental->longest_step_us);
+                             now.memory_peak + now.left_bytes, incremental_pending(engine), percent,
+                             (llu)now.keys_done, (llu)now.keys_total, (llu)last->keys_early,
+                             (llu)last->longest_step_us);
 }
 
 static sds append_rdb(struct engine *engine, sds out) {

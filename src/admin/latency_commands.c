@@ -241,18 +241,16 @@ static sds append_findings(struct engine *engine, sds out, int64_t now_s,
 }
 
 static sds append_disk_advice(struct engine *engine, sds out, const unsigned found[LATENCY_KINDS]) {
-    bool beside_sync = found[LATENCY_AOF_WRITE_SYNC], beside_child = found[LATENCY_AOF_WRITE_CHILD];
-    if (found[LATENCY_FORK])
-        out = sds_append_cstr(out, "- The more memory is in use, the longer a fork takes: fewer "
-                                   "save points and rewrites, or several smaller servers.\n");
+    bool beside_another = found[LATENCY_AOF_WRITE_SYNC] || found[LATENCY_AOF_WRITE_CHILD];
     if (found[LATENCY_AOF_SYNC])
         out = sds_append_cstr(out,
                               "- With appendfsync everysec no client waits for the disk, for the "
                               "price of the last second's changes if the power fails.\n");
-    if ((beside_sync || beside_child) && !engine->config.no_appendfsync_on_rewrite)
-        out = sds_append_cstr(out, "- With no-appendfsync-on-rewrite yes the append-only file and "
-                                   "a child that writes do not compete for the disk.\n");
-    if (found[LATENCY_AOF_WRITE] || found[LATENCY_AOF_RENAME] || found[LATENCY_RDB_UNLINK])
+    if (beside_another && !engine->config.no_appendfsync_on_rewrite)
+        out =
+            sds_append_cstr(out, "- With no-appendfsync-on-rewrite yes the append-only file and "
+                                 "a snapshot that is being written do not compete for the disk.\n");
+    if (found[LATENCY_AOF_WRITE] || found[LATENCY_AOF_RENAME])
         out = sds_append_cstr(out, "- The disk is slow, or busy with other programs' data: a "
                                    "faster one, or one of its own, helps.\n");
     return out;

@@ -6,7 +6,6 @@
  * after a short write that could not be cut off. A job of the pool has its own descriptor, so the
  * file may be closed while the job runs. */
 #include "aof/aof.h"
-#include "aof/aof_base_commands.h"
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
 #include "base/alloc.h"
@@ -16,10 +15,10 @@
 #include "engine/blocking.h"
 #include "engine/slow.h"
 #include "net/pool.h"
-#include "snapshot/background.h"
-#include "snapshot/child.h"
+#include "persist/command_reader.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
+#include "snapshot/incremental.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -185,7 +184,7 @@ static void sync_in_pool_or_now(struct engine *engine, int64_t now_us) {
 
 static void sync_if_due(struct engine *engine, int64_t now_us) {
     struct aof *aof = engine->aof;
-    bool waits = engine->config.no_appendfsync_on_rewrite && background_is_busy(engine);
+    bool waits = engine->config.no_appendfsync_on_rewrite && incremental_is_busy(engine);
     if (aof->sync_begun_size == aof->file_size || waits) return;
     if (policy_is(engine, AOF_FSYNC_ALWAYS))
         sync_now(engine);
@@ -233,7 +232,7 @@ static void note_write_error(struct engine *engine, int error, int64_t now_us) {
 /* Names what else is using the disk, as that may explain a slow write. */
 static enum latency_kind kind_of_write(struct engine *engine) {
     if (engine->aof->pending_fsyncs) return LATENCY_AOF_WRITE_SYNC;
-    return background_is_busy(engine) ? LATENCY_AOF_WRITE_CHILD : LATENCY_AOF_WRITE_ALONE;
+    return incremental_is_busy(engine) ? LATENCY_AOF_WRITE_CHILD : LATENCY_AOF_WRITE_ALONE;
 }
 
 static void write_buffer(struct engine *engine, int64_t now_us) {
@@ -278,9 +277,10 @@ static void annotate(struct command_log_reader *reader) {
     struct engine *engine = reader->arg;
     struct aof *aof = engine->aof;
     int64_t now_s = engine->now_ms / 1000;
+    char line[AOF_TIME_LINE_MAX];
     if (!engine->config.aof_timestamps || now_s <= aof->timestamp_s) return;
     command_log_read(&engine->command_log, reader, &aof->buffer); /* earlier units first */
-    aof_base_commands_annotate(&aof->buffer, now_s);
+    reply_raw(&aof->buffer, slice_make(line, aof_time_line(line, now_s)));
     aof->timestamp_s = now_s;
 }
 
@@ -392,8 +392,8 @@ static bool turn_on(struct engine *engine) {
     aof_rewrite_cancel(engine);
     if (!aof_files_open(engine)) return false;
     engine->aof->state = AOF_STARTING;
-    if (background_is_busy(engine)) {
-        log_notice("AOF is turned on as soon as the other child has ended.");
+    if (incremental_is_busy(engine)) {
+        log_notice("AOF is turned on as soon as the snapshot that is being written has ended.");
         aof_rewrite_schedule(engine);
         return true;
     }
@@ -534,9 +534,7 @@ bool aof_at_end(struct engine *engine, int options) {
         log_warning("Writing initial AOF, can't exit.");
         return false;
     }
-    if (aof_rewrite_is_running(engine))
-        log_warning(engine->child->pid ? "There is a child rewriting the AOF. Killing it!"
-                                       : "The AOF is being rewritten. Ending that!");
+    if (aof_rewrite_is_running(engine)) log_warning("The AOF is being rewritten. Ending that!");
     aof_rewrite_cancel(engine);
     if (aof->sync_error) aof_rewrite_schedule(engine); /* as the server may still go on */
     return true;
@@ -557,6 +555,5 @@ void aof_free(struct engine *engine) {
     reply_free(&aof->buffer);
     aof_manifest_free(&aof->manifest);
     sds_free(aof->dir);
-    sds_free(aof->rewrite.temporary);
     sds_free(aof->rewrite.apart);
 }

@@ -33,7 +33,6 @@ struct aof_rewrite {
     bool scheduled; /* begin one as soon as the background is free */
     bool failed;    /* whether the last rewrite failed */
     bool is_rdb;    /* the base being written is an RDB file */
-    sds temporary;  /* path of the base being written, or of the last one; NULL before the first */
     /* Path of the pending increment, to which changes go: it enters the manifest together with the
      * new base. NULL when there is none. */
     sds apart;
@@ -152,7 +151,7 @@ bool aof_is_synced(struct engine *engine, uint64_t position);
 /* --- Rewriting: a new base holds all data, and a new increment the changes after it --- */
 
 /* Begins a rewrite. Returns false when that fails; the log says why. Must not be called while
- * background_is_busy, nor inside a unit. The base holds the data of this moment or of a slightly
+ * incremental_is_busy, nor inside a unit. The base holds the data of this moment or of a slightly
  * later one: a thread first syncs the last increment. */
 bool aof_rewrite_begin(struct engine *engine);
 

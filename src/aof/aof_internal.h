@@ -50,7 +50,7 @@ void aof_rewrite_note_sync(struct engine *engine);
  * loaded after the current one. */
 int aof_create_increment(struct engine *engine);
 
-/* Stops the rewrite, by the loop or a child, and removes its files, also the pending increment. If
+/* Stops the rewrite and removes its files, also the pending increment. If
  * changes go to that increment, they are lost until the next rewrite begins. */
 void aof_rewrite_cancel(struct engine *engine);
 

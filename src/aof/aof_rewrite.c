@@ -10,20 +10,19 @@
  *
  *      requested ── waits (0 to SYNCS_MAX times) ── aof_make_durable, base begins, incr 2
  *
+ * It also waits while a stopped snapshot still holds data (incremental_is_released).
+ *
  * While the file is being turned on, and after a failed fsync, changes go to a pending increment,
  * which only the manifest of the new base names. After a failed fsync these changes are only
  * expirations, as the server refuses clients' changes. docs/durability.md, section 6, gives the
  * order of all steps and the reason for each fsync. */
 #include "aof/aof.h"
-#include "aof/aof_base_commands.h"
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/slow.h"
-#include "snapshot/background.h"
-#include "snapshot/child.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/incremental.h"
 #include "snapshot/snapshot.h"
@@ -47,7 +46,7 @@ enum {
 enum { SYNCS_MAX = 4 };
 
 bool aof_rewrite_is_running(struct engine *engine) {
-    return background_purpose(engine) == BACKGROUND_AOF;
+    return incremental_purpose(engine) == BACKGROUND_AOF;
 }
 
 void aof_rewrite_schedule(struct engine *engine) {
@@ -56,13 +55,11 @@ void aof_rewrite_schedule(struct engine *engine) {
 
 /* --- Names --- */
 
-/* Chooses a new path. A child inherits it, so that the server finds the file. */
-static void choose_temporary(struct engine *engine) {
-    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+static sds new_temporary(struct engine *engine) {
     sds name = disk_file_temporary("temp-rewriteaof-bg-", ".aof");
-    sds_free(rewrite->temporary);
-    rewrite->temporary = aof_files_path_beside(engine, name);
+    sds path = aof_files_path_beside(engine, name);
     sds_free(name);
+    return path;
 }
 
 static uint64_t size_of(const char *path) {
@@ -76,20 +73,14 @@ static void log_write_error(const char *path, int error) {
     log_warning("Write error writing append only file on disk: %s (%s)", strerror(error), path);
 }
 
-/* Runs in the server or in a child. */
-static bool write_base(struct engine *engine, const char *path) {
-    bool incremental = engine->config.aof_incremental_fsync;
-    bool done = engine->aof->rewrite.is_rdb
-                    ? snapshot_write_file(engine, path, incremental, true)
-                    : aof_base_commands_write_file(engine, path, incremental);
-    if (!done) log_write_error(path, errno);
-    return done;
+static enum snapshot_form form_of_base(const struct engine *engine) {
+    return engine->aof->rewrite.is_rdb ? SNAPSHOT_AOF_BASE : SNAPSHOT_COMMANDS;
 }
 
-static bool run_child(void *arg) {
-    struct engine *engine = arg;
-    bool done = write_base(engine, engine->aof->rewrite.temporary);
-    child_report_end(engine, "AOF rewrite");
+static bool write_base(struct engine *engine, const char *path) {
+    bool done = snapshot_write_file(engine, path, engine->config.aof_incremental_fsync,
+                                    form_of_base(engine));
+    if (!done) log_write_error(path, errno);
     return done;
 }
 
@@ -246,19 +237,6 @@ static void base_ended(struct engine *engine, bool ok, bool was_stopped, const c
     if (!was_stopped) note_failure(engine);
 }
 
-static void child_ended(struct engine *engine, const struct child_end *end) {
-    struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    rewrite->last_seconds = end->seconds;
-    rewrite->last_cow_size = end->cow_size;
-    if (end->ok)
-        log_notice("Background AOF rewrite terminated with success");
-    else if (end->signal)
-        log_warning("Background AOF rewrite terminated by signal %d", end->signal);
-    else
-        log_warning("Background AOF rewrite terminated with error");
-    base_ended(engine, end->ok, end->was_killed, rewrite->temporary);
-}
-
 static void incremental_ended(struct engine *engine, const struct incremental_end *end) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
     rewrite->last_seconds = end->seconds;
@@ -284,26 +262,18 @@ static bool change_increment(struct engine *engine) {
     return true;
 }
 
-static bool begin_incremental(struct engine *engine) {
+static bool begin_base(struct engine *engine) {
+    sds temporary = new_temporary(engine);
     struct incremental_order order = {
         .purpose = BACKGROUND_AOF,
-        .temporary = engine->aof->rewrite.temporary,
+        .temporary = temporary,
         .sync_in_stretches = engine->config.aof_incremental_fsync,
-        .aof_base = true,
+        .form = form_of_base(engine),
         .ended = incremental_ended,
     };
-    return incremental_begin(engine, &order);
-}
-
-/* Incremental snapshots write RDB files only; a child can also write commands. */
-static bool begin_base(struct engine *engine) {
-    choose_temporary(engine);
-    if (engine->aof->rewrite.is_rdb && engine->config.rdb_save_in_slices &&
-        begin_incremental(engine))
-        return true;
-    if (child_start(engine, BACKGROUND_AOF, run_child, engine, child_ended)) return true;
-    log_warning("Can't rewrite append only file in background: fork: %s", strerror(errno));
-    return false;
+    bool has_begun = incremental_begin(engine, &order);
+    sds_free(temporary);
+    return has_begun;
 }
 
 /* The base holds the current data. No change may come before the new increment exists. */
@@ -319,34 +289,36 @@ static bool begin(struct engine *engine) {
     return false;
 }
 
-/* Begins the base, or first waits for an fdatasync in the pool. */
-static bool begin_or_wait(struct engine *engine) {
+/* Returns whether the base must wait: for an fdatasync in the pool, or for what a stopped snapshot
+ * holds. */
+static bool must_wait(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    engine->child->awaited = BACKGROUND_NONE;
-    if (rewrite->syncs_left-- > 0 && aof_make_durable_begin(engine)) {
-        engine->child->awaited = BACKGROUND_AOF;
+    return (rewrite->syncs_left > 0 && rewrite->syncs_left-- && aof_make_durable_begin(engine)) ||
+           !incremental_try_release(engine);
+}
+
+static bool begin_or_wait(struct engine *engine) {
+    if (must_wait(engine)) {
+        engine->incremental->awaited = BACKGROUND_AOF;
         return true;
     }
+    engine->incremental->awaited = BACKGROUND_NONE;
     if (!begin(engine)) {
         note_failure(engine);
         return false;
     }
-    pid_t pid = engine->child->pid;
-    if (pid)
-        log_notice("Background append only file rewriting started by pid %d", (int)pid);
-    else
-        log_notice("Background append only file rewriting started in slices of the loop");
+    log_notice("Background append only file rewriting started in slices of the loop");
     return true;
 }
 
 void aof_rewrite_note_sync(struct engine *engine) {
-    if (engine->child->awaited != BACKGROUND_AOF) return;
+    if (engine->incremental->awaited != BACKGROUND_AOF) return;
     if (!command_log_is_inside_unit(&engine->command_log)) {
         begin_or_wait(engine);
         return;
     }
     /* A script lets the loop poll: the base would hold one half of its changes. */
-    engine->child->awaited = BACKGROUND_NONE;
+    engine->incremental->awaited = BACKGROUND_NONE;
     aof_rewrite_schedule(engine);
 }
 
@@ -361,14 +333,8 @@ bool aof_rewrite_begin(struct engine *engine) {
 }
 
 void aof_rewrite_cancel(struct engine *engine) {
-    struct aof_rewrite *rewrite = &engine->aof->rewrite;
-    engine->child->awaited = BACKGROUND_NONE;
     incremental_stop(engine, BACKGROUND_AOF);
-    if (engine->child->purpose == BACKGROUND_AOF) {
-        child_kill(engine, BACKGROUND_AOF);
-        unlink(rewrite->temporary);
-    }
-    if (rewrite->apart) unlink(rewrite->apart);
+    if (engine->aof->rewrite.apart) unlink(engine->aof->rewrite.apart);
 }
 
 /* Returns whether the file has grown by auto-aof-rewrite-percentage since the last rewrite. */
@@ -387,19 +353,20 @@ static bool has_grown(struct engine *engine) {
 
 void aof_rewrite_tick(struct engine *engine) {
     struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    bool waits = engine->incremental->awaited == BACKGROUND_AOF && !engine->aof->pending_fsyncs;
+    if (waits && incremental_is_released(engine)) begin_or_wait(engine);
     if (engine->aof->state == AOF_OFF && !rewrite->scheduled) return;
-    if (background_is_busy(engine)) return;
+    if (incremental_is_busy(engine)) return;
     if (rewrite->not_before_us && clock_monotonic_us() < rewrite->not_before_us) return;
     if (rewrite->scheduled || has_grown(engine)) aof_rewrite_begin(engine);
 }
 
 int aof_write_first_files(struct engine *engine) {
     struct aof *aof = engine->aof;
-    struct aof_rewrite *rewrite = &engine->aof->rewrite;
+    struct aof_rewrite *rewrite = &aof->rewrite;
     struct aof_manifest next = {0};
     aof_manifest_copy(&next, &aof->manifest);
-    choose_temporary(engine);
-    const char *temporary = rewrite->temporary;
+    sds temporary = new_temporary(engine);
     const char *name = engine->config.appendfilename;
     rewrite->is_rdb = engine->config.aof_rdb_preamble;
     sds base = aof_files_path(engine, aof_manifest_add_base(&next, name, rewrite->is_rdb)->name);
@@ -421,6 +388,7 @@ int aof_write_first_files(struct engine *engine) {
         unlink(base);
         unlink(increment);
     }
+    sds_free(temporary);
     sds_free(base);
     sds_free(increment);
     return adoption == AOF_ADOPTED ? fd : -1;

@@ -3,8 +3,7 @@
  *
  * It is a timer of the system (timer_create) that counts the processor time of the thread that
  * started it, and a handler of SIGVTALRM, which runs in this thread. So a thread that waits is not
- * interrupted, and an idle process does not wake up. A process has one alarm. Children that are
- * forked have none. */
+ * interrupted, and an idle process does not wake up. A process has one alarm. */
 #ifndef PACKLIST_BASE_ALARM_H
 #define PACKLIST_BASE_ALARM_H
 

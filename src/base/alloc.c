@@ -14,8 +14,7 @@
  * nothing is missed). When it ends, a destructor adds its balance to ledger.settled and unlinks it;
  * if another destructor allocates after that, the thread is linked in again, and `settled` holds
  * the bytes already added. A balance is negative if the thread frees memory that others
- * allocated. After fork() only the calling thread exists in the child: the others' balances are
- * settled there, because their thread-local memory may be given to new threads. */
+ * allocated. A process forks only while it has one thread (process/daemon.h). */
 #include "base/alloc.h"
 
 #include "base/checked.h"
@@ -200,8 +199,7 @@ static struct {
     pthread_mutex_t mutex;
     pthread_key_t thread_exit;
     struct thread_balance *threads;
-    uint64_t settled;        /* wraps below zero and back: all of this is modulo 2^64 */
-    uint64_t others_at_fork; /* what the threads that a forked child will not have stand for */
+    uint64_t settled; /* wraps below zero and back: all of this is modulo 2^64 */
 } ledger = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static uint64_t balance_of(const struct thread_balance *thread) {
@@ -245,25 +243,6 @@ static inline void count_this_thread(void) {
     if (__builtin_expect(!self.counted, 0)) ledger_add_thread();
 }
 
-static void before_fork(void) {
-    pthread_mutex_lock(&ledger.mutex);
-    ledger.others_at_fork = 0;
-    for (struct thread_balance *t = ledger.threads; t != NULL; t = t->next) {
-        if (t != &self) ledger.others_at_fork += balance_of(t);
-    }
-}
-
-static void after_fork_in_parent(void) {
-    pthread_mutex_unlock(&ledger.mutex);
-}
-
-static void after_fork_in_child(void) {
-    ledger.settled += ledger.others_at_fork;
-    ledger.threads = self.counted ? &self : NULL;
-    self.prev = self.next = NULL;
-    pthread_mutex_init(&ledger.mutex, NULL);
-}
-
 /* If the library's classes differ from those of mem_good_size, it would be given wrong sizes when
  * memory is freed. */
 static void check_size_classes(void) {
@@ -281,7 +260,6 @@ static void check_size_classes(void) {
 static __attribute__((constructor)) void mem_start(void) {
     check_size_classes();
     if (pthread_key_create(&ledger.thread_exit, ledger_add_ended_thread) != 0) abort();
-    if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) abort();
 }
 
 static inline void *raw_alloc(size_t size) {

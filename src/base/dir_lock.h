@@ -11,7 +11,7 @@
 #define DIR_LOCK_NAME ".packlist.lock"
 
 /* Locks the directory `dir`, without waiting. Returns a descriptor, to be closed by the caller to
- * unlock; a forked child that keeps it open keeps the lock. Returns -1 with errno set otherwise:
+ * unlock. Returns -1 with errno set otherwise:
  * EWOULDBLOCK when another process (or another descriptor of this one) has the lock, and then
  * *owner is its process id, or 0 when that is unknown; EACCES or EROFS when nothing can be written
  * into the directory. */

@@ -23,15 +23,13 @@ bool log_set_file(const char *path);
  * facility local0 to local7 (0 … 7) or user (LOG_FACILITY_USER of base/log_syslog.h). */
 void log_set_syslog(const char *ident, int facility);
 
-/* The letter after the process's number: M for a primary (the default), S for a replica, C for a
- * forked child, which calls it itself. */
+/* The letter after the process's number: M for a primary (the default), S for a replica. */
 void log_set_role(char role);
 
 /* Writes one line: a printf format without the newline. Longer than LOG_TEXT_MAX bytes is cut;
  * control characters become question marks. Never fails; a line that cannot be written is lost.
  * Allocates nothing (but syslog(3) may), writes each line with one system call, keeps errno. Only
- * the main thread and forked children log: the C library's time zone has a lock, which a fork could
- * find taken by another thread. */
+ * the main thread logs. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns whether a reader of `fd` sees the lines of `level` already: they go to standard output,

@@ -95,7 +95,7 @@ struct config {
     bool crash_log_enabled;
     bool crash_memcheck_enabled;              /* has no effect: memory is not tested */
     int64_t oom_score_adj;                    /* enum oom_adjust */
-    int64_t oom_score_adj_values[OOM_SCORES]; /* of the server, a replica, a child process */
+    int64_t oom_score_adj_values[OOM_SCORES]; /* primary, replica; not used */
     bool set_proc_title;
     sds proc_title_template; /* config/title_template.h */
     int64_t hz;
@@ -157,7 +157,6 @@ struct config {
     bool rdbcompression;
     bool rdbchecksum;
     bool rdb_save_incremental_fsync;
-    bool rdb_save_in_slices;
     int64_t rdb_save_slice_us;
     bool rdb_skip_unknown_types;
     bool rdb_del_sync_files;

@@ -93,6 +93,8 @@ static const struct config_choice diskless_loads[] = {
 #define NO_CLUSTER "there are no clusters"
 #define AOF_HISTORY_GOES "files that a rewrite has replaced are always deleted"
 #define STRICT_VERSIONS "an RDB file of an unknown version is never loaded"
+#define NO_FORK \
+    "The event loop always writes snapshots in slices: no process is forked. Remove the line."
 #define BYTE_ORDER "texts are ordered by their bytes"
 #define LIST_NODES "list-max-listpack-size says how large the nodes of a list are"
 #define EXPIRY_ONCE "the clock stands still while a script runs"
@@ -295,8 +297,6 @@ const struct config_directive config_table[] = {
      .offset = AT(rdbchecksum), .default_text = "yes"},
     {.name = "rdb-save-incremental-fsync", .kind = CONFIG_BOOL,
      .offset = AT(rdb_save_incremental_fsync), .default_text = "yes"},
-    {.name = "rdb-save-in-slices", .kind = CONFIG_BOOL, .offset = AT(rdb_save_in_slices),
-     .default_text = "yes"},
     {.name = "rdb-save-slice-us", .kind = CONFIG_INTEGER, .flags = CONFIG_HIDDEN,
      .offset = AT(rdb_save_slice_us), .min = 8, .max = 1000000, .default_text = "300"},
     {.name = "rdb-skip-unknown-types", .kind = CONFIG_BOOL, .offset = AT(rdb_skip_unknown_types),
@@ -533,6 +533,7 @@ const struct config_directive config_table[] = {
     /* Data. */
     ONLY("aof-disable-auto-gc", "no", 0, AOF_HISTORY_GOES),
     ONLY("rdb-version-check", "strict", 0, STRICT_VERSIONS),
+    ONLY("rdb-save-in-slices", "yes", CONFIG_PROTECTS, NO_FORK),
     ONLY("locale-collate", "", 0, BYTE_ORDER),
     ONLY("list-max-ziplist-entries", "512", CONFIG_FILE_ONLY, LIST_NODES),
     ONLY("list-max-ziplist-value", "64", CONFIG_FILE_ONLY, LIST_NODES),

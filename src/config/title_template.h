@@ -6,7 +6,7 @@
 
 /* The values of the variables. A variable without a value ("" or NULL) is left out. */
 struct title_values {
-    const char *title; /* {title}: how the process was started, or what a child process does */
+    const char *title;       /* {title}: how the process was started */
     const char *listen_addr; /* {listen-addr} */
     const char *server_mode; /* {server-mode} */
     const char *port;        /* {port} */

@@ -84,7 +84,6 @@ struct engine {
     struct save *save; /* snapshot/save.h: when snapshots are written */
     struct incremental
         *incremental;        /* snapshot/incremental.h: snapshots written by the event loop */
-    struct child *child;     /* snapshot/child.h: snapshots written by a child process */
     struct load *load;       /* snapshot/load.h: reading them */
     struct aof *aof;         /* aof/aof.h */
     struct scripts *scripts; /* script/script.h */

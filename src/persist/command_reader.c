@@ -8,6 +8,8 @@
 
 /* --- The parser --- */
 
+#include <stdio.h>
+
 enum { ANNOTATION_MAX = 1024 };
 
 /* The parser's position in the item. */
@@ -188,4 +190,8 @@ enum command_read command_reader_next(struct command_reader *reader) {
             return has_rest || reader->in_multi ? COMMAND_READ_CUT : COMMAND_READ_END;
         if (!fill(reader)) return COMMAND_READ_FAILED;
     }
+}
+
+size_t aof_time_line(char line[AOF_TIME_LINE_MAX], int64_t time_s) {
+    return (size_t)snprintf(line, AOF_TIME_LINE_MAX, "#TS:%lld\r\n", (long long)time_s);
 }

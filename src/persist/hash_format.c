@@ -30,20 +30,13 @@ static unsigned hash_format_written(const struct entry *entry) {
     return entry_fields_expire(entry) ? RDB_HASH_METADATA : RDB_HASH;
 }
 
-/* What stands before the records, and each record: `first_expiry_ms` is RECORD_NEVER in the form
- * without expiries. */
-static void write_head(struct rdb_writer *writer, uint64_t count, int64_t first_expiry_ms) {
-    if (first_expiry_ms != RECORD_NEVER && !writer->for_valkey)
-        rdb_write_uint64(writer, (uint64_t)first_expiry_ms);
-    rdb_write_length(writer, count);
-}
-
 static void write_valkey_record(struct rdb_writer *writer, const struct record *record) {
     rdb_write_string(writer, record->field);
     rdb_write_string(writer, record->value);
     rdb_write_uint64(writer, (uint64_t)record->expiry_ms);
 }
 
+/* `first_expiry_ms` is RECORD_NEVER in the form without expiries. */
 static void write_record(struct rdb_writer *writer, const struct record *record,
                          int64_t first_expiry_ms) {
     if (first_expiry_ms != RECORD_NEVER && writer->for_valkey) {
@@ -58,62 +51,71 @@ static void write_record(struct rdb_writer *writer, const struct record *record,
     rdb_write_string(writer, record->value);
 }
 
+static void write_records(struct rdb_writer *writer, struct hash_iter *iter, uint64_t count,
+                          int64_t first_expiry_ms) {
+    struct record record;
+    if (first_expiry_ms != RECORD_NEVER && !writer->for_valkey)
+        rdb_write_uint64(writer, (uint64_t)first_expiry_ms);
+    rdb_write_length(writer, count);
+    while (hash_iter_next(iter, &record)) write_record(writer, &record, first_expiry_ms);
+}
+
 static void hash_format_write(struct rdb_writer *writer, const struct entry *entry) {
     struct hash_iter iter;
-    struct record record;
-    int64_t first_expiry_ms = hash_first_expiry(entry);
-    write_head(writer, hash_length(entry), first_expiry_ms);
     hash_iter_start(&iter, entry, HASH_ALL);
-    while (hash_iter_next(&iter, &record)) write_record(writer, &record, first_expiry_ms);
+    write_records(writer, &iter, hash_length(entry), hash_first_expiry(entry));
 }
 
 static void hash_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
-    struct recordtable_iter iter;
-    struct record record;
-    int64_t first_expiry_ms = recordtable_capture_first_expiry(capture);
-    write_head(writer, recordtable_capture_count(capture), first_expiry_ms);
-    recordtable_capture_iter_start(&iter, capture);
-    while (recordtable_iter_next(&iter, &record)) write_record(writer, &record, first_expiry_ms);
+    struct hash_iter iter;
+    hash_iter_start_capture(&iter, capture);
+    write_records(writer, &iter, recordtable_capture_count(capture),
+                  recordtable_capture_first_expiry(capture));
 }
 
-static bool write_sets(struct value_commands *commands, const struct entry *entry) {
-    struct hash_iter iter;
+/* --- As commands, and in digests --- */
+
+static void set_fields(struct rdb_writer *writer, struct slice key, struct hash_iter *iter,
+                       uint64_t count) {
+    struct value_commands_members members = {
+        .writer = writer, .name = "HSET", .key = key, .arguments = 2, .left = count};
     struct record record;
-    bool wanted = true;
-    hash_iter_start(&iter, entry, HASH_ALL);
-    for (uint64_t left = hash_length(entry); left > 0 && wanted;) {
-        size_t count = left < VALUE_COMMANDS_MEMBERS ? (size_t)left : VALUE_COMMANDS_MEMBERS;
-        value_commands_begin(commands, "HSET", entry_key(entry), 2 * count);
-        for (size_t i = 0; i < count && hash_iter_next(&iter, &record); i++) {
-            reply_bulk(&commands->bytes, record.field);
-            reply_bulk(&commands->bytes, record.value);
-        }
-        wanted = value_commands_end(commands);
-        left -= count;
+    while (hash_iter_next(iter, &record)) {
+        value_commands_member(&members);
+        value_commands_text(writer, record.field);
+        value_commands_text(writer, record.value);
     }
-    return wanted;
 }
 
-static bool write_expiries(struct value_commands *commands, const struct entry *entry) {
-    struct hash_iter iter;
+static void set_expiries(struct rdb_writer *writer, struct slice key, struct hash_iter *iter) {
     struct record record;
-    bool wanted = true;
-    if (!entry_fields_expire(entry)) return true;
-    hash_iter_start(&iter, entry, HASH_ALL);
-    while (wanted && hash_iter_next(&iter, &record)) {
+    while (hash_iter_next(iter, &record)) {
         if (record.expiry_ms == RECORD_NEVER) continue;
-        value_commands_begin(commands, "HPEXPIREAT", entry_key(entry), 4);
-        reply_bulk_integer(&commands->bytes, record.expiry_ms);
-        reply_bulk_cstr(&commands->bytes, "FIELDS");
-        reply_bulk_cstr(&commands->bytes, "1");
-        reply_bulk(&commands->bytes, record.field);
-        wanted = value_commands_end(commands);
+        value_commands_begin(writer, "HPEXPIREAT", key, 4);
+        value_commands_integer(writer, record.expiry_ms);
+        value_commands_text(writer, SLICE("FIELDS"));
+        value_commands_text(writer, SLICE("1"));
+        value_commands_text(writer, record.field);
     }
-    return wanted;
 }
 
-static bool hash_format_write_commands(struct value_commands *commands, const struct entry *entry) {
-    return write_sets(commands, entry) && write_expiries(commands, entry);
+static void hash_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
+    struct hash_iter iter;
+    hash_iter_start(&iter, entry, HASH_ALL);
+    set_fields(writer, entry_key(entry), &iter, hash_length(entry));
+    if (!entry_fields_expire(entry)) return;
+    hash_iter_start(&iter, entry, HASH_ALL);
+    set_expiries(writer, entry_key(entry), &iter);
+}
+
+static void hash_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
+                                               struct capture *capture) {
+    struct hash_iter iter;
+    hash_iter_start_capture(&iter, capture);
+    set_fields(writer, key, &iter, recordtable_capture_count(capture));
+    if (recordtable_capture_first_expiry(capture) == RECORD_NEVER) return;
+    hash_iter_start_capture(&iter, capture);
+    set_expiries(writer, key, &iter);
 }
 
 static void hash_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],

@@ -116,17 +116,19 @@ static void visit_node(const struct quicklist_node_info *node, void *arg) {
     if (list->out) write_node(list->out, node);
 }
 
-static void visit_nodes(struct list_writer *list, const struct entry *entry) {
+static void visit_nodes(const struct entry *entry,
+                        void (*visit)(const struct quicklist_node_info *node, void *arg),
+                        void *arg) {
     const struct quicklist *quicklist = list_quicklist(entry);
     if (quicklist) {
-        quicklist_visit_nodes(quicklist, visit_node, list);
+        quicklist_visit_nodes(quicklist, visit, arg);
         return;
     }
     const uint8_t *first, *end;
     list_single_body(entry, &first, &end);
     struct quicklist_node_info node = {
         .data = first, .body_size = (size_t)(end - first), .count = list_length(entry)};
-    visit_node(&node, list);
+    visit(&node, arg);
 }
 
 static void list_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
@@ -144,26 +146,46 @@ static unsigned list_format_written(const struct entry *entry) {
 
 static void list_format_write(struct rdb_writer *writer, const struct entry *entry) {
     struct list_writer list = {.out = NULL};
-    visit_nodes(&list, entry);
+    visit_nodes(entry, visit_node, &list);
     rdb_write_length(writer, list.nodes);
     list.out = writer;
-    visit_nodes(&list, entry);
+    visit_nodes(entry, visit_node, &list);
 }
 
-static bool list_format_write_commands(struct value_commands *commands, const struct entry *entry) {
-    struct list_iter iter;
-    bool wanted = true;
-    list_iter_start(&iter, entry, 0, LIST_FORWARD);
-    for (uint64_t left = list_length(entry); left > 0 && wanted;) {
-        size_t count = left < VALUE_COMMANDS_MEMBERS ? (size_t)left : VALUE_COMMANDS_MEMBERS;
-        value_commands_begin(commands, "RPUSH", entry_key(entry), count);
-        for (size_t i = 0; i < count; i++)
-            reply_listpack_element(&commands->bytes, list_iter_next(&iter));
-        wanted = value_commands_end(commands);
-        left -= count;
+/* --- As commands, and in digests --- */
+
+static void push_elements(const struct quicklist_node_info *node, void *arg) {
+    struct value_commands_members *members = arg;
+    uint8_t *decompressed = node->compressed_size ? decompress_node(node) : NULL;
+    const uint8_t *at = decompressed ? decompressed : node->data, *end = at + node->body_size;
+    while (at < end) {
+        struct listpack_value element;
+        at += listpack_get(at, &element);
+        value_commands_member(members);
+        value_commands_element(members->writer, &element);
     }
-    list_iter_end(&iter);
-    return wanted;
+    mem_free(decompressed);
+}
+
+static void list_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
+    visit_nodes(entry, push_elements,
+                &(struct value_commands_members){.writer = writer,
+                                                 .name = "RPUSH",
+                                                 .key = entry_key(entry),
+                                                 .arguments = 1,
+                                                 .left = list_length(entry)});
+}
+
+static void count_elements(const struct quicklist_node_info *node, void *arg) {
+    *(uint64_t *)arg += node->count;
+}
+
+static void list_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
+                                               struct capture *capture) {
+    struct value_commands_members members = {
+        .writer = writer, .name = "RPUSH", .key = key, .arguments = 1};
+    quicklist_capture_visit(capture, count_elements, &members.left);
+    quicklist_capture_visit(capture, push_elements, &members);
 }
 
 static void list_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],

@@ -22,42 +22,54 @@ static unsigned set_format_written(const struct entry *entry) {
     return set_intset(entry, &size) ? RDB_SET_INTSET : RDB_SET;
 }
 
+static void write_members(struct rdb_writer *writer, struct set_iter *iter, uint64_t count) {
+    struct slice member;
+    rdb_write_length(writer, count);
+    while (set_iter_next(iter, &member)) rdb_write_string(writer, member);
+}
+
 static void set_format_write(struct rdb_writer *writer, const struct entry *entry) {
     size_t size;
     const uint8_t *intset = set_intset(entry, &size);
     struct set_iter iter;
-    struct slice member;
     if (intset) {
         rdb_write_string(writer, slice_make(intset, size));
         return;
     }
-    rdb_write_length(writer, set_length(entry));
     set_iter_start(&iter, entry);
-    while (set_iter_next(&iter, &member)) rdb_write_string(writer, member);
+    write_members(writer, &iter, set_length(entry));
 }
 
 static void set_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
-    struct recordtable_iter iter;
-    struct record record;
-    rdb_write_length(writer, recordtable_capture_count(capture));
-    recordtable_capture_iter_start(&iter, capture);
-    while (recordtable_iter_next(&iter, &record)) rdb_write_string(writer, record.field);
+    struct set_iter iter;
+    set_iter_start_capture(&iter, capture);
+    write_members(writer, &iter, recordtable_capture_count(capture));
 }
 
-static bool set_format_write_commands(struct value_commands *commands, const struct entry *entry) {
-    struct set_iter iter;
+/* --- As commands, and in digests --- */
+
+static void add_members(struct rdb_writer *writer, struct slice key, struct set_iter *iter,
+                        uint64_t count) {
+    struct value_commands_members members = {
+        .writer = writer, .name = "SADD", .key = key, .arguments = 1, .left = count};
     struct slice member;
-    bool wanted = true;
-    set_iter_start(&iter, entry);
-    for (uint64_t left = set_length(entry); left > 0 && wanted;) {
-        size_t count = left < VALUE_COMMANDS_MEMBERS ? (size_t)left : VALUE_COMMANDS_MEMBERS;
-        value_commands_begin(commands, "SADD", entry_key(entry), count);
-        for (size_t i = 0; i < count && set_iter_next(&iter, &member); i++)
-            reply_bulk(&commands->bytes, member);
-        wanted = value_commands_end(commands);
-        left -= count;
+    while (set_iter_next(iter, &member)) {
+        value_commands_member(&members);
+        value_commands_text(writer, member);
     }
-    return wanted;
+}
+
+static void set_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
+    struct set_iter iter;
+    set_iter_start(&iter, entry);
+    add_members(writer, entry_key(entry), &iter, set_length(entry));
+}
+
+static void set_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
+                                              struct capture *capture) {
+    struct set_iter iter;
+    set_iter_start_capture(&iter, capture);
+    add_members(writer, key, &iter, recordtable_capture_count(capture));
 }
 
 static void set_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],

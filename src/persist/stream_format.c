@@ -140,54 +140,55 @@ static void stream_format_write_capture(struct rdb_writer *writer, struct captur
 
 /* --- As commands, and in digests --- */
 
-static void reply_id(struct reply *reply, struct stream_id id) {
+static void command_id(struct rdb_writer *writer, struct stream_id id) {
     char text[STREAM_ID_TEXT_MAX];
-    reply_bulk(reply, stream_id_text(text, id));
+    value_commands_text(writer, stream_id_text(text, id));
 }
 
-static bool write_add(struct value_commands *commands, struct slice key,
-                      struct stream_entry *entry) {
+static void write_add(struct rdb_writer *writer, struct slice key, struct stream_entry *entry) {
     struct stream_pair pair;
-    value_commands_begin(commands, "XADD", key, 1 + 2 * (size_t)entry->pairs);
-    reply_id(&commands->bytes, entry->id);
+    value_commands_begin(writer, "XADD", key, 1 + 2 * (size_t)entry->pairs);
+    command_id(writer, entry->id);
     while (streamlog_next_pair(entry, &pair)) {
-        reply_bulk(&commands->bytes, pair.field);
-        reply_bulk(&commands->bytes, pair.value);
+        value_commands_text(writer, pair.field);
+        value_commands_text(writer, pair.value);
     }
-    return value_commands_end(commands);
 }
 
 /* Only XADD makes a stream: its entry is trimmed at once. */
-static bool write_empty(struct value_commands *commands, struct slice key) {
+static void write_empty(struct rdb_writer *writer, struct slice key) {
     static const char *const words[] = {"MAXLEN", "0", "0-1", "x", "y"};
     enum { WORDS = sizeof(words) / sizeof(words[0]) };
-    value_commands_begin(commands, "XADD", key, WORDS);
-    for (size_t i = 0; i < WORDS; i++) reply_bulk_cstr(&commands->bytes, words[i]);
-    return value_commands_end(commands);
+    value_commands_begin(writer, "XADD", key, WORDS);
+    for (size_t i = 0; i < WORDS; i++) value_commands_text(writer, slice_of_cstr(words[i]));
 }
 
-static bool write_facts(struct value_commands *commands, struct slice key,
-                        const struct stream_facts *facts) {
-    value_commands_begin(commands, "XSETID", key, 5);
-    reply_id(&commands->bytes, facts->last_id);
-    reply_bulk_cstr(&commands->bytes, "ENTRIESADDED");
-    reply_bulk_integer(&commands->bytes, (int64_t)facts->added);
-    reply_bulk_cstr(&commands->bytes, "MAXDELETEDID");
-    reply_id(&commands->bytes, facts->max_deleted_id);
-    return value_commands_end(commands);
-}
-
-static bool stream_format_write_commands(struct value_commands *commands,
-                                         const struct entry *entry) {
-    struct slice key = entry_key(entry);
-    struct stream_facts facts = stream_facts(entry);
+static void write_commands(struct rdb_writer *writer, struct slice key,
+                           struct streamlog_index index, uint64_t length,
+                           const struct stream_facts *facts) {
     struct stream_iter iter;
-    struct stream_entry one;
-    if (stream_length(entry) == 0 && !write_empty(commands, key)) return false;
-    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, false);
-    while (streamlog_iter_next(&iter, &one))
-        if (!write_add(commands, key, &one)) return false;
-    return write_facts(commands, key, &facts);
+    struct stream_entry entry;
+    if (length == 0) write_empty(writer, key);
+    streamlog_iter_start(&iter, index, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    while (!writer->error && streamlog_iter_next(&iter, &entry)) write_add(writer, key, &entry);
+    value_commands_begin(writer, "XSETID", key, 5);
+    command_id(writer, facts->last_id);
+    value_commands_text(writer, SLICE("ENTRIESADDED"));
+    value_commands_integer(writer, (int64_t)facts->added);
+    value_commands_text(writer, SLICE("MAXDELETEDID"));
+    command_id(writer, facts->max_deleted_id);
+}
+
+static void stream_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
+    struct stream_facts facts = stream_facts(entry);
+    write_commands(writer, entry_key(entry), streamlog_index_of(stream_log(entry)),
+                   stream_length(entry), &facts);
+}
+
+static void stream_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
+                                                 struct capture *capture) {
+    const struct streamlog_contents *log = streamlog_captured(capture);
+    write_commands(writer, key, log->index, log->length, &log->facts);
 }
 
 static void stream_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],

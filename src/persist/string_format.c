@@ -22,12 +22,16 @@ static void string_format_write(struct rdb_writer *writer, const struct entry *e
 
 #define string_format_write_capture rdb_write_text_capture
 
-static bool string_format_write_commands(struct value_commands *commands,
-                                         const struct entry *entry) {
+static void string_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
     char digits[INT64_TEXT_MAX];
-    value_commands_begin(commands, "SET", entry_key(entry), 1);
-    reply_bulk(&commands->bytes, string_text(entry, digits));
-    return value_commands_end(commands);
+    value_commands_begin(writer, "SET", entry_key(entry), 1);
+    value_commands_text(writer, string_text(entry, digits));
+}
+
+static void string_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
+                                                 struct capture *capture) {
+    value_commands_begin(writer, "SET", key, 1);
+    value_commands_text_capture(writer, capture);
 }
 
 static void string_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],

@@ -31,12 +31,13 @@ const struct type_format *type_format_reading(unsigned rdb_type) {
 
 /* --- Commands --- */
 
-bool entry_commands_write(struct value_commands *commands, const struct entry *entry) {
-    if (!type_format_of_entry(entry)->write_commands(commands, entry)) return false;
-    if (entry_expiry(entry) < 0) return true;
-    value_commands_begin(commands, "PEXPIREAT", entry_key(entry), 1);
-    reply_bulk_integer(&commands->bytes, entry_expiry(entry));
-    return value_commands_end(commands);
+void entry_write_commands(struct rdb_writer *writer, const struct entry *entry) {
+    type_format_of_entry(entry)->write_commands(writer, entry);
+}
+
+void capture_write_commands(struct rdb_writer *writer, struct slice key, enum value_type type,
+                            struct capture *capture) {
+    type_format_of(type)->write_capture_commands(writer, key, capture);
 }
 
 /* --- Digests --- */

@@ -32,10 +32,10 @@ struct type_format {
      * with digest_add. */
     void (*digest)(struct digest *digest, uint8_t to[DIGEST_SIZE], const struct entry *entry);
 
-    /* Appends the commands that create the value under its key. Returns false as soon as
-     * value_commands_end does. A command has at most VALUE_COMMANDS_MEMBERS members of a
-     * collection. */
-    bool (*write_commands)(struct value_commands *commands, const struct entry *entry);
+    /* See entry_write_commands and capture_write_commands. */
+    void (*write_commands)(struct rdb_writer *writer, const struct entry *entry);
+    void (*write_capture_commands)(struct rdb_writer *writer, struct slice key,
+                                   struct capture *capture);
 };
 
 /* The bit of an enum rdb_type in read_types. */
@@ -47,7 +47,7 @@ struct type_format {
     {                                                                                              \
         (read_types), prefix##_format_written, prefix##_format_write,                              \
             prefix##_format_write_capture, prefix##_format_read, prefix##_format_digest,           \
-            prefix##_format_write_commands                                                         \
+            prefix##_format_write_commands, prefix##_format_write_capture_commands                 \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 
@@ -73,10 +73,12 @@ const struct type_format *type_format_reading(unsigned rdb_type);
  *
  * For an append-only file whose base is not an RDB file. */
 
-/* Appends the commands that create the entry's key with its value and expiry; the key must not
- * exist when they run. Returns false when `ended` does; then the last commands may be missing.
- * O(value). */
-bool entry_commands_write(struct value_commands *commands, const struct entry *entry);
+/* Write the commands that create the key with its value, in any form that is in memory or captured
+ * (in any thread; a capture can be written only once). The key must not exist when they run. A
+ * command has at most VALUE_COMMANDS_MEMBERS members of a collection. O(value). */
+void entry_write_commands(struct rdb_writer *writer, const struct entry *entry);
+void capture_write_commands(struct rdb_writer *writer, struct slice key, enum value_type type,
+                            struct capture *capture);
 
 /* --- Digests: 20 bytes that identify a value or a whole dataset ---
  *

@@ -1,12 +1,81 @@
 #include "persist/value_commands.h"
 
-void value_commands_begin(struct value_commands *commands, const char *name, struct slice key,
-                          size_t arguments) {
-    reply_array(&commands->bytes, 2 + arguments);
-    reply_bulk_cstr(&commands->bytes, name);
-    reply_bulk(&commands->bytes, key);
+#include "base/checked.h"
+#include "base/number.h"
+
+/* --- Parts of commands --- */
+
+/* Writes a line such as "*3\r\n": the number of arguments, or the length of one. */
+static void write_count(struct rdb_writer *writer, char kind, uint64_t count) {
+    char line[1 + INT64_TEXT_MAX + 2] = {kind};
+    size_t len = 1 + number_format_uint64(line + 1, count);
+    line[len++] = '\r';
+    line[len++] = '\n';
+    rdb_write_bytes(writer, line, len);
 }
 
-bool value_commands_end(struct value_commands *commands) {
-    return commands->ended(commands);
+void value_commands_text(struct rdb_writer *writer, struct slice text) {
+    write_count(writer, '$', text.len);
+    rdb_write_bytes(writer, text.ptr, text.len);
+    rdb_write_bytes(writer, "\r\n", 2);
+}
+
+void value_commands_integer(struct rdb_writer *writer, int64_t value) {
+    char digits[INT64_TEXT_MAX];
+    value_commands_text(writer, number_text(digits, value));
+}
+
+void value_commands_element(struct rdb_writer *writer, const struct listpack_value *element) {
+    char digits[INT64_TEXT_MAX];
+    value_commands_text(writer, listpack_value_text(element, digits));
+}
+
+void value_commands_text_capture(struct rdb_writer *writer, struct capture *capture) {
+    char part[8 * 1024];
+    size_t len = text_capture_len(capture), size;
+    write_count(writer, '$', len);
+    for (size_t at = 0; at < len && !writer->error; at += size) {
+        size = len - at < sizeof(part) ? len - at : sizeof(part);
+        text_capture_read(capture, at, part, size);
+        text_capture_pass(capture, at + size);
+        rdb_write_bytes(writer, part, size);
+    }
+    rdb_write_bytes(writer, "\r\n", 2);
+}
+
+void value_commands_begin(struct rdb_writer *writer, const char *name, struct slice key,
+                          size_t arguments) {
+    write_count(writer, '*', 2 + arguments);
+    value_commands_text(writer, slice_of_cstr(name));
+    value_commands_text(writer, key);
+}
+
+void value_commands_member(struct value_commands_members *members) {
+    if (members->room == 0) {
+        CHECKED_ASSERT(members->left > 0);
+        members->room =
+            members->left < VALUE_COMMANDS_MEMBERS ? members->left : VALUE_COMMANDS_MEMBERS;
+        members->left -= members->room;
+        value_commands_begin(members->writer, members->name, members->key,
+                             members->arguments * members->room);
+    }
+    members->room--;
+}
+
+/* --- Whole commands --- */
+
+void value_commands_write_expiry(struct rdb_writer *writer, const struct entry *entry) {
+    if (entry_expiry(entry) < 0) return;
+    value_commands_begin(writer, "PEXPIREAT", entry_key(entry), 1);
+    value_commands_integer(writer, entry_expiry(entry));
+}
+
+void value_commands_select(struct rdb_writer *writer, int database) {
+    char digits[INT64_TEXT_MAX];
+    value_commands_begin(writer, "SELECT", number_text(digits, database), 0);
+}
+
+void value_commands_load_function(struct rdb_writer *writer, struct slice code) {
+    value_commands_begin(writer, "FUNCTION", SLICE("LOAD"), 1);
+    value_commands_text(writer, code);
 }

@@ -1,29 +1,52 @@
-/* value_commands: what the formats of types write commands with that create values
- * (entry_commands_write in type_format.h). */
+/* value_commands: keys with their values as commands that create them, for an append-only file
+ * whose base is not an RDB file (entry_write_commands in type_format.h). Each command is an array of
+ * bulk strings, as a client sends it.
+ *
+ * The bytes go to a struct rdb_writer, which serves only as a buffer here. As with it, every call
+ * does nothing after the sink has failed. */
 #ifndef PACKLIST_PERSIST_VALUE_COMMANDS_H
 #define PACKLIST_PERSIST_VALUE_COMMANDS_H
 
-#include "resp/reply.h"
+#include "ds/capture.h"
+#include "ds/listpack.h"
+#include "persist/rdb_writer.h"
 #include "store/entry.h"
+
+/* Writes the command that gives the key its expiry, if it has one. O(key). */
+void value_commands_write_expiry(struct rdb_writer *writer, const struct entry *entry);
+
+/* Writes the command that selects a database; the one that loads a library of functions. */
+void value_commands_select(struct rdb_writer *writer, int database);
+void value_commands_load_function(struct rdb_writer *writer, struct slice code);
+
+/* --- For the formats of types --- */
+
+/* Begins a command with `key` and `arguments` more arguments, which the caller writes next. */
+void value_commands_begin(struct rdb_writer *writer, const char *name, struct slice key,
+                          size_t arguments);
+
+/* Write an argument. */
+void value_commands_text(struct rdb_writer *writer, struct slice text);
+void value_commands_integer(struct rdb_writer *writer, int64_t value);
+void value_commands_element(struct rdb_writer *writer, const struct listpack_value *element);
+
+/* Writes a captured text as an argument, part by part; passes each part (text_capture_pass). */
+void value_commands_text_capture(struct rdb_writer *writer, struct capture *capture);
 
 /* Maximum number of members of a collection in one command. */
 enum { VALUE_COMMANDS_MEMBERS = 64 };
 
-/* Where commands are appended. Owned by the caller. */
-struct value_commands {
-    struct reply bytes; /* the commands */
-
-    /* Called after each command; may empty `bytes`. Returns false when no more commands are
-     * wanted. */
-    bool (*ended)(struct value_commands *commands);
+/* The members of a collection, as commands of equal form. Lives on the caller's stack. */
+struct value_commands_members {
+    struct rdb_writer *writer;
+    const char *name; /* of the command */
+    struct slice key;
+    size_t arguments; /* of each member */
+    uint64_t left;    /* members for which no command has begun; at first all */
+    uint64_t room;    /* members that the command still takes; at first 0 */
 };
 
-/* Begins a command with `key` and `arguments` more arguments, which the caller appends to `bytes`
- * as bulk strings. */
-void value_commands_begin(struct value_commands *commands, const char *name, struct slice key,
-                          size_t arguments);
-
-/* Ends the command. Returns false when no more commands are wanted. */
-bool value_commands_end(struct value_commands *commands);
+/* Call it for each member, before its arguments are written: begins a command where one is due. */
+void value_commands_member(struct value_commands_members *members);
 
 #endif

@@ -51,24 +51,37 @@ static void zset_format_write_capture(struct rdb_writer *writer, struct capture 
     skiplist_capture_visit(capture, write_member, writer);
 }
 
-static bool zset_format_write_commands(struct value_commands *commands, const struct entry *entry) {
+/* --- As commands, and in digests --- */
+
+static void add_to_command(struct slice member, double score, void *arg) {
+    struct value_commands_members *members = arg;
+    char text[DOUBLE_TEXT_MAX];
+    value_commands_member(members);
+    value_commands_text(members->writer, slice_make(text, number_format_double(text, score)));
+    value_commands_text(members->writer, member);
+}
+
+static void zset_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
+    struct value_commands_members members = {.writer = writer,
+                                             .name = "ZADD",
+                                             .key = entry_key(entry),
+                                             .arguments = 2,
+                                             .left = zset_length(entry)};
     struct zset_iter iter;
     struct zset_member member;
-    bool wanted = true;
     zset_iter_start(&iter, entry, 0, true);
-    for (uint64_t left = zset_length(entry); left > 0 && wanted;) {
-        size_t count = left < VALUE_COMMANDS_MEMBERS ? (size_t)left : VALUE_COMMANDS_MEMBERS;
-        value_commands_begin(commands, "ZADD", entry_key(entry), 2 * count);
-        for (size_t i = 0; i < count && zset_iter_next(&iter, &member); i++) {
-            char text[DOUBLE_TEXT_MAX];
-            reply_bulk(&commands->bytes,
-                       slice_make(text, number_format_double(text, member.score)));
-            reply_bulk(&commands->bytes, member.text);
-        }
-        wanted = value_commands_end(commands);
-        left -= count;
-    }
-    return wanted;
+    while (zset_iter_next(&iter, &member)) add_to_command(member.text, member.score, &members);
+}
+
+static void zset_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
+                                               struct capture *capture) {
+    skiplist_capture_visit(
+        capture, add_to_command,
+        &(struct value_commands_members){.writer = writer,
+                                         .name = "ZADD",
+                                         .key = key,
+                                         .arguments = 2,
+                                         .left = skiplist_capture_count(capture)});
 }
 
 /* As Redis 8.0 does: a member's digest is of its text and the shortest text of its score. Redis 7.0

@@ -28,13 +28,13 @@ static bool write_score(int64_t value) {
     return fclose(file) == 0 && done;
 }
 
-bool oom_score_apply(struct engine *engine, enum oom_role role) {
+bool oom_score_apply(struct engine *engine) {
     const struct config *config = &engine->config;
     struct oom_score *score = engine->oom_score;
     bool wanted = config->oom_score_adj != OOM_ADJUST_NO;
     if (!wanted && !score->is_changed) return true;
     if (!score->is_changed && !read_score(&score->initial)) score->initial = 0;
-    int64_t value = wanted ? config->oom_score_adj_values[role] : score->initial;
+    int64_t value = wanted ? config->oom_score_adj_values[engine->is_replica] : score->initial;
     if (config->oom_score_adj == OOM_ADJUST_RELATIVE) value += score->initial;
     if (value < SCORE_MIN) value = SCORE_MIN;
     if (value > SCORE_MAX) value = SCORE_MAX;

@@ -12,12 +12,9 @@ struct oom_score {
     int64_t initial; /* the score before the first change */
 };
 
-/* Selects one of the three numbers of oom-score-adj-values. */
-enum oom_role { OOM_PRIMARY, OOM_REPLICA, OOM_CHILD };
-
-/* Sets this process's score as oom-score-adj says, or back to its value at the start after
- * oom-score-adj was set to `no`. Returns false, with a line in the log, when the system refuses:
- * lowering a score needs a privilege. */
-bool oom_score_apply(struct engine *engine, enum oom_role role);
+/* Sets this process's score as oom-score-adj says, for a primary or a replica, or back to its value
+ * at the start after oom-score-adj was set to `no`. Returns false, with a line in the log, when the
+ * system refuses: lowering a score needs a privilege. */
+bool oom_score_apply(struct engine *engine);
 
 #endif

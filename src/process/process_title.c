@@ -41,7 +41,7 @@ static sds listen_address(struct engine *engine) {
     return sds_append_format(out, "%s:%d", address + (address[0] == '-'), (int)config->port);
 }
 
-static void set(struct engine *engine, const char *title) {
+void process_title_set(struct engine *engine) {
     struct process_title *place = engine->title;
     if (!engine->config.set_proc_title || place->size == 0) return;
     char port[16];
@@ -49,7 +49,7 @@ static void set(struct engine *engine, const char *title) {
     sds address = listen_address(engine);
     sds text = title_template_expand(sds_slice(engine->config.proc_title_template),
                                      &(struct title_values){
-                                         .title = title,
+                                         .title = place->started_as,
                                          .listen_addr = address,
                                          .port = port,
                                          .tls_port = "0",
@@ -62,12 +62,4 @@ static void set(struct engine *engine, const char *title) {
     memset(place->memory + len, 0, place->used - len);
     sds_free(text);
     sds_free(address);
-}
-
-void process_title_set(struct engine *engine) {
-    set(engine, engine->title->started_as);
-}
-
-void process_title_set_child(struct engine *engine, const char *title) {
-    set(engine, title);
 }

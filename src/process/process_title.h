@@ -27,7 +27,4 @@ void process_title_init(struct process_title *title, int argc, char **argv);
  * directives. A title that is longer than the arguments and the environment were is cut off. */
 void process_title_set(struct engine *engine);
 
-/* As process_title_set, in a forked child whose {title} is `title`. */
-void process_title_set_child(struct engine *engine, const char *title);
-
 #endif

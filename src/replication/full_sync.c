@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "base/chain.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/sds.h"
 #include "engine/engine.h"
@@ -10,7 +9,6 @@
 #include "replication/replication.h"
 #include "session/outbox.h"
 #include "session/session.h"
-#include "snapshot/background.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/incremental.h"
@@ -161,6 +159,7 @@ static bool begin_snapshot(struct engine *engine, struct sync_group *group, bool
         .purpose = BACKGROUND_SYNC, .for_valkey = group->for_valkey, .ended = snapshot_ended};
     sds path = NULL;
     struct snapshot_stream stream;
+    if (!incremental_try_release(engine)) return false;
     if (streamed) {
         stream = payload_begin_stream(group->payload);
         order.stream = &stream;
@@ -215,7 +214,7 @@ static void send_functions(struct engine *engine, struct replica *replica) {
     struct rdb_writer writer;
     rdb_writer_start(&writer, (struct rdb_sink){.write = take_bytes, .arg = &text},
                      engine->config.rdbcompression, engine->config.rdbchecksum);
-    snapshot_write_header(engine, &writer, clock_wall_ms() / 1000, false);
+    snapshot_write_header(engine, &writer, SNAPSHOT_RDB);
     rdb_write_end(&writer);
     rdb_writer_end(&writer);
     replication_feed(engine); /* the payload is as of now */
@@ -268,7 +267,7 @@ static bool is_due(struct engine *engine, const struct waiting *waiting) {
     const struct config *config = &engine->config;
     const struct full_sync *sync = &engine->replication->sync;
     int64_t now_ms = engine->steady_ms, period_ms = config->repl_diskless_sync_period * 1000;
-    if (waiting->count == 0 || background_is_busy(engine) || now_ms < sync->retry_ms) return false;
+    if (waiting->count == 0 || incremental_is_busy(engine) || now_ms < sync->retry_ms) return false;
     if (!config->repl_diskless_sync || !waiting->takes_eof) return true;
     if (sync->begun_ms && now_ms - sync->begun_ms < period_ms) return false;
     if (config->repl_diskless_sync_max_replicas > 0 &&

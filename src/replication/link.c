@@ -492,7 +492,7 @@ static void link_free(struct link *link) {
 static void note_role(struct engine *engine) {
     replication_set_role(engine, link_of(engine) != NULL);
     link_restrict(engine);
-    oom_score_apply(engine, engine->is_replica ? OOM_REPLICA : OOM_PRIMARY);
+    oom_score_apply(engine);
 }
 
 static void follow(struct engine *engine, struct slice host, int port) {

@@ -83,12 +83,8 @@ static bool apply_listeners(struct engine *engine, const struct config_directive
     return false;
 }
 
-static enum oom_role oom_role(const struct engine *engine) {
-    return engine->is_replica ? OOM_REPLICA : OOM_PRIMARY;
-}
-
 static bool apply_oom_score(struct engine *engine, sds *error) {
-    if (oom_score_apply(engine, oom_role(engine))) return true;
+    if (oom_score_apply(engine)) return true;
     *error = sds_new(SLICE("Failed to set current oom_score_adj. Check server logs."));
     return false;
 }
@@ -219,7 +215,7 @@ bool config_apply_at_start(struct engine *engine, sds *error) {
     if (!limits_raise_files(&engine->config.maxclients, &why)) log_warning("%s", why);
     sds_free(why);
     apply_value_limits(engine);
-    oom_score_apply(engine, oom_role(engine)); /* a refusal is logged there */
+    oom_score_apply(engine); /* a refusal is logged there */
     process_title_set(engine);
     config_log_notes(&engine->config_source);
     return true;

@@ -18,7 +18,6 @@
 #include "session/clients.h"
 #include "session/pause.h"
 #include "session/session.h"
-#include "snapshot/child.h"
 #include "snapshot/save.h"
 
 enum { SAMPLE_EVERY_MS = 100, DECAY_EVERY_MS = 1000 };
@@ -112,7 +111,6 @@ static void tick(void *arg) {
     if (engine->restrictions & RESTRICTED_LOADING) return;
     expire_tick(engine);
     evict_tick(engine);
-    child_tick(engine);
     save_tick(engine);
     aof_tick(engine);
 }

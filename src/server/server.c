@@ -38,7 +38,6 @@
 #include "server/supervisor.h"
 #include "session/outbox.h"
 #include "session/publish.h"
-#include "snapshot/child.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/incremental.h"
 #include "snapshot/save.h"
@@ -138,7 +137,7 @@ bool server_start(struct engine *engine, sds *error) {
     net_on_before_poll(engine->net, before_poll, engine);
     nested_poll_on_step(engine->net, on_nested_step, engine);
     if (!net_on_signal(engine->net, SIGTERM, on_signal, engine) ||
-        !net_on_signal(engine->net, SIGINT, on_signal, engine) || !child_start_watching(engine))
+        !net_on_signal(engine->net, SIGINT, on_signal, engine))
         return fail(error, "cannot watch for signals");
     sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     /* Writing beyond the limit of a file's size returns an error then. */

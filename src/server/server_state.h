@@ -18,7 +18,6 @@
 #include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "session/clients.h"
-#include "snapshot/child.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/incremental.h"
 #include "snapshot/load.h"
@@ -32,7 +31,6 @@ struct server_state {
     struct clients clients;
     struct save save;
     struct incremental incremental;
-    struct child child;
     struct load load;
     struct aof aof;
     struct functions functions;
@@ -59,7 +57,6 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.clients = &state->clients;
     state->engine.save = &state->save;
     state->engine.incremental = &state->incremental;
-    state->engine.child = &state->child;
     state->engine.load = &state->load;
     state->engine.aof = &state->aof;
     state->engine.functions = &state->functions;

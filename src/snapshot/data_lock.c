@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/dir_lock.h"
 #include "engine/engine.h"
-#include "snapshot/background.h"
+#include "snapshot/incremental.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,7 +120,7 @@ bool data_lock_move(struct engine *engine, const char *dir, sds *error) {
     locks->is_unlockable = false;
     if (locks->dir_fd < 0 && !is_wanted(engine)) return true;
     if (!lock(locks, dir, &fd, error)) return false;
-    enum background_purpose purpose = background_purpose(engine);
+    enum background_purpose purpose = incremental_purpose(engine);
     if ((purpose == BACKGROUND_RDB || purpose == BACKGROUND_SYNC) && locks->save_fd < 0)
         locks->save_fd = locks->dir_fd;
     else

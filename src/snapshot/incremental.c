@@ -1,6 +1,7 @@
 #include "snapshot/incremental.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/slow.h"
@@ -11,6 +12,15 @@
 #include <errno.h>
 
 enum { ITERATOR_PENDING_MAX = 4 * 1024 * 1024, DRAIN_MS_MAX = 2 };
+
+enum background_purpose incremental_purpose(const struct engine *engine) {
+    const struct incremental *s = engine->incremental;
+    return s->awaited != BACKGROUND_NONE ? s->awaited : s->purpose;
+}
+
+bool incremental_is_busy(const struct engine *engine) {
+    return incremental_purpose(engine) != BACKGROUND_NONE;
+}
 
 size_t incremental_pending(struct engine *engine) {
     const struct incremental *s = engine->incremental;
@@ -79,7 +89,9 @@ static void end_early(struct engine *engine, struct snapshot_result result, bool
 }
 
 void incremental_stop(struct engine *engine, enum background_purpose purpose) {
-    if (purpose == BACKGROUND_NONE || engine->incremental->purpose != purpose) return;
+    struct incremental *s = engine->incremental;
+    if (s->awaited == purpose) s->awaited = BACKGROUND_NONE;
+    if (purpose == BACKGROUND_NONE || s->purpose != purpose) return;
     end_early(engine, (struct snapshot_result){.error = ECANCELED}, true);
 }
 
@@ -193,17 +205,21 @@ static bool wait_for_captures(struct engine *engine) {
     return s->shared == 0 || snapshot_thread_drain(s->thread, DRAIN_MS_MAX);
 }
 
-static bool may_begin(struct engine *engine) {
-    const struct snapshot_thread_events events = {engine, on_returned, job_progressed, job_ended};
-    if (!snapshot_thread_start(&engine->incremental->thread, engine->net, &events)) {
-        log_warning("Cannot create the snapshot thread, so a child writes the snapshot: %s",
-                    strerror(errno));
-        return false;
-    }
+bool incremental_is_released(const struct engine *engine) {
+    return !engine->incremental->iterating && engine->incremental->shared == 0;
+}
+
+bool incremental_try_release(struct engine *engine) {
+    CHECKED_ASSERT(engine->incremental->purpose == BACKGROUND_NONE);
     uint64_t now = clock_ticks();
-    if (run_stopped_iterators(engine, now + slice_ticks(engine, now)) && wait_for_captures(engine))
-        return true;
-    log_notice("A stopped snapshot has not released its data, so a child writes the next one");
+    return run_stopped_iterators(engine, now + slice_ticks(engine, now)) &&
+           wait_for_captures(engine);
+}
+
+static bool start_thread(struct engine *engine) {
+    const struct snapshot_thread_events events = {engine, on_returned, job_progressed, job_ended};
+    if (snapshot_thread_start(&engine->incremental->thread, engine->net, &events)) return true;
+    log_warning("Cannot create the snapshot thread: %s", strerror(errno));
     return false;
 }
 
@@ -226,6 +242,7 @@ static void start_iterators(struct engine *engine) {
 }
 
 static sds absolute(struct engine *engine, const char *path) {
+    if (!path) return NULL;
     if (path[0] == '/') return sds_new(slice_of_cstr(path));
     return sds_append_format(sds_new(SLICE("")), "%s/%s", engine->config.dir, path);
 }
@@ -233,14 +250,17 @@ static sds absolute(struct engine *engine, const char *path) {
 /* Makes the paths absolute: the working directory may change before the file is renamed. */
 static struct snapshot_job *begin_job(struct engine *engine,
                                       const struct incremental_order *order) {
-    if (order->stream)
-        return snapshot_job_begin_stream(engine->incremental->thread, order->stream,
-                                         engine->config.rdbcompression, engine->config.rdbchecksum);
-    sds temporary = absolute(engine, order->temporary),
-        name = order->name ? absolute(engine, order->name) : NULL;
-    struct snapshot_job *job =
-        snapshot_job_begin(engine->incremental->thread, temporary, name, order->sync_in_stretches,
-                           engine->config.rdbcompression, engine->config.rdbchecksum);
+    bool is_rdb = order->form != SNAPSHOT_COMMANDS;
+    sds temporary = absolute(engine, order->temporary), name = absolute(engine, order->name);
+    struct snapshot_task task = {.stream = order->stream,
+                                 .temporary = temporary,
+                                 .name = name,
+                                 .sync_in_stretches = order->sync_in_stretches,
+                                 .is_rdb = is_rdb,
+                                 .for_valkey = order->for_valkey,
+                                 .compress = engine->config.rdbcompression,
+                                 .checksum = engine->config.rdbchecksum && is_rdb};
+    struct snapshot_job *job = snapshot_job_begin(engine->incremental->thread, &task);
     sds_free(temporary);
     sds_free(name);
     return job;
@@ -248,23 +268,24 @@ static struct snapshot_job *begin_job(struct engine *engine,
 
 bool incremental_begin(struct engine *engine, const struct incremental_order *order) {
     struct incremental *s = engine->incremental;
-    if (!may_begin(engine)) return false;
     assert(s->purpose == BACKGROUND_NONE && order->purpose != BACKGROUND_NONE && order->ended);
+    assert(incremental_is_released(engine));
+    if (!start_thread(engine)) return false;
+    s->awaited = BACKGROUND_NONE;
     s->stats = (struct incremental_stats){0};
     s->purpose = order->purpose;
     s->ended = order->ended;
     s->job = begin_job(engine, order);
-    if (order->for_valkey) snapshot_job_write_for_valkey(s->job);
     s->is_stream = order->stream;
+    s->as_commands = order->form == SNAPSHOT_COMMANDS;
     s->is_overrun = false;
     s->database = -1;
     s->checked = s->deferred = 0;
-    s->begin_ms = clock_wall_ms();
     s->begin_us = clock_monotonic_us();
     s->slice_end = clock_ticks();
     rdb_writer_start(&s->writer, incremental_sink(engine), engine->config.rdbcompression, false);
     s->writer.for_valkey = order->for_valkey;
-    snapshot_write_header(engine, &s->writer, s->begin_ms / 1000, order->aof_base);
+    snapshot_write_header(engine, &s->writer, order->form);
     rdb_writer_flush(&s->writer);
     incremental_put_filling(engine); /* makes the thread create the file */
     start_iterators(engine);

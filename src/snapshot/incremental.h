@@ -1,6 +1,6 @@
-/* incremental: a snapshot without a second process. The loop copies the data in small steps, and
- * copies each key before its first change. A thread compresses, checksums and writes the copies
- * (snapshot_thread.h).
+/* incremental: a snapshot that is written in the background. The loop copies the data in small
+ * steps, and copies each key before its first change. A thread compresses, checksums and writes the
+ * copies (snapshot_thread.h).
  *
  *      loop     iterators: up to 300 us of each iteration ─┐
  *               before a key changes or is deleted ────────┴─ chunks ─ thread: file
@@ -9,8 +9,8 @@
  *                  └─ stop, or the thread has failed: ended(…); the remaining iterators finish
  *                     without writing, as a keyspace needs each of them to reach its end
  *
- * The file holds the data of the moment of incremental_begin. The order of the keys is arbitrary,
- * and the file may select a database several times.
+ * The file holds the data of the moment of incremental_begin, in a form of enum snapshot_form. The
+ * order of the keys is arbitrary, and the file may select a database several times.
  *
  * Memory: the iterators never wait for the disk. They pause while ITERATOR_PENDING_MAX bytes of
  * chunks are unwritten. A key that is about to change cannot pause: its command waits for the
@@ -23,7 +23,7 @@
 #ifndef PACKLIST_SNAPSHOT_INCREMENTAL_H
 #define PACKLIST_SNAPSHOT_INCREMENTAL_H
 
-#include "snapshot/child.h"
+#include "snapshot/snapshot.h"
 #include "snapshot/snapshot_thread.h"
 #include "store/keyspace.h"
 
@@ -32,6 +32,9 @@
 #include <stdint.h>
 
 struct engine;
+
+/* What a snapshot is for. */
+enum background_purpose { BACKGROUND_NONE, BACKGROUND_RDB, BACKGROUND_AOF, BACKGROUND_SYNC };
 
 struct incremental_end {
     int error; /* 0: the file is on the disk */
@@ -48,7 +51,7 @@ struct incremental_order {
     const char *temporary;                /* paths; incremental_begin makes them absolute */
     const char *name;                     /* or NULL: the file keeps its temporary name */
     bool sync_in_stretches;               /* see disk_file_create */
-    bool aof_base;
+    enum snapshot_form form;
     bool for_valkey; /* see struct rdb_writer */
     void (*ended)(struct engine *engine, const struct incremental_end *end);
 };
@@ -71,9 +74,13 @@ struct incremental_keyspace {
 
 struct incremental {
     enum background_purpose purpose; /* BACKGROUND_NONE: no snapshot is being written */
+    /* The purpose of a snapshot that was requested but waits, for the disk or for the end of a
+     * stopped one; BACKGROUND_NONE: no such snapshot. The caller sets it. */
+    enum background_purpose awaited;
     bool iterating; /* some iterator has not finished, perhaps one that no longer writes */
     bool in_step;
     bool is_stream;                 /* not to a file */
+    bool as_commands;               /* SNAPSHOT_COMMANDS */
     bool is_overrun;                /* too much is unwritten: incremental_step ends the snapshot */
     struct snapshot_thread *thread; /* since the first snapshot */
     struct snapshot_job *job;
@@ -88,8 +95,7 @@ struct incremental {
     uint64_t deadline;
     uint64_t deferred; /* bytes added to chunks without the writer */
     uint64_t checked;  /* bytes copied, deferred ones included, when the clock was last read */
-    int64_t begin_ms;
-    int64_t begin_us; /* monotonic */
+    int64_t begin_us;  /* monotonic */
     void (*ended)(struct engine *engine, const struct incremental_end *end);
     struct incremental_stats stats; /* of the current snapshot, or of the last one */
     size_t shared;                  /* number of captured values */
@@ -103,19 +109,33 @@ struct incremental {
     size_t kept_bytes; /* of these entries and keyspaces, and of keyspaces that iterators own */
 };
 
-/* Begins a snapshot of the current data. Returns false, and logs why, when no thread can be
- * created, or when a stopped snapshot has not finished and cannot finish within one slice; the
- * caller may let a child write instead. Must not be called while background_is_busy. O(databases
- * + code of functions), and up to a slice. */
+/* Returns what the snapshot that is being written, or awaited, is for; BACKGROUND_NONE if there is
+ * none. At most one exists at a time. O(1). */
+enum background_purpose incremental_purpose(const struct engine *engine);
+bool incremental_is_busy(const struct engine *engine);
+
+/* Returns whether a stopped snapshot holds nothing any more: neither iterators, which end within a
+ * second, nor captures, which the thread returns when the disk has taken the chunk that it is
+ * writing. Only then may the next one begin. O(1). */
+bool incremental_is_released(const struct engine *engine);
+
+/* The same after up to a slice of the iterators' work, and up to 2 ms of waiting for the thread.
+ * Must not be called while a snapshot is being written. */
+bool incremental_try_release(struct engine *engine);
+
+/* Begins a snapshot of the current data, when incremental_is_released and no other one is being
+ * written. Returns false with errno set, and logs why, when no thread can be created. O(databases +
+ * code of functions). */
 bool incremental_begin(struct engine *engine, const struct incremental_order *order);
 
 /* Copies one slice, if a snapshot is running. Call once per loop iteration. Returns true when more
  * can be copied at once. */
 bool incremental_step(struct engine *engine);
 
-/* Stops the snapshot, if it has this purpose. Calls `ended` before it returns. Unless the
- * file has its final name already, it never gets it. The thread removes what is unfinished; a
- * complete file without a final name is the caller's to remove. */
+/* Stops the snapshot, if it has this purpose. Calls `ended` before it returns; forgets, without
+ * that, one that is awaited. Unless the file has its final name already, it never gets it. The
+ * thread removes what is unfinished; a complete file without a final name is the caller's to
+ * remove. */
 void incremental_stop(struct engine *engine, enum background_purpose purpose);
 
 /* Deletes every key of the keyspace. Frees them at once; in another thread if `in_pool`; or later

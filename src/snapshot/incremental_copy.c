@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "engine/slow.h"
 #include "persist/rdb_file.h"
+#include "persist/type_format.h"
+#include "persist/value_commands.h"
 #include "snapshot/incremental.h"
 #include "snapshot/incremental_internal.h"
 #include "snapshot/snapshot.h"
@@ -63,7 +65,9 @@ static void begin_database(struct engine *engine, struct incremental_iterator *i
     struct incremental *incremental = engine->incremental;
     struct rdb_writer *writer = &incremental->writer;
     uint64_t number = (uint64_t)iterator->iterator.number;
-    if (iterator->is_begun)
+    if (incremental->as_commands)
+        value_commands_select(writer, iterator->iterator.number);
+    else if (iterator->is_begun)
         rdb_write_select(writer, number);
     else
         rdb_write_database(writer, number, iterator->keys, iterator->expiring_keys);
@@ -77,17 +81,31 @@ static bool save_capture(struct engine *engine, struct entry *entry) {
     struct capture *capture = value_capture(entry, &s->left_bytes);
     if (!capture) return false;
     rdb_writer_flush(&s->writer);
-    s->deferred += snapshot_chunk_add_capture(chunk_for(engine, 0), entry_type(entry), capture);
+    struct slice key = s->as_commands ? entry_key(entry) : SLICE("");
+    struct snapshot_chunk *chunk = chunk_for(engine, key.len);
+    enum value_type type = entry_type(entry);
+    s->deferred += s->as_commands ? snapshot_chunk_add_capture_commands(chunk, key, type, capture)
+                                  : snapshot_chunk_add_capture(chunk, type, capture);
     s->shared++;
     return true;
+}
+
+static void save_as_commands(struct engine *engine, struct entry *entry) {
+    struct rdb_writer *writer = &engine->incremental->writer;
+    if (!save_capture(engine, entry)) entry_write_commands(writer, entry);
+    value_commands_write_expiry(writer, entry);
 }
 
 static void save_entry(struct engine *engine, struct incremental_iterator *iterator,
                        struct entry *entry) {
     struct incremental *incremental = engine->incremental;
     if (incremental->database != iterator->iterator.number) begin_database(engine, iterator);
-    rdb_write_key(&incremental->writer, entry, snapshot_usage_of(engine, entry));
-    if (!save_capture(engine, entry)) rdb_write_value(&incremental->writer, entry);
+    if (incremental->as_commands) {
+        save_as_commands(engine, entry);
+    } else {
+        rdb_write_key(&incremental->writer, entry, snapshot_usage_of(engine, entry));
+        if (!save_capture(engine, entry)) rdb_write_value(&incremental->writer, entry);
+    }
     incremental->stats.keys_done++;
 }
 

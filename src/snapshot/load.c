@@ -9,7 +9,7 @@
 #include "engine/engine_clock.h"
 #include "engine/functions.h"
 #include "net/net.h"
-#include "snapshot/key_delay.h"
+#include "snapshot/snapshot.h"
 #include "types/value.h"
 
 #include <assert.h>
@@ -103,7 +103,7 @@ bool load_note_offset(struct engine *engine, uint64_t offset) {
 bool load_note_key(struct engine *engine, uint64_t offset) {
     struct load *load = engine->load;
     load->loaded_bytes = offset;
-    key_delay(engine->config.key_load_delay, ++load->keys_visited);
+    snapshot_delay(engine->config.key_load_delay, ++load->keys_visited);
     if (load->keys_visited % KEYS_PER_LOOK && !engine->config.key_load_delay) return true;
     int64_t now_us = clock_monotonic_us();
     return now_us - load->served_us < SERVE_EVERY_US || serve(engine, now_us);

@@ -5,8 +5,6 @@
 #include "base/number.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
-#include "snapshot/background.h"
-#include "snapshot/child.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/incremental.h"
@@ -28,7 +26,7 @@ uint64_t save_changes(struct engine *engine) {
 }
 
 bool save_is_running(struct engine *engine) {
-    return background_purpose(engine) == BACKGROUND_RDB;
+    return incremental_purpose(engine) == BACKGROUND_RDB;
 }
 
 /* --- Configuration --- */
@@ -81,16 +79,12 @@ void save_stop(struct engine *engine) {
     struct save *save = engine->save;
     mem_free(save->points);
     sds_free(save->begun_dir);
-    sds_free(save->temporary);
 }
 
 /* --- Writing --- */
 
-/* Chooses a new name. A child inherits it, so that the server can remove the file of a child that
- * was killed. */
-static void choose_temporary(struct save *save) {
-    sds_free(save->temporary);
-    save->temporary = disk_file_temporary("temp-", ".rdb");
+static sds new_temporary(void) {
+    return disk_file_temporary("temp-", ".rdb");
 }
 
 static void log_error(int error, enum snapshot_step step, const char *temporary, const char *name,
@@ -104,11 +98,10 @@ static void log_error(int error, enum snapshot_step step, const char *temporary,
                     temporary, name, dir, strerror(error));
 }
 
-/* Runs in the server or in a child. */
-static bool write_snapshot(struct engine *engine) {
-    const char *temporary = engine->save->temporary;
+static bool write_snapshot(struct engine *engine, const char *temporary) {
     const char *name = engine->config.dbfilename;
-    if (!snapshot_write_file(engine, temporary, engine->config.rdb_save_incremental_fsync, false)) {
+    if (!snapshot_write_file(engine, temporary, engine->config.rdb_save_incremental_fsync,
+                             SNAPSHOT_RDB)) {
         log_error(errno, SNAPSHOT_WRITE, temporary, name, engine->config.dir);
         return false;
     }
@@ -132,49 +125,14 @@ static void note_saved(struct engine *engine, uint64_t dirty) {
 
 bool save_now(struct engine *engine) {
     if (!data_lock_take_or_log(engine)) return false;
-    choose_temporary(engine->save);
-    if (!write_snapshot(engine)) return false;
-    note_saved(engine, engine->dirty);
-    return true;
-}
-
-/* --- By a child --- */
-
-static bool run_child(void *arg) {
-    struct engine *engine = arg;
-    bool done = write_snapshot(engine);
-    child_report_end(engine, "RDB");
+    sds temporary = new_temporary();
+    bool done = write_snapshot(engine, temporary);
+    sds_free(temporary);
+    if (done) note_saved(engine, engine->dirty);
     return done;
 }
 
-/* The child's working directory is the one in which the snapshot was begun. */
-static void remove_temporary(struct save *save) {
-    sds path = sds_append_format(sds_new(SLICE("")), "%s/%s", save->begun_dir, save->temporary);
-    unlink(path);
-    sds_free(path);
-}
-
-static void child_ended(struct engine *engine, const struct child_end *end) {
-    struct save *save = engine->save;
-    data_lock_note_save_ended(engine);
-    if (end->ok) {
-        log_notice("Background saving terminated with success");
-        note_saved(engine, save->begun_dirty);
-    } else if (end->signal) {
-        log_warning("Background saving terminated by signal %d", end->signal);
-        uint64_t begin = slow_begin(engine);
-        remove_temporary(save);
-        slow_end(engine, LATENCY_RDB_UNLINK, begin);
-    } else {
-        log_warning("Background saving error");
-    }
-    if (!end->ok && !end->was_killed) save->failed = true;
-    save->last_seconds = end->seconds;
-    save->last_cow_size = end->cow_size;
-    update_refusal(engine);
-}
-
-/* --- Incremental --- */
+/* --- In the background --- */
 
 static void incremental_ended(struct engine *engine, const struct incremental_end *end) {
     struct save *save = engine->save;
@@ -194,42 +152,44 @@ static void incremental_ended(struct engine *engine, const struct incremental_en
     update_refusal(engine);
 }
 
-static bool begin_incremental(struct engine *engine) {
+static void note_failed(struct engine *engine) {
+    engine->save->failed = true;
+    update_refusal(engine);
+}
+
+static bool begin(struct engine *engine) {
+    struct save *save = engine->save;
+    sds temporary = new_temporary();
     struct incremental_order order = {
         .purpose = BACKGROUND_RDB,
-        .temporary = engine->save->temporary,
+        .temporary = temporary,
         .name = engine->config.dbfilename,
         .sync_in_stretches = engine->config.rdb_save_incremental_fsync,
         .ended = incremental_ended,
     };
-    if (!incremental_begin(engine, &order)) return false;
-    log_notice("Background saving started in slices of the loop");
-    return true;
-}
-
-/* --- Either --- */
-
-bool save_begin(struct engine *engine) {
-    struct save *save = engine->save;
-    assert(!background_is_busy(engine));
-    if (!data_lock_take_or_log(engine)) return false;
     save->begun_dirty = engine->dirty;
     save->begun_s = now_s(engine);
     sds_free(save->begun_dir);
     save->begun_dir = sds_new(sds_slice(engine->config.dir));
-    choose_temporary(save);
+    bool has_begun = incremental_begin(engine, &order);
+    sds_free(temporary);
+    if (has_begun)
+        log_notice("Background saving started in slices of the loop");
+    else
+        note_failed(engine);
+    return has_begun;
+}
+
+bool save_begin(struct engine *engine) {
+    struct save *save = engine->save;
+    assert(!incremental_is_busy(engine));
+    if (!data_lock_take_or_log(engine)) return false;
     save->saves++;
     save->scheduled = false;
-    if (engine->config.rdb_save_in_slices && begin_incremental(engine)) return true;
-    if (!child_start(engine, BACKGROUND_RDB, run_child, engine, child_ended)) {
-        int error = errno;
-        log_warning("Can't save in background: fork: %s", strerror(error));
-        save->failed = true;
-        update_refusal(engine);
-        errno = error;
-        return false;
-    }
-    log_notice("Background saving started by pid %d", (int)engine->child->pid);
+    if (incremental_try_release(engine)) return begin(engine);
+    log_notice("Background saving starts when a stopped snapshot has released its data");
+    save->begun_s = now_s(engine);
+    engine->incremental->awaited = BACKGROUND_RDB;
     return true;
 }
 
@@ -252,7 +212,12 @@ static const struct save_point *due_point(struct engine *engine) {
 
 void save_tick(struct engine *engine) {
     struct save *save = engine->save;
-    if (background_is_busy(engine)) return;
+    struct incremental *incremental = engine->incremental;
+    if (incremental->awaited == BACKGROUND_RDB && incremental_is_released(engine)) {
+        incremental->awaited = BACKGROUND_NONE;
+        begin(engine);
+    }
+    if (incremental_is_busy(engine)) return;
     if (save->failed && now_s(engine) - save->begun_s <= RETRY_AFTER_S) return;
     const struct save_point *point = due_point(engine);
     if (point)
@@ -262,10 +227,9 @@ void save_tick(struct engine *engine) {
 }
 
 void save_cancel(struct engine *engine) {
+    if (!save_is_running(engine)) return;
     incremental_stop(engine, BACKGROUND_RDB);
-    if (engine->child->purpose != BACKGROUND_RDB) return;
-    child_kill(engine, BACKGROUND_RDB);
-    remove_temporary(engine->save);
+    data_lock_note_save_ended(engine); /* of one that was awaited */
 }
 
 void save_after_flush(struct engine *engine) {
@@ -274,8 +238,7 @@ void save_after_flush(struct engine *engine) {
 
 bool save_at_end(struct engine *engine, int options) {
     if (save_is_running(engine)) {
-        log_warning(engine->child->pid ? "There is a child saving an .rdb. Killing it!"
-                                       : "A snapshot is being written. Ending it!");
+        log_warning("A snapshot is being written. Ending it!");
         save_cancel(engine);
     }
     bool wanted = options & SHUTDOWN_SAVE || engine->save->point_count > 0;

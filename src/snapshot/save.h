@@ -2,10 +2,9 @@
  * when the server ends.
  *
  * A snapshot replaces the previous one as a whole (docs/durability.md, sections 3 and 4), in the
- * directory in which it was begun. In the background the loop copies the data (incremental.h) or,
- * without rdb-save-in-slices, a child writes it (child.h). After a failure the server tries again
- * five seconds later, and refuses writes until a snapshot succeeds
- * (stop-writes-on-bgsave-error). */
+ * directory in which it was begun. In the background the loop copies the data (incremental.h).
+ * After a failure the server tries again five seconds later, and refuses writes until a snapshot
+ * succeeds (stop-writes-on-bgsave-error). */
 #ifndef PACKLIST_SNAPSHOT_SAVE_H
 #define PACKLIST_SNAPSHOT_SAVE_H
 
@@ -30,14 +29,12 @@ struct save {
     uint64_t saved_dirty; /* engine->dirty at the begin of the snapshot that is on disk */
     uint64_t begun_dirty; /* … of the snapshot that is being written */
     sds begun_dir;        /* directory of the last background snapshot; NULL before the first one */
-    sds temporary;        /* name of the file of the last snapshot; NULL before the first one */
     int64_t saved_s;      /* LASTSAVE: wall clock of the last success, or of the server's start */
     int64_t changes_since_s; /* the same by the monotonic clock; save points count from here */
     int64_t begun_s;         /* begin of the last background snapshot, monotonic */
     int64_t last_seconds;    /* how long it took; -1: there was none */
-    /* Extra memory of the last snapshot; for a child, its unshared pages at its end. */
-    size_t last_cow_size;
-    uint64_t saves; /* begun by SAVE, BGSAVE and save points */
+    size_t last_cow_size;    /* extra memory of the last background snapshot */
+    uint64_t saves;          /* begun by SAVE, BGSAVE and save points */
 };
 
 /* save_start: call once at the start, after the configuration is read; removes abandoned temporary
@@ -52,12 +49,13 @@ void save_configure(struct engine *engine);
  * O(data). */
 bool save_now(struct engine *engine);
 
-/* Begins a snapshot in the background. Returns false with errno set when no process can be created
- * or another server has locked the directory; the log says why. Must not be called while
- * background_is_busy. */
+/* Begins a snapshot in the background; save_tick does so later when a stopped one is not released
+ * yet (incremental_is_released). Returns false when the snapshot thread cannot be created or
+ * another server has locked the directory; the log says why. Must not be called while
+ * incremental_is_busy. */
 bool save_begin(struct engine *engine);
 
-/* Returns whether a snapshot is being written in the background. */
+/* Returns whether a snapshot is being written, or awaited, in the background. */
 bool save_is_running(struct engine *engine);
 
 /* Makes save_tick begin a snapshot as soon as the background is free. */

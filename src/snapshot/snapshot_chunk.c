@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "persist/rdb_value.h"
+#include "persist/type_format.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ enum { CHUNK_ROOM = 256 };
 enum { CHUNK_ROOM = 256 * 1024 };
 #endif
 
-enum piece_kind { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_CAPTURE };
+enum piece_kind { PIECE_LITERAL, PIECE_STRING, PIECE_LISTPACK, PIECE_CAPTURE, PIECE_COMMANDS };
 
 struct piece {
     uint64_t len;
@@ -84,27 +85,40 @@ void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body
     add(chunk, piece, body.ptr);
 }
 
-size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, enum value_type type,
-                                  struct capture *capture) {
+static size_t add_capture(struct snapshot_chunk *chunk, enum piece_kind kind, struct slice bytes,
+                          enum value_type type, struct capture *capture) {
     size_t size = capture_allocated(capture);
     struct piece piece = {
-        .kind = PIECE_CAPTURE, .type = (uint16_t)type, .count = chunk->capture_count};
-    add(chunk, piece, "");
+        .len = bytes.len, .kind = kind, .type = (uint16_t)type, .count = chunk->capture_count};
+    add(chunk, piece, bytes.ptr);
     chunk->captures[chunk->capture_count++] = capture;
     chunk->shared_size += size;
     return size;
+}
+
+size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, enum value_type type,
+                                  struct capture *capture) {
+    return add_capture(chunk, PIECE_CAPTURE, SLICE(""), type, capture);
+}
+
+size_t snapshot_chunk_add_capture_commands(struct snapshot_chunk *chunk, struct slice key,
+                                           enum value_type type, struct capture *capture) {
+    return add_capture(chunk, PIECE_COMMANDS, key, type, capture);
 }
 
 /* --- Writing --- */
 
 static void write_piece(const struct snapshot_chunk *chunk, const struct piece *piece,
                         const uint8_t *at, struct rdb_writer *writer) {
+    enum value_type type = (enum value_type)piece->type;
     switch ((enum piece_kind)piece->kind) {
     case PIECE_LITERAL: rdb_write_bytes(writer, at, piece->len); return;
     case PIECE_STRING: rdb_write_string(writer, slice_make(at, piece->len)); return;
     case PIECE_LISTPACK: rdb_write_listpack(writer, at, at + piece->len, piece->count); return;
-    case PIECE_CAPTURE:
-        rdb_write_capture(writer, (enum value_type)piece->type, chunk->captures[piece->count]);
+    case PIECE_CAPTURE: rdb_write_capture(writer, type, chunk->captures[piece->count]); return;
+    case PIECE_COMMANDS:
+        capture_write_commands(writer, slice_make(at, piece->len), type,
+                               chunk->captures[piece->count]);
         return;
     }
 }

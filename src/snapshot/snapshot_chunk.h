@@ -1,4 +1,4 @@
-/* snapshot_chunk: a part of an RDB file. The loop fills it with copies of the data; the thread
+/* snapshot_chunk: a part of a snapshot. The loop fills it with copies of the data; the thread
  * compresses, checksums and writes it (snapshot_thread.h). Large values are not copied: the chunk
  * holds captures of them, and the loop goes on using and changing these values.
  *
@@ -8,6 +8,7 @@
  *      string     a text that is worth compressing: rdb_write_string
  *      listpack   the body of a listpack, likewise: rdb_write_listpack
  *      capture    the type and the index of a captured value: rdb_write_capture
+ *      commands   the same and its key: capture_write_commands
  *
  * A chunk belongs to the loop while it is being filled, and then to the thread. A chunk with
  * captures then goes back to the loop, which releases them. */
@@ -73,6 +74,10 @@ void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body
  * capture. Returns the bytes by which the chunk's size grows. */
 size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, enum value_type type,
                                   struct capture *capture);
+
+/* The same for a captured value that is written as commands; copies the key into the buffer. */
+size_t snapshot_chunk_add_capture_commands(struct snapshot_chunk *chunk, struct slice key,
+                                           enum value_type type, struct capture *capture);
 
 /* Writes the pieces, until the writer fails. In any thread. O(bytes). */
 void snapshot_chunk_write(const struct snapshot_chunk *chunk, struct rdb_writer *writer);

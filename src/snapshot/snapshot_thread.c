@@ -25,13 +25,10 @@ enum { THREAD_NICE_ABOVE = 5 };
 
 struct snapshot_job {
     struct snapshot_thread *thread;
+    struct snapshot_task task;     /* without the paths and the stream, which are these: */
     struct snapshot_stream stream; /* without a function: a file */
     sds temporary;
     sds name; /* or NULL */
-    bool sync_in_stretches;
-    bool compress;
-    bool checksum;
-    bool for_valkey;
     /* Used by the thread. */
     bool is_open;
     struct disk_file file;
@@ -132,13 +129,14 @@ static bool is_alive(const struct snapshot_job *job) {
 }
 
 static void open_file(struct snapshot_job *job) {
-    if (!is_stream(job) && !disk_file_create(&job->file, job->temporary, job->sync_in_stretches)) {
+    if (!is_stream(job) &&
+        !disk_file_create(&job->file, job->temporary, job->task.sync_in_stretches)) {
         fail(job, errno, SNAPSHOT_WRITE);
         return;
     }
     struct rdb_sink sink = {.write = write_bytes, .go_on = go_on, .arg = job};
-    rdb_writer_start(&job->writer, sink, job->compress, job->checksum);
-    job->writer.for_valkey = job->for_valkey;
+    rdb_writer_start(&job->writer, sink, job->task.compress, job->task.checksum);
+    job->writer.for_valkey = job->task.for_valkey;
     job->is_open = true;
 }
 
@@ -150,7 +148,8 @@ static void write_chunk(struct snapshot_job *job, const struct snapshot_chunk *c
 }
 
 static void close_file(struct snapshot_job *job) {
-    bool whole = is_alive(job) && rdb_write_end(&job->writer);
+    bool whole = is_alive(job) &&
+                 (job->task.is_rdb ? rdb_write_end(&job->writer) : rdb_writer_flush(&job->writer));
     if (is_alive(job) && !whole) fail(job, job->writer.error, SNAPSHOT_WRITE);
     rdb_writer_end(&job->writer);
     job->is_open = false;
@@ -393,32 +392,19 @@ void snapshot_thread_free_chunk(struct snapshot_thread *thread, struct snapshot_
 
 /* --- Jobs, in the loop --- */
 
-struct snapshot_job *snapshot_job_begin(struct snapshot_thread *thread, const char *temporary,
-                                        const char *name, bool sync_in_stretches, bool compress,
-                                        bool checksum) {
-    struct snapshot_job *job = mem_alloc_zeroed(sizeof(*job));
-    job->thread = thread;
-    job->temporary = sds_new(slice_of_cstr(temporary));
-    job->name = name ? sds_new(slice_of_cstr(name)) : NULL;
-    job->sync_in_stretches = sync_in_stretches;
-    job->compress = compress;
-    job->checksum = checksum;
-    return job;
+static sds copy_path(const char *path) {
+    return path ? sds_new(slice_of_cstr(path)) : NULL;
 }
 
-struct snapshot_job *snapshot_job_begin_stream(struct snapshot_thread *thread,
-                                               const struct snapshot_stream *stream, bool compress,
-                                               bool checksum) {
+struct snapshot_job *snapshot_job_begin(struct snapshot_thread *thread,
+                                        const struct snapshot_task *task) {
     struct snapshot_job *job = mem_alloc_zeroed(sizeof(*job));
     job->thread = thread;
-    job->stream = *stream;
-    job->compress = compress;
-    job->checksum = checksum;
+    job->task = *task;
+    if (task->stream) job->stream = *task->stream;
+    job->temporary = copy_path(task->temporary);
+    job->name = copy_path(task->name);
     return job;
-}
-
-void snapshot_job_write_for_valkey(struct snapshot_job *job) {
-    job->for_valkey = true;
 }
 
 const char *snapshot_job_temporary(const struct snapshot_job *job) {

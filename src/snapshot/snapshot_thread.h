@@ -62,20 +62,22 @@ bool snapshot_thread_start(struct snapshot_thread **thread, struct net *net,
  * been cancelled. May wait for a system call of the thread. Call before net_free. */
 void snapshot_thread_free(struct snapshot_thread *thread);
 
-/* Begins a job: to write the file `temporary`, and to rename it to `name` when it is complete,
- * unless `name` is NULL. Copies both paths. `sync_in_stretches` as for disk_file_create; the others
- * as for rdb_writer_start. The thread creates the file. */
-struct snapshot_job *snapshot_job_begin(struct snapshot_thread *thread, const char *temporary,
-                                        const char *name, bool sync_in_stretches, bool compress,
-                                        bool checksum);
+/* What a job writes: to the file `temporary`, which is renamed to `name` when it is complete,
+ * unless `name` is NULL; or to a stream. */
+struct snapshot_task {
+    const struct snapshot_stream *stream; /* in place of a file; or NULL */
+    const char *temporary;                /* paths */
+    const char *name;
+    bool sync_in_stretches; /* see disk_file_create */
+    bool is_rdb;            /* not commands: the job writes the end of an RDB file */
+    bool for_valkey;        /* see struct rdb_writer */
+    bool compress;          /* see rdb_writer_start */
+    bool checksum;
+};
 
-/* Makes the job write for Valkey (struct rdb_writer). Call before the first chunk. */
-void snapshot_job_write_for_valkey(struct snapshot_job *job);
-
-/* Begins a job that writes to a stream. */
-struct snapshot_job *snapshot_job_begin_stream(struct snapshot_thread *thread,
-                                               const struct snapshot_stream *stream, bool compress,
-                                               bool checksum);
+/* Begins a job. Copies the paths and the stream. The thread creates the file. */
+struct snapshot_job *snapshot_job_begin(struct snapshot_thread *thread,
+                                        const struct snapshot_task *task);
 
 /* Returns the path of the file; NULL for a stream. */
 const char *snapshot_job_temporary(const struct snapshot_job *job);

@@ -9,7 +9,6 @@ static const char *const names[LATENCY_KINDS] = {
     [LATENCY_EXPIRE_DELETE] = "expire-del",
     [LATENCY_EVICTION_CYCLE] = "eviction-cycle",
     [LATENCY_EVICTION_DELETE] = "eviction-del",
-    [LATENCY_FORK] = "fork",
     [LATENCY_SLICE] = "rdb-slice",
     [LATENCY_EARLY_SAVE] = "rdb-early-save",
     [LATENCY_AOF_WRITE] = "aof-write",
@@ -18,7 +17,6 @@ static const char *const names[LATENCY_KINDS] = {
     [LATENCY_AOF_WRITE_ALONE] = "aof-write-alone",
     [LATENCY_AOF_SYNC] = "aof-fsync-always",
     [LATENCY_AOF_RENAME] = "aof-rename",
-    [LATENCY_RDB_UNLINK] = "rdb-unlink-temp-file",
 };
 
 const char *latency_kind_name(enum latency_kind kind) {

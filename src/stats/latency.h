@@ -20,16 +20,14 @@ enum latency_kind {
     LATENCY_EXPIRE_DELETE,   /* "expire-del": the deletion of one expired key */
     LATENCY_EVICTION_CYCLE,  /* "eviction-cycle": one step of eviction */
     LATENCY_EVICTION_DELETE, /* "eviction-del": the eviction of one key */
-    LATENCY_FORK,            /* "fork": creating a child process */
     LATENCY_AOF_WRITE,       /* "aof-write": a write to the append-only file; also one of: */
     LATENCY_AOF_WRITE_SYNC,  /* "aof-write-pending-fsync": while a thread ran fsync */
-    LATENCY_AOF_WRITE_CHILD, /* "aof-write-active-child": while a child process wrote */
+    LATENCY_AOF_WRITE_CHILD, /* "aof-write-active-child": while a snapshot was being written */
     LATENCY_AOF_WRITE_ALONE, /* "aof-write-alone": while neither ran */
     LATENCY_AOF_SYNC,        /* "aof-fsync-always": the fsync before replies */
     LATENCY_AOF_RENAME,      /* "aof-rename": putting a rewritten base in its place */
-    LATENCY_RDB_UNLINK, /* "rdb-unlink-temp-file": deleting the file of a child that was killed */
-    LATENCY_SLICE,      /* "rdb-slice": one step of an incremental snapshot */
-    LATENCY_EARLY_SAVE  /* "rdb-early-save": saving a key before it changes */
+    LATENCY_SLICE,           /* "rdb-slice": one step of an incremental snapshot */
+    LATENCY_EARLY_SAVE       /* "rdb-early-save": saving a key before it changes */
 };
 
 enum { LATENCY_KINDS = LATENCY_EARLY_SAVE + 1 };

@@ -115,6 +115,11 @@ void hash_iter_start(struct hash_iter *iter, const struct entry *entry, int64_t 
     iter->now_ms = now_ms;
 }
 
+void hash_iter_start_capture(struct hash_iter *iter, const struct capture *capture) {
+    records_iter_start_capture(&iter->records, capture);
+    iter->now_ms = HASH_ALL;
+}
+
 bool hash_iter_next(struct hash_iter *iter, struct record *record) {
     while (records_iter_next(&iter->records, record))
         if (!record_has_expired(record, iter->now_ms)) return true;

@@ -81,6 +81,9 @@ struct hash_iter {
     int64_t now_ms;
 };
 void hash_iter_start(struct hash_iter *iter, const struct entry *entry, int64_t now_ms);
+
+/* Iterates over all fields of a captured hash, in any thread, until the release. */
+void hash_iter_start_capture(struct hash_iter *iter, const struct capture *capture);
 bool hash_iter_next(struct hash_iter *iter, struct record *record);
 
 /* Fills the batch with these parts (enum record_parts) of the next fields: a field and its value

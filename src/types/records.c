@@ -288,6 +288,11 @@ void records_iter_start(struct records_iter *iter, const struct entry *entry) {
     iter->layout = records_layout(entry);
 }
 
+void records_iter_start_capture(struct records_iter *iter, const struct capture *capture) {
+    iter->at = NULL;
+    recordtable_capture_iter_start(&iter->table, capture);
+}
+
 bool records_iter_next(struct records_iter *iter, struct record *record) {
     if (!iter->at) return recordtable_iter_next(&iter->table, record);
     if (iter->at == iter->end) return false;

@@ -101,6 +101,7 @@ struct records_iter {
     unsigned layout;
 };
 void records_iter_start(struct records_iter *iter, const struct entry *entry);
+void records_iter_start_capture(struct records_iter *iter, const struct capture *capture);
 bool records_iter_next(struct records_iter *iter, struct record *record);
 
 /* Fills the batch with these parts (enum record_parts) of the next records that had not expired by

@@ -265,6 +265,11 @@ void set_iter_start(struct set_iter *iter, const struct entry *entry) {
     if (!iter->intset) records_iter_start(&iter->records, entry);
 }
 
+void set_iter_start_capture(struct set_iter *iter, const struct capture *capture) {
+    iter->intset = NULL;
+    records_iter_start_capture(&iter->records, capture);
+}
+
 bool set_iter_next(struct set_iter *iter, struct slice *member) {
     struct record record;
     if (iter->intset) {

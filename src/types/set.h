@@ -103,6 +103,9 @@ struct set_iter {
 };
 void set_iter_start(struct set_iter *iter, const struct entry *entry);
 
+/* The same for a captured set, in any thread, until the release. */
+void set_iter_start_capture(struct set_iter *iter, const struct capture *capture);
+
 /* The next member, a view until the next call; false at the end. Amortised O(1). */
 bool set_iter_next(struct set_iter *iter, struct slice *member);
 

@@ -18,7 +18,6 @@ import math
 import os
 import random
 import shutil
-import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,7 +192,7 @@ class Round:
         self.lateness.stop()
 
     def disturb(self):
-        """Until the moment of the kill, which often is just after a child was begun."""
+        """Until the moment of the kill, which often is just after a snapshot was begun."""
         link = Link(self.server)
         is_long = self.chance.random() < 0.3
         until = time.monotonic() + self.chance.uniform(0.2, SECONDS_MAX[self.plan.policy] if is_long else 1.0)
@@ -201,14 +200,14 @@ class Round:
         asked = None
         while time.monotonic() < until:
             if asked is None and self.chance.random() < 0.3:
-                asked = self.begin_child(link, request)
+                asked = self.begin_snapshot(link, request)
             time.sleep(self.chance.uniform(0.005, 0.08))
             if asked is not None and self.has_ended(link, request):
                 self.saved_floor, asked = asked, None
         how = self.end_chance.random()
         if how < 0.3:
             other = self.end_chance.choice((request, request, b"BGSAVE"))
-            self.begin_child(link, other)
+            self.begin_snapshot(link, other)
             self.did.append(f"killed just after {other.decode()}")
             time.sleep(self.end_chance.choice((0.0, 0.005, 0.02, 0.1)) * self.end_chance.random())
         elif how < 0.7:
@@ -221,7 +220,7 @@ class Round:
         number = self.end_chance.choice(WHICH_CALL)
         self.disk.kill_before(call, number, glob)
         try:
-            self.begin_child(link, request)
+            self.begin_snapshot(link, request)
         except (OSError, EOFError):
             pass  # that was it
         until = time.monotonic() + 1.5 * SLOW
@@ -231,8 +230,8 @@ class Round:
             self.killed = time.monotonic()
             self.did.append(f"killed before {call} {number} of {glob}")
 
-    def begin_child(self, link, request):
-        """When it was asked for; None when another child was there already."""
+    def begin_snapshot(self, link, request):
+        """When it was asked for; None when another one was being written already."""
         now = time.monotonic()
         return None if link.call(request)[:1] == b"-" else now
 
@@ -248,25 +247,17 @@ class Round:
         if self.plan.power and self.end_chance.random() < (0.7 if self.killed else 0.25):
             self.come_back()
         self.killed = self.killed or time.monotonic()
-        self.stop_at_once(self.plan.power)
+        self.stop_at_once()
         self.disk.read_notes()
         self.keep_files()
         self.cut()
 
-    def stop_at_once(self, with_children):
-        """Unless it was killed, and perhaps its children only are left."""
+    def stop_at_once(self):
+        """Unless it was killed."""
         if not self.server.is_running() and not self.disk.has_killed():
             raise Trouble("the server has ended by itself")
-        pid = self.server.process.pid
-        if with_children and self.server.is_running():
-            os.kill(pid, signal.SIGSTOP)
-        children = workers_in(self.server) - {pid}
-        for child in children if with_children else ():
-            kill_if_there(child)
         self.server.process.kill()
         self.server.process.wait()
-        for child in children:
-            wait_gone(child)
         self.disk.forget_kill()
 
     def come_back(self):
@@ -274,7 +265,7 @@ class Round:
         if self.plan.policy not in SAFE_AFTER_SECONDS:
             return
         self.killed = self.killed or time.monotonic()
-        self.stop_at_once(False)
+        self.stop_at_once()
         self.server.launch(*self.options())
         link = Link(self.server)
         if self.back_chance.random() < 0.8:
@@ -347,35 +338,3 @@ class Round:
 
 def writer_names(database):
     return [b"w%d%d" % (database, number) for number in range(WRITERS)]
-
-
-def workers_in(server):
-    """The processes of this program in this folder: a server and its children, though it may be gone."""
-    found, folder, binary = set(), os.path.realpath(server.folder), os.path.realpath(server.binary)
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if os.readlink(process / "cwd") == folder and os.readlink(process / "exe") == binary:
-                found.add(int(process.name))
-        except OSError:
-            pass  # it has ended, or belongs to another user
-    return found
-
-
-def kill_if_there(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # it has ended
-
-
-def wait_gone(pid):
-    """A child that the kill has orphaned may still end its work."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
-                return
-        except OSError:
-            return
-        time.sleep(0.002)
-    raise Trouble("a child outlives its server")

@@ -13,7 +13,7 @@
  *               dup     fcntl with F_DUPFD_CLOEXEC
  *               any     all of these
  *               read    read, pread
- *               fork, pipe  the latter is also pipe2; their glob is *
+ *               thread    pthread_create; its glob is *
  *               clock   the wall clock is ahead by as many seconds as the action says, which may be
  *                       negative; its glob is *. Such a rule leaves no hits.
  *     action    an error: ENOSPC EIO EROFS EACCES EMFILE ENOMEM EAGAIN EINTR EINVAL: the call fails
@@ -36,6 +36,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -114,7 +115,7 @@ static int error_of(const char *action) {
 }
 
 static bool is_call(const struct rule *rule, const char *name) {
-    static const char *const apart[] = {"read", "fork", "pipe", "clock"};
+    static const char *const apart[] = {"read", "thread", "clock"};
     if (strcmp(rule->call, "any") != 0) return strcmp(rule->call, name) == 0;
     for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++)
         if (strcmp(apart[i], name) == 0) return false;
@@ -432,14 +433,6 @@ int mkdir(const char *path, mode_t mode) {
     return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
-int pipe2(int ends[2], int flags) {
-    return spoils_name("pipe", "pipe") ? -1 : (int)syscall(SYS_pipe2, ends, flags);
-}
-
-int pipe(int ends[2]) {
-    return pipe2(ends, 0);
-}
-
 /* --- What the C library must do itself, or a library that is loaded behind this one --- */
 
 #define NEXT(name) ((typeof(&(name)))dlsym(RTLD_NEXT, #name))
@@ -456,8 +449,10 @@ int fdatasync(int fd) {
     return spoils_fd("sync", fd, NULL) ? -1 : NEXT(fdatasync)(fd);
 }
 
-pid_t fork(void) {
-    return spoils_name("fork", "fork") ? -1 : NEXT(fork)();
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *arg),
+                   void *arg) {
+    if (spoils_name("thread", "thread")) return errno;
+    return NEXT(pthread_create)(thread, attributes, run, arg);
 }
 
 FILE *fopen(const char *path, const char *mode) {

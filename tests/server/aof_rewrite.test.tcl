@@ -1,6 +1,7 @@
 # The append-only file is rewritten from memory, turned on and off, and loaded again while the server runs.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
+source $library/faults.tcl
 
 server_start
 
@@ -105,24 +106,64 @@ check "changes during a rewrite follow the data of its beginning" {
     }
 }
 
-check "killing the child of a rewrite loses nothing" {
-    with_aof {rdb-key-save-delay 1000000 rdb-save-in-slices no} {
+proc numbers {below} {
+    for {set i 0} {$i < $below} {incr i} { lappend all $i }
+    return $all
+}
+
+check "a base of commands has large values as they were, while they change, go and are renamed" {
+    with_aof {aof-use-rdb-preamble no rdb-key-save-delay 2000} {
+        set digits [lmap i [numbers 30000] {string cat m $i}]
+        foreach suffix {1 2 3} {
+            r SET s$suffix [string repeat 0123456789 60000]
+            r RPUSH l$suffix {*}$digits [string repeat x 100000]
+            r SADD set$suffix {*}$digits
+            r HSET h$suffix {*}$digits
+            r HPEXPIREAT h$suffix 9999999999999 FIELDS 1 m0
+            r ZADD z$suffix {*}[concat {*}[lmap i $digits {list [string range $i 1 end] $i}]]
+            foreach i [numbers 3000] { r XADD x$suffix $i-1 field value$i }
+        }
+        r EXPIRE s1 1000
+        foreach i [numbers 100] { r SET k$i 1 }
+        r BGREWRITEAOF
+        wait_until {[info_field current_save_keys_processed] > 0}
+        foreach type {s l set h z x} { r RENAME ${type}2 renamed:$type; r DEL ${type}3 }
+        for {set i 0} {[info_field aof_rewrite_in_progress]} {incr i} {
+            r APPEND s1 $i
+            r SETRANGE s1 [expr {$i * 1000}] x
+            r RPUSH l1 [r LPOP l1]
+            r SPOP set1
+            r HINCRBY h1 counter 1
+            r ZPOPMIN z1
+            r XADD x1 * another $i
+            r XDEL x1 [lindex [r XRANGE x1 - + COUNT 1] 0 0]
+        }
+        assert {$i > 3}
+        assert {[file size [lindex [aof_files $::current_server *.2.base.aof] 0]] > 1000000}
+        set before [r DEBUG DIGEST]
+        server_again
+        assert_equal [r DEBUG DIGEST] $before
+    }
+}
+
+check "a rewrite that fails loses nothing" {
+    with_faulty_server {appendonly yes} {
         fill
         set before [contents]
+        faults {write EIO temp-rewriteaof*}
         r BGREWRITEAOF
         r SET during 1
-        kill_child
         wait_rewritten
+        faults
         assert_equal [info_field aof_last_bgrewrite_status] err
         assert_equal [info_field aof_rewrites_consecutive_failures] 1
-        assert_equal [glob -nocomplain [$::current_server folder]/temp*] {}
+        assert_nothing_left
         r SET after 1
         wait_written
         server_again crash
         assert_equal [r MGET during after] {1 1}
         r DEL during after
         assert_equal [contents] $before
-        r CONFIG SET rdb-key-save-delay 0
         rewrite_aof
         assert_equal [info_field aof_last_bgrewrite_status] ok
         wait_until {[llength [aof_files $::current_server *]] == 3}
@@ -173,13 +214,13 @@ check "a snapshot requested during a rewrite is refused, or begins after it" {
     }
 } {ok ok}
 
-check "a waiting rewrite also begins when the snapshot before it is killed" {
+check "a waiting rewrite also begins when the snapshot before it fails" {
     foreach {first second} {BGREWRITEAOF {BGSAVE SCHEDULE} BGSAVE BGREWRITEAOF} {
-        with_aof {rdb-key-save-delay 2000000 rdb-save-in-slices no} {
+        with_faulty_server {appendonly yes rdb-key-save-delay 2000000} {
             r MSET a 1 b 2 c 3
+            faults {write EIO,nth=1 temp-*}
             r {*}$first
             r {*}$second
-            kill_child
             r CONFIG SET rdb-key-save-delay 0
             wait_until {[info_field aof_rewrites] == 1 && [info_field rdb_saves] == 1}
             wait_rewritten
@@ -344,7 +385,7 @@ check "appendonly is turned on and off inside a transaction" {
     }
 } {1 2 1 1 2}
 
-check "turning it on ends a child that writes a base without increments, and discards that base" {
+check "turning it on ends a rewrite whose base has no increments, and discards that base" {
     with_server {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3
         file mkdir [$::current_server folder]/appendonlydir
@@ -488,27 +529,25 @@ check "a client that waits for a key is served when DEBUG LOADAOF loads it" {
 } {l 1}
 
 # The new directory may contain another append-only file with the same name.
-foreach {what in_slices} {slices yes "a child" no} {
-    check "CONFIG SET dir does not lead the append-only file to another folder: a rewrite by $what" {
-        with_aof [list enable-protected-configs yes rdb-save-in-slices $in_slices] {
-            r SET a 1
-            set files [$::current_server data]/appendonlydir
-            set other [$::current_server data]/other
-            file mkdir $other
-            file copy $files $other/appendonlydir
-            set copied [glob -tails -directory $other/appendonlydir *]
-            r CONFIG SET dir $other
-            r SET b 2
-            rewrite_aof
-            r SET c 3
-            assert {[string match "*.2.base.rdb*.2.incr.aof*" [manifest]]}
-            assert_equal [lsort [glob -tails -directory $other *]] appendonlydir
-            assert_equal [glob -tails -directory $other/appendonlydir *] $copied
-            wait_written
-            server_again crash
-            r MGET a b c
-        }
-    } {1 2 3}
-}
+check "CONFIG SET dir does not lead the append-only file to another folder" {
+    with_aof {enable-protected-configs yes} {
+        r SET a 1
+        set files [$::current_server data]/appendonlydir
+        set other [$::current_server data]/other
+        file mkdir $other
+        file copy $files $other/appendonlydir
+        set copied [glob -tails -directory $other/appendonlydir *]
+        r CONFIG SET dir $other
+        r SET b 2
+        rewrite_aof
+        r SET c 3
+        assert {[string match "*.2.base.rdb*.2.incr.aof*" [manifest]]}
+        assert_equal [lsort [glob -tails -directory $other *]] appendonlydir
+        assert_equal [glob -tails -directory $other/appendonlydir *] $copied
+        wait_written
+        server_again crash
+        r MGET a b c
+    }
+} {1 2 3}
 
 finish

@@ -319,23 +319,6 @@ check_in 2 "with set-proc-title no the command line stays" {
         title_of [$current_server pid]
     }
 } "*packlist-server*/packlist.conf" -match glob
-check_in 2 "a child that saves has its own title and OOM score" {
-    with_server {oom-score-adj relative rdb-save-in-slices no} {
-        set before [oom_score_of [$current_server pid]]
-        assert_equal $before [oom_score_of [pid]]
-        r SET k v
-        r CONFIG SET rdb-key-save-delay 100000000
-        foreach {command title} {BGSAVE packlist-rdb-bgsave BGREWRITEAOF packlist-aof-rewrite} {
-            r $command
-            wait_until {![catch {exec pgrep -P [$current_server pid]} child]}
-            wait_until {[string match "$title 127.0.0.1:[$current_server port]" [title_of $child]]}
-            wait_until {[oom_score_of $child] == min($before + 800, 1000)}
-            exec kill -KILL $child
-            wait_until {[info_field rdb_bgsave_in_progress] == 0 && [info_field aof_rewrite_in_progress] == 0}
-        }
-        oom_score_of [$current_server pid]
-    }
-} [oom_score_of [pid]]
 check_in 2 "oom-score-adj raises the score, and is refused where the system does not allow a score" {
     set initial [oom_score_of [pid]]
     with_server {} {

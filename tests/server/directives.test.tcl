@@ -147,7 +147,7 @@ check_in 2 "what protects and cannot be had stops the start and says what to do"
     foreach line {
         {user default off} {user default on nopass ~x* &* +@all} {user guest on >x ~* +@all} {aclfile users.acl}
         {tls-port 6380}
-        {socket-mark-id 7}
+        {socket-mark-id 7} {rdb-save-in-slices no}
     } {
         set path [$current_server folder]/protecting.conf
         write_file $path "port [free_port]\n$line\n"
@@ -156,6 +156,13 @@ check_in 2 "what protects and cannot be had stops the start and says what to do"
         assert {[string match "*at line 2 of $path\n>>> '[string map {* \\* [ \\[} $line]'\n*Remove the line*" $output]}
     }
 }
+check_in 2 "a file that says how snapshots are written anyway starts the server" {
+    with_server {rdb-save-in-slices yes} {
+        r CONFIG SET rdb-save-in-slices yes
+        r CONFIG REWRITE
+        list [r CONFIG GET rdb-save-in-slices] [string match "*is ignored*" [$current_server log]]
+    }
+} {{rdb-save-in-slices yes} 0}
 check_in 2 "a line of a user without restrictions, as Redis writes it, starts the server" {
     with_server [list user "default on nopass ~* &* +@all"] {
         r PING

@@ -13,9 +13,14 @@ proc refusal {text} {
     return "MISCONF Errors writing to the AOF file: $text"
 }
 
-# Its parent may not have collected its exit status yet.
-proc has_ended {pid} {
-    return [expr {[catch {read_file /proc/$pid/stat} stat] || [regexp {\) [ZX] } $stat]}]
+# Three rewrites in a row that fail.
+proc fail_rewrites {} {
+    with_faults {{write EIO temp-rewriteaof*}} {
+        foreach failures {1 2 3} {
+            r BGREWRITEAOF
+            wait_until {[info_field aof_rewrites_consecutive_failures] == $failures}
+        }
+    }
 }
 
 proc is_refused {} {
@@ -263,7 +268,7 @@ check_in 2 "with appendfsync always replies wait for fsync, and one fsync serves
     }
 } 1
 
-check_in 2 "no fsync while a child writes, with no-appendfsync-on-rewrite" {
+check_in 2 "no fsync while a base is being written, with no-appendfsync-on-rewrite" {
     with_faulty_aof {appendfsync always no-appendfsync-on-rewrite yes rdb-key-save-delay 2000000} {
         r MSET a 1 b 2 c 3
         faults {sync sleep=0 *.incr.aof}
@@ -428,13 +433,10 @@ check_in 2 "a failed fsync counts even if one of an older file fails after it" {
 } 2
 
 check_in 2 "a failed fsync ends a rewrite's delay of a minute, as changes are refused" {
-    with_faulty_aof {rdb-save-in-slices no} {
-        faults {fork EAGAIN *}
-        foreach _ {1 2 3} {
-            error_of {r BGREWRITEAOF}
-        }
+    with_faulty_aof {} {
+        fail_rewrites
         assert {[string match "*will retry in 1 minutes*" [$::current_server log]]}
-        faults {sync EIO,nth=1 *.1.incr.aof}
+        faults {sync EIO,nth=1 *.incr.aof}
         r SET a 1
         wait_until {[string match "*was rewritten after fsync had failed*" [$::current_server log]]}
         r SET b 2
@@ -759,23 +761,21 @@ check_in 2 "a first rewrite that fails is tried again, and the server can be use
 } {1 2 3}
 
 check_in 2 "a rewrite whose server is killed ends with it, and the next start removes what it left" {
-    with_faulty_aof {rdb-key-save-delay 1000000 rdb-save-in-slices no} {
+    with_faulty_aof {rdb-key-save-delay 1000000} {
         r MSET a 1 b 2 c 3 d 4 e 5 f 6
         r BGREWRITEAOF
         wait_until {[leftovers] ne ""}
-        wait_until {[regexp {rewriting started by pid (\d+)} [$::current_server log] _ child]}
         wait_written
         server_again crash
-        assert {[has_ended $child]}
         assert_nothing_left
         r MGET a f
     }
 } {1 6}
 
-check_in 2 "without a child appendonly cannot be turned on, and says so" {
-    with_faulty_server {rdb-save-in-slices no} {
+check_in 2 "without a thread appendonly cannot be turned on, and says so" {
+    with_faulty_server {} {
         r SET a 1
-        faults {fork EAGAIN *}
+        faults {thread EAGAIN *}
         set error [error_of {r CONFIG SET appendonly yes}]
         faults
         assert_equal [list [r CONFIG GET appendonly] [info_field aof_enabled]] {{appendonly no} 0}
@@ -787,12 +787,8 @@ check_in 2 "without a child appendonly cannot be turned on, and says so" {
 } {{*'appendonly') - Unable to turn on AOF. Check server logs.} ok} -match glob
 
 check_in 2 "rewrites that keep failing are delayed" {
-    with_faulty_aof {rdb-save-in-slices no} {
-        faults {fork EAGAIN *}
-        foreach _ {1 2 3} {
-            error_of {r BGREWRITEAOF}
-        }
-        assert_equal [info_field aof_rewrites_consecutive_failures] 3
+    with_faulty_aof {} {
+        fail_rewrites
         string match "*will retry in 1 minutes*" [$::current_server log]
     }
 } 1

@@ -101,7 +101,6 @@ foreach {what directives request call} {
     "SAVE, when a stretch is sent" {} SAVE 1
     "SAVE, when it is waited for" {} SAVE 6
     "BGSAVE" {} BGSAVE 6
-    "BGSAVE by a child" {rdb-save-in-slices no} BGSAVE 6
     "BGREWRITEAOF" {appendonly yes} BGREWRITEAOF 6
     "BGREWRITEAOF with commands" {appendonly yes aof-use-rdb-preamble no} BGREWRITEAOF 6
 } {
@@ -220,34 +219,28 @@ check_in 2 "after a failed save point writes are refused until the next one succ
     }
 }
 
-# --- No process
+# --- No thread
 
-foreach {what rule reason} {
-    "a fork that finds no memory"   {fork ENOMEM *}  "Cannot allocate memory"
-    "a fork over the limit"         {fork EAGAIN *}  "Resource temporarily unavailable"
-} {
-    check_in 2 "BGSAVE meets $what" {
-        with_data {save {3600 100000} rdb-save-in-slices no} {
-            with_faults [list $rule] {
-                set forks [info_field total_forks]
-                assert_equal [error_of {r BGSAVE}] ERR
-                assert_equal [error_of {r BGSAVE SCHEDULE}] ERR
-                assert_equal [list [info_field rdb_last_bgsave_status] [info_field rdb_bgsave_in_progress]] {err 0}
-                assert {[is_misconf [error_of {r SET key value}]]}
-                assert_equal [info_field total_forks] $forks
-            }
-            assert {[string match "*Can't save in background: fork: $reason*" [$current_server log]]}
-            assert {[read_file [data_file dump.rdb]] eq $old}
-            r BGSAVE
-            wait_saved
-            assert_equal [r SET key value] OK
-            keys_after_crash
+check_in 2 "BGSAVE meets the limit of threads" {
+    with_data {save {3600 100000}} {
+        with_faults {{thread EAGAIN *}} {
+            assert_equal [error_of {r BGSAVE}] ERR
+            assert_equal [error_of {r BGSAVE SCHEDULE}] ERR
+            assert_equal [list [info_field rdb_last_bgsave_status] [info_field rdb_bgsave_in_progress]] {err 0}
+            assert {[is_misconf [error_of {r SET key value}]]}
         }
-    } 3000
-}
-check_soak "a save point tries to fork again" {
-    with_faulty_server {save {1 1} rdb-save-in-slices no} {
-        with_faults {{fork EAGAIN *}} {
+        set reason "Resource temporarily unavailable"
+        assert {[string match "*Cannot create the snapshot thread: $reason*" [$current_server log]]}
+        assert {[read_file [data_file dump.rdb]] eq $old}
+        r BGSAVE
+        wait_saved
+        assert_equal [r SET key value] OK
+        keys_after_crash
+    }
+} 3000
+check_soak "a save point tries again to create the thread" {
+    with_faulty_server {save {1 1}} {
+        with_faults {{thread EAGAIN *}} {
             r SET key value
             wait_until {[info_field rdb_last_bgsave_status] eq "err"}
         }
@@ -255,33 +248,24 @@ check_soak "a save point tries to fork again" {
         file exists [data_file dump.rdb]
     }
 } 1
-check_in 2 "a child that cannot report what it does saves all the same" {
-    with_data {rdb-save-in-slices no} {
-        with_faults {{pipe EMFILE,nth=1 *}} {
-            r BGSAVE
-            wait_saved
-        }
-        assert_equal [info_field rdb_last_bgsave_status] ok
-        keys_after_crash
-    }
-} 3000
-check_in 2 "SAVE needs no process" {
+check_in 2 "SAVE needs no thread" {
     with_data {} {
-        faults {fork EAGAIN *}
+        faults {thread EAGAIN *}
         r SAVE
+        faults
         keys_after_crash
     }
 } 3000
 
 # --- A slow disk
 
-# Waits until the child has reached the call at which the disk keeps it waiting.
+# Waits until the thread has reached the call at which the disk keeps it waiting.
 proc begin_slow_save {} {
     r BGSAVE
     wait_until {[fault_hits sync*] ne {}}
 }
 
-check_in 2 "while a child waits for the disk the server answers" {
+check_in 2 "while the thread waits for the disk the server answers" {
     with_data {} {
         with_faults {{sync hold temp-*}} {
             begin_slow_save
@@ -293,37 +277,17 @@ check_in 2 "while a child waits for the disk the server answers" {
         info_field rdb_last_bgsave_status
     }
 } ok
-check_in 2 "a child that is ended while it waits for the disk leaves nothing behind" {
-    with_data {rdb-save-in-slices no} {
+check_in 2 "a snapshot that is stopped while it waits for the disk leaves nothing behind" {
+    with_data {} {
         with_faults {{sync hold temp-*}} {
             begin_slow_save
             r FLUSHALL
             wait_saved
         }
-        assert {[read_file [data_file dump.rdb]] eq $old}
-        leftovers
-    }
-} {}
-
-check_in 2 "the child of a server that was killed does not replace what the next one has saved" {
-    with_data {} {
-        r CONFIG SET rdb-save-in-slices no
-        with_faults {{sync hold temp-*}} {
-            begin_slow_save
-            set child [exec pgrep -P [$current_server pid]]
-            exec kill -STOP $child
-        }
-        assert_equal [keys_after_crash] 1500
-        r SET key value
-        r SAVE
-        catch {exec kill -CONT $child} ;# it may have been killed with its server
-        wait_until {[catch {read_file /proc/$child/stat} stat] || [regexp {\) [ZX] } $stat]}
-        # A child that ended later than the next server began has left its file to the one after that.
-        set keys [keys_after_crash]
         assert_nothing_left
-        set keys
+        expr {[read_file [data_file dump.rdb]] eq $old}
     }
-} 1501
+} 1
 
 check_in 2 "changes of small values wait for a slow disk once 64 MB of copies are unwritten" {
     set bound [expr {64 << 20}]

@@ -121,8 +121,7 @@ check "code of a payload that does not end is ended" {
 
 foreach {way save} {
     "SAVE" {r SAVE}
-    "a BGSAVE in slices of the loop" {r BGSAVE; wait_saved}
-    "a BGSAVE of a child" {r CONFIG SET rdb-save-in-slices no; r BGSAVE; wait_saved}
+    "BGSAVE" {r BGSAVE; wait_saved}
 } {
     check_in 2 "libraries are in the snapshot of $way" [string map [list SAVE_IT $save] {
         with_server {} {

@@ -352,7 +352,7 @@ check_in 3 "what is done to fields that have expired is the same when it is repe
     }
 } {1 1.5 1 1 1 {-2 -2} 0 2 2 {{} {}} {(nil) 299 (nil) 298} {1 (nil)} {new new} -1}
 check_in 3 "fields expire while a snapshot is written, which has them" {
-    with_server {hz 100 rdb-save-in-slices yes rdb-key-save-delay 100000} {
+    with_server {hz 100 rdb-key-save-delay 100000} {
         without_active_expiry {
             make_half_expiring k 20 1
             make_expiring_fields large 2000 1

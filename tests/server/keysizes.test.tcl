@@ -279,15 +279,13 @@ check_sizes "DEBUG RELOAD" {
     r RPUSH l x
     r LPOP l
 } $filled
-foreach slices {yes no} {
-    check_in 2 "a snapshot that is loaded (rdb-save-in-slices $slices)" {
-        with_server [list rdb-save-in-slices $::slices] {
-            fill
-            r SAVE
-            $current_server restart
-            set default_client ""
-            assert_equal [compared] $::filled
-        }
+check_in 2 "a snapshot that is loaded" {
+    with_server {} {
+        fill
+        r SAVE
+        $current_server restart
+        set default_client ""
+        assert_equal [compared] $::filled
     }
 }
 check_in 2 "an append-only file that is loaded, rewritten or not" {

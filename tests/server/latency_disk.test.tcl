@@ -1,4 +1,4 @@
-# LATENCY: delays by the disk and by fork.
+# LATENCY: delays by the disk.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source $library/aof.tcl
 source $library/faults.tcl
@@ -8,8 +8,8 @@ server_start
 # The events that a server noted whose disk is slow as `faults` says (calls that wait for 1200 ms), while the body
 # runs. Noted is what takes at least a second: a busy machine should not make more of it.
 proc noted {directives rules body} {
-    with_faulty_server [dict merge {appendonly yes appendfsync no latency-monitor-threshold 1000 \
-        rdb-save-in-slices no} $directives] {
+    with_faulty_server [dict merge {appendonly yes appendfsync no latency-monitor-threshold 1000} \
+        $directives] {
         r SET a 1
         faults {*}$rules
         r LATENCY RESET
@@ -33,7 +33,7 @@ check_in 2 "a write to the append-only file that takes long" {
     noted {} {{write sleep=1200 *.incr.aof}} {r SET a 2}
 } {aof-write aof-write-alone}
 
-check_in 2 "a write while a child writes, too" {
+check_in 2 "a write while a snapshot is being written, too" {
     noted {rdb-key-save-delay 10000000} {{write sleep=1200 *.incr.aof}} {
         r BGSAVE
         r SET a 2
@@ -66,7 +66,7 @@ check_in 2 "a rewritten base put in its place" {
 
 # A snapshot whose file takes long to be there.
 proc with_slow_file {directives body} {
-    noted [dict merge {appendonly no rdb-save-in-slices yes rdbcompression no} $directives] \
+    noted [dict merge {appendonly no rdbcompression no} $directives] \
         {{open sleep=3000 temp-*}} $body
 }
 
@@ -111,27 +111,14 @@ check_in 2 "a slice of a snapshot that takes long" {
     }
 } 1
 
-check_in 2 "the removal of what a child left" {
-    noted {rdb-key-save-delay 10000000} {{unlink sleep=1200 temp-*}} {
+check_in 2 "a snapshot makes no process, so that there is never an event of fork" {
+    with_server {latency-monitor-threshold 1} {
+        r SET a 1
         r BGSAVE
-        kill_child
         wait_until {[info_field rdb_bgsave_in_progress] == 0}
+        list [r LATENCY HISTORY fork] [r LATENCY RESET fork] [info_field latest_fork_usec]
     }
-} rdb-unlink-temp-file
-
-# Commands: what makes the child, of a rewrite after the disk has got what was written before.
-foreach {command wait events} {
-    BGSAVE rdb_bgsave_in_progress {command fork}
-    BGREWRITEAOF aof_rewrite_in_progress fork
-} {
-    check_in 2 "a fork for $command that takes long" {
-        noted {} {{fork sleep=1200 *}} {
-            r $::command
-            wait_until {[info_field $::wait] == 0}
-            assert {[info_field latest_fork_usec] >= 1000000}
-        }
-    } $events
-}
+} {{} 0 0}
 
 check_in 2 "below the threshold nothing is noted" {
     set rules {{write sleep=1200 *.incr.aof} {sync sleep=1200 *.incr.aof}}
@@ -139,16 +126,15 @@ check_in 2 "below the threshold nothing is noted" {
 } {}
 
 check_in 2 "LATENCY DOCTOR says what to do about a slow disk" {
-    with_faulty_server {appendonly yes appendfsync always latency-monitor-threshold 80 rdb-save-in-slices no} {
-        faults {write sleep=100 *.incr.aof} {sync sleep=100 *.incr.aof} {fork sleep=100 *}
+    with_faulty_server {appendonly yes appendfsync always latency-monitor-threshold 80} {
+        faults {write sleep=100 *.incr.aof} {sync sleep=100 *.incr.aof}
         r SET a 1
-        r BGSAVE
         faults
         set report [r LATENCY DOCTOR]
     }
-    lmap word {aof-write: aof-fsync-always: fork: everysec "longer a fork" "disk is slow"} {
+    lmap word {aof-write: aof-fsync-always: everysec "disk is slow"} {
         expr {[string first $word $report] >= 0}
     }
-} {1 1 1 1 1 1}
+} {1 1 1 1}
 
 finish

@@ -1,16 +1,7 @@
 # Snapshots: SAVE, BGSAVE, LASTSAVE, save points; what is on disk, and what happens when it cannot be written.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
-# save_fork.test.tcl runs the same with rdb-save-in-slices no.
-if {[info exists save_in_slices]} {
-    dict set server_defaults rdb-save-in-slices $save_in_slices
-}
-
 server_start {enable-protected-configs yes}
-
-proc saves_by_child {} {
-    return [expr {[lindex [r CONFIG GET rdb-save-in-slices] 1] eq "no"}]
-}
 
 proc file_of_data {} {
     return [$::current_server folder]/dump.rdb
@@ -209,7 +200,6 @@ check "INFO counts changes since the snapshot on disk" {
 check "INFO shows the state of a save" {
     r SAVE
     set saves [info_field rdb_saves]
-    set forks [info_field total_forks]
     with_slow_save {
         wait_until {
             [set info [r INFO persistence]] ne "" && [persistence_field $info current_save_keys_processed] > 100
@@ -221,7 +211,6 @@ check "INFO shows the state of a save" {
         assert_equal [list $rdb_bgsave_in_progress $current_save_keys_total] {1 2000}
         assert {$rdb_current_bgsave_time_sec >= 0 && $current_cow_size_age <= 60}
         assert {$current_fork_perc > 1 && $current_fork_perc < 100}
-        assert {![saves_by_child] || $current_cow_size > 0}
         assert {$current_cow_peak >= $current_cow_size}
         wait_saved
     }
@@ -229,13 +218,12 @@ check "INFO shows the state of a save" {
         rdb_current_bgsave_time_sec rdb_last_bgsave_status} {info_field $name}] {0 0 0 -1 ok}
     assert {[info_field rdb_last_bgsave_time_sec] >= 1}
     assert {[info_field rdb_last_cow_size] > 0}
-    assert {![saves_by_child] || [info_field latest_fork_usec] > 0}
-    assert_equal [expr {[info_field total_forks] - $forks}] [saves_by_child]
+    assert_equal [list [info_field latest_fork_usec] [info_field total_forks]] {0 0}
     expr {[info_field rdb_saves] - $saves}
 } 1
 check "INFO shows the state of slices" {
     r DEBUG POPULATE 2000 slow
-    with_config {rdb-save-in-slices yes rdb-key-save-delay 1000} {
+    with_config {rdb-key-save-delay 1000} {
         # In one write: the iterator has visited at most its first key before the changes.
         [default_client] pipeline {BGSAVE {SET slow:1 changed} {SET slow:2 changed} {SET slow:3 changed}}
         wait_saved
@@ -354,19 +342,6 @@ check_in 2 "a transaction that does not write is run while writing is refused, a
         set answers
     }
 } {PONG 0}
-check "a child that is killed is a failure, and leaves nothing behind" {
-    with_config {rdb-save-in-slices no} {
-        with_slow_save {
-            wait_until {[leftovers] ne {}}
-            exec kill -KILL [lindex [regexp -all -inline {saving started by pid (\d+)} [$current_server log]] end]
-            wait_saved
-        } 1000000
-    }
-    assert_equal [info_field rdb_last_bgsave_status] err
-    assert_equal [leftovers] {}
-    r SAVE
-    string match "*Background saving terminated by signal 9*" [$current_server log]
-} 1
 check_in 2 "a save that failed is tried again after five seconds" {
     with_server {save {1 1}} {
         with_folder_in_the_way {
@@ -390,25 +365,41 @@ check "FLUSHALL stops a save, whose data is obsolete" {
     wait_until {[leftovers] eq {}}
     list [leftovers] [info_field rdb_last_bgsave_status]
 } {{} ok}
-check "a save right after a stopped rewrite does not wait for its iterators: a child writes it" {
-    with_server {rdb-save-in-slices yes rdb-save-slice-us 8 appendonly yes} {
+check "a save right after a stopped rewrite begins when its iterators have ended" {
+    with_server {rdb-save-slice-us 8 appendonly yes} {
         set replies [[default_client] pipeline {
-            {DEBUG POPULATE 50000} BGREWRITEAOF {CONFIG SET appendonly no} {SET key new} BGSAVE
+            {DEBUG POPULATE 50000} BGREWRITEAOF {CONFIG SET appendonly no} {SET key new} BGSAVE BGSAVE
         }]
-        assert_equal [lindex $replies end] "Background saving started"
+        assert_equal [lrange $replies end-1 end] \
+            {{Background saving started} {(error) ERR Background save already in progress}}
         wait_saved
         assert_equal [info_field rdb_last_bgsave_status] ok
-        regexp {Background saving started by} [$current_server log]
+        assert {[string match "*starts when a stopped snapshot has released its data*" [$current_server log]]}
+        r DEBUG RELOAD NOSAVE
+        list [r DBSIZE] [r GET key]
     }
-} 1
+} {50001 new}
+check "a rewrite right after a stopped save begins when its iterators have ended" {
+    with_server {rdb-save-slice-us 8 appendonly yes} {
+        set replies [[default_client] pipeline {
+            {DEBUG POPULATE 50000} BGREWRITEAOF {CONFIG SET appendonly no} {SET key new} {CONFIG SET appendonly yes}
+            {SET key newer}
+        }]
+        assert_equal [lindex $replies end-1] OK
+        wait_until {![info_field aof_rewrite_in_progress] && ![info_field aof_rewrite_scheduled]}
+        assert_equal [info_field aof_last_bgrewrite_status] ok
+        r DEBUG LOADAOF
+        list [r DBSIZE] [r GET key]
+    }
+} {50001 newer}
 check "FLUSHALL leaves nothing of the save that it stops, so the next one begins at once" {
-    with_server {rdb-save-in-slices yes rdb-save-slice-us 8} {
+    with_server {rdb-save-slice-us 8} {
         set requests {{DEBUG POPULATE 50000} BGSAVE FLUSHALL {SET key new} BGSAVE}
         set replies [[default_client] pipeline $requests]
         assert_equal [lindex $replies end] "Background saving started"
         wait_saved
-        assert_equal [regexp -all -inline {Background saving started (?:in|by)} [$current_server log]] \
-            {{Background saving started in} {Background saving started in}}
+        assert_equal [regexp -all {Background saving started} [$current_server log]] 2
+        assert {![string match "*has released its data*" [$current_server log]]}
         wait_until {[leftovers] eq {}}
         $current_server restart
         set default_client ""
@@ -416,7 +407,7 @@ check "FLUSHALL leaves nothing of the save that it stops, so the next one begins
     }
 } {1 new}
 check "FLUSHDB is answered while a save still needs the keys, which are freed when it ends" {
-    with_server {rdb-save-in-slices yes} {
+    with_server {} {
         set used [info_field used_memory]
         r DEBUG POPULATE 5000
         r CONFIG SET rdb-key-save-delay 10000
@@ -449,7 +440,6 @@ check_in 2 "a server that is killed leaves the last snapshot whole" {
         with_slow_save {
             wait_until {[leftovers] ne {}}
             $current_server kill
-            # A child goes on for a while, but it holds neither the port nor anything else.
             $current_server launch_with {}
             set default_client ""
             assert_equal [r LLEN key] 1000

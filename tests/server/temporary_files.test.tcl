@@ -28,24 +28,22 @@ proc assert_untouched {} {
     assert {[file type [data_file victim]] eq "file"}
 }
 
-foreach in_slices {yes no} {
-    check_in 2 "a link under a name that can be guessed is not followed (rdb-save-in-slices $in_slices)" {
-        with_faulty_server [list rdb-save-in-slices $in_slices] {
-            plant_links
-            r SET a 1
-            r SAVE
-            r BGSAVE
-            wait_until {![info_field rdb_bgsave_in_progress]}
-            assert_equal [info_field rdb_last_bgsave_status] ok
-            assert_equal [file type [data_file dump.rdb]] file
-            r CONFIG SET appendonly yes
-            wait_rewritten
-            r BGREWRITEAOF
-            wait_rewritten
-            assert_equal [info_field aof_last_bgrewrite_status] ok
-            assert_equal [file type [data_file appendonlydir/appendonly.aof.manifest]] file
-            assert_untouched
-        }
+check_in 2 "a link under a name that can be guessed is not followed" {
+    with_faulty_server {} {
+        plant_links
+        r SET a 1
+        r SAVE
+        r BGSAVE
+        wait_until {![info_field rdb_bgsave_in_progress]}
+        assert_equal [info_field rdb_last_bgsave_status] ok
+        assert_equal [file type [data_file dump.rdb]] file
+        r CONFIG SET appendonly yes
+        wait_rewritten
+        r BGREWRITEAOF
+        wait_rewritten
+        assert_equal [info_field aof_last_bgrewrite_status] ok
+        assert_equal [file type [data_file appendonlydir/appendonly.aof.manifest]] file
+        assert_untouched
     }
 }
 
@@ -60,7 +58,7 @@ check_in 2 "nor for the payload of a full synchronization" {
     }
 }
 
-# The name of the file that is being written, once the child or the thread has opened it.
+# The name of the file that is being written, once the thread has opened it.
 proc name_of_next {command glob} {
     set before [llength [fault_hits]]
     faults "sync hold $glob"
@@ -76,17 +74,15 @@ foreach {what command prefix suffix} {
     snapshot {r BGSAVE} temp- .rdb
     base {r BGREWRITEAOF} temp-rewriteaof-bg- .aof
 } {
-    foreach in_slices {yes no} {
-        check_in 2 "the temporary name of a $what has 64 random bits (rdb-save-in-slices $in_slices)" {
-            with_faulty_server [list rdb-save-in-slices $in_slices] {
-                set names {}
-                foreach _ {1 2} {
-                    set name [name_of_next $command temp-*]
-                    assert {[regexp "^$prefix\\d+-(\[0-9a-f\]{16})$suffix\$" $name _ secret]}
-                    lappend names $secret
-                }
-                assert {[lindex $names 0] ne [lindex $names 1]}
+    check_in 2 "the temporary name of a $what has 64 random bits" {
+        with_faulty_server {} {
+            set names {}
+            foreach _ {1 2} {
+                set name [name_of_next $command temp-*]
+                assert {[regexp "^$prefix\\d+-(\[0-9a-f\]{16})$suffix\$" $name _ secret]}
+                lappend names $secret
             }
+            assert {[lindex $names 0] ne [lindex $names 1]}
         }
     }
 }

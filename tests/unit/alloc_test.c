@@ -238,46 +238,6 @@ static void used_counts_all_threads_and_outlives_them(void **state) {
     assert_near(mem_used(), before);
 }
 
-static pthread_barrier_t barrier;
-
-static void *allocate_and_wait(void *arg) {
-    allocate_blocks(arg);
-    pthread_barrier_wait(&barrier);
-    pthread_barrier_wait(&barrier);
-    return free_blocks(arg);
-}
-
-static size_t used_at_fork;
-
-static void child_counts_on(void) {
-    if (llabs((long long)(mem_used() - used_at_fork)) > 8192) _exit(1);
-    static void *blocks[THREADS][BLOCKS];
-    run_threads(allocate_blocks, blocks); /* may reuse the memory of the threads that are gone */
-    run_threads(free_blocks, blocks);
-    if (llabs((long long)(mem_used() - used_at_fork)) > 8192) _exit(2);
-}
-
-static void forked_child_keeps_the_account_of_threads_it_has_not(void **state) {
-    (void)state;
-#ifdef __SANITIZE_THREAD__
-    skip(); /* ThreadSanitizer knows no child that starts threads */
-#endif
-    static void *blocks[THREADS][BLOCKS];
-    pthread_t threads[THREADS];
-    pthread_barrier_init(&barrier, NULL, THREADS + 1);
-    for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, allocate_and_wait, blocks[i]), 0);
-    }
-    pthread_barrier_wait(&barrier);
-    used_at_fork = mem_used();
-    int status = status_of_child(child_counts_on);
-    pthread_barrier_wait(&barrier);
-    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-    pthread_barrier_destroy(&barrier);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
 static pthread_key_t late_key;
 
 static void allocate_late(void *block) {
@@ -391,7 +351,6 @@ int main(void) {
         cmocka_unit_test(try_gives_null_for_what_cannot_be_had),
         cmocka_unit_test(running_out_reports_the_size_and_aborts),
         cmocka_unit_test(used_counts_all_threads_and_outlives_them),
-        cmocka_unit_test(forked_child_keeps_the_account_of_threads_it_has_not),
         cmocka_unit_test(destructors_of_other_modules_are_counted_too),
         cmocka_unit_test(statistics_agree_with_used),
 #ifndef PACKLIST_LIBC_MALLOC

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "persist/rdb_value.h"
+#include "persist/type_format.h"
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set.h"
@@ -17,6 +18,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -147,18 +149,45 @@ static struct keyref find(struct keyspace *keyspace) {
     return keyspace_find(keyspace, KEY);
 }
 
+enum form { IN_RDB, AS_COMMANDS, FORMS };
+
+static int compare_lines(const void *a, const void *b) {
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* The members of a captured sorted set may be in another order: sorts the lines of the commands. */
+static sds sort_lines(sds commands) {
+    size_t count = 0, len = sds_len(commands);
+    struct slice *lines = mem_alloc(len * sizeof(*lines));
+    for (const char *at = commands, *end; at < commands + len; at = end + 1) {
+        end = memchr(at, '\n', (size_t)(commands + len - at));
+        lines[count++] = slice_make(at, (size_t)(end + 1 - at));
+    }
+    qsort(lines, count, sizeof(*lines), compare_lines);
+    sds sorted = sds_new(SLICE(""));
+    for (size_t i = 0; i < count; i++) sorted = sds_append(sorted, lines[i]);
+    mem_free(lines);
+    sds_free(commands);
+    return sorted;
+}
+
 /* What is written of the entry, or of a capture. */
-static sds written(const struct entry *entry, enum value_type type, struct capture *capture) {
+static sds written(enum form form, const struct entry *entry, enum value_type type,
+                   struct capture *capture) {
     struct rdb_io io = rdb_io_new(NULL);
     struct rdb_writer writer;
     rdb_writer_start(&writer, rdb_io_sink(&io), true, false);
-    if (capture)
+    if (form == AS_COMMANDS && capture)
+        capture_write_commands(&writer, KEY, type, capture);
+    else if (form == AS_COMMANDS)
+        entry_write_commands(&writer, entry);
+    else if (capture)
         rdb_write_capture(&writer, type, capture);
     else
         rdb_write_value(&writer, entry);
     assert_true(rdb_writer_flush(&writer));
     rdb_writer_end(&writer);
-    return io.bytes;
+    return form == AS_COMMANDS ? sort_lines(io.bytes) : io.bytes;
 }
 
 /* --- Tests --- */
@@ -203,12 +232,13 @@ static void meet(struct keyref *ref, size_t i, enum fate fate) {
 }
 
 static void a_capture_is_written_as_the_value_was(void **state) {
-    for (size_t n = 0; n < TYPES * FATES; n++) {
-        size_t i = n / FATES, left = 0;
-        enum fate fate = (enum fate)(n % FATES);
+    for (size_t n = 0; n < TYPES * FATES * FORMS; n++) {
+        size_t i = n / FATES / FORMS, left = 0;
+        enum fate fate = (enum fate)(n / FORMS % FATES);
+        enum form form = (enum form)(n % FORMS);
         struct keyref ref = find(*state);
         types[i].add(&ref, 300000);
-        sds before = written(ref.entry, types[i].type, NULL);
+        sds before = written(form, ref.entry, types[i].type, NULL);
 
         size_t uncaptured = mem_used();
         struct capture *capture = value_capture(ref.entry, &left);
@@ -218,7 +248,7 @@ static void a_capture_is_written_as_the_value_was(void **state) {
         meet(&ref, i, fate);
         assert_int_equal(left > 0, fate != LEFT_ALONE);
         if (ref.entry) assert_true(value_check(ref.entry));
-        sds captured = written(NULL, types[i].type, capture);
+        sds captured = written(form, NULL, types[i].type, capture);
         assert_true(slice_equal(sds_slice(captured), sds_slice(before)));
 
         size_t reported = left;

@@ -12,7 +12,7 @@ from plots import Plots
 # growth and sds look different
 SECTIONS = ("cpu", "calls", "memory", "members", "connections", "stalls", "snapshots", "saving", "replication")
 AGAIN = ("run", "date", "commit", "busy with other things before the run")  # what is said of rows measured again
-EXTRAS = ("floor", "fork")  # of figures, beside the servers' labels; no peers
+EXTRAS = ("floor",)  # of figures, beside the servers' labels; no peers
 BUSY_SECONDS, BUSY_MOST = 2, 0.05
 EXACT = 0.02  # smaller differences between two figures mean nothing
 
@@ -145,8 +145,8 @@ def saving_section(results, labels):
         "latency is the time from then to the reply, of those that came due during the save. **Throughput** is "
         "that of clients that send as soon as they have their replies, before the save over during it. **Extra "
         "memory**: by how much the memory of the process, with the private memory of its child, grew at most, "
-        "as the kernel counts it. All threads and the child share the server's core. **fork**: Packlist with "
-        "`rdb-save-in-slices no`. The best round of each figure; less is better.\n"))
+        "as the kernel counts it. All threads and the child share the server's core. The best round of each figure; "
+        "less is better.\n"))
 
 
 def replication_section(results, labels):

@@ -4,9 +4,8 @@ import json
 import os
 import subprocess
 import time
-from dataclasses import dataclass
 
-from bench_servers import Server, ServerError
+from bench_servers import ServerError
 from measure import CLIENTS, empty, prepare
 
 CLIENTS_OF_RATE = 500           # so many that what comes due need not wait for a connection to be free
@@ -14,24 +13,6 @@ WARM_UP_SECONDS, BEFORE_SECONDS = 0.5, 1
 POLL_SECONDS = 0.01
 END_SECONDS = 60                # for what came due during the save to be answered
 BEFORE, DURING = "seconds per request before", "during"  # where clients send as soon as they have their replies
-
-
-@dataclass
-class Way:
-    """A server, and how it is made to save."""
-    label: str
-    server: Server
-    forks: bool = False  # Packlist, configured to: by default it does not
-
-    @contextlib.contextmanager
-    def chosen(self):
-        if self.forks:
-            self.server.client.call("CONFIG", "SET", "rdb-save-in-slices", "no")
-        try:
-            yield
-        finally:
-            if self.forks:
-                self.server.client.call("CONFIG", "SET", "rdb-save-in-slices", "yes")
 
 
 class Load:
@@ -83,7 +64,7 @@ def private(pid):
 
 
 def memory(server):
-    """Bytes that a server and its children have together: what they share is the server's."""
+    """Bytes that a server and its children (other servers fork) have together: what they share is the server's."""
     pid = server.process.pid
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         children = file.read().split()
@@ -104,23 +85,23 @@ def save(server, watch=lambda: None):
         raise ServerError("BGSAVE failed")
 
 
-def save_under_load(pace, way, rate, saving, watch=lambda: None):
+def save_under_load(pace, server, rate, saving, watch=lambda: None):
     """What pace.c measured before the save, and during it."""
-    way.server.wait_until_idle()
-    with way.chosen(), Load(pace, way.server.port, rate, saving.requests) as load:
+    server.wait_until_idle()
+    with Load(pace, server.port, rate, saving.requests) as load:
         time.sleep(WARM_UP_SECONDS)
         load.begin_phase()
         time.sleep(BEFORE_SECONDS)
         load.begin_phase()
-        save(way.server, watch)
+        save(server, watch)
         _, before, during = load.phases()
     return before, during
 
 
-def measure_times(pace, way, saving):
+def measure_times(pace, server, saving):
     """Figures of one save at the rate, and of one under as many requests as get answered."""
-    _, paced = save_under_load(pace, way, saving.rate, saving)
-    before, during = save_under_load(pace, way, 0, saving)
+    _, paced = save_under_load(pace, server, saving.rate, saving)
+    before, during = save_under_load(pace, server, 0, saving)
     if not during["requests"]:
         raise ServerError("answers nothing while it saves")
     rate = f"at {saving.rate:,}/s"
@@ -129,16 +110,16 @@ def measure_times(pace, way, saving):
             DURING: during["seconds"] / during["requests"]}
 
 
-def measure_memory(pace, way, saving):
+def measure_memory(pace, server, saving):
     """The figure of another save at the rate, as counting the memory disturbs the load."""
     samples = []
     with contextlib.suppress(ServerError):  # not every build knows it
-        way.server.client.call("MEMORY", "PURGE")  # what earlier saves have freed would be taken again
-    save_under_load(pace, way, saving.rate, saving, lambda: samples.append(memory(way.server)))
+        server.client.call("MEMORY", "PURGE")  # what earlier saves have freed would be taken again
+    save_under_load(pace, server, saving.rate, saving, lambda: samples.append(memory(server)))
     return {f"extra memory at {saving.rate:,}/s, MB": (max(samples) - samples[0]) / 1e6}
 
 
-def ways_to_save(servers, saving, progress):
+def filled(servers, saving, progress):
     """Those of the servers that could be filled, each with a snapshot to replace, as freeing a large file
     takes its time."""
     for server in servers:
@@ -149,25 +130,23 @@ def ways_to_save(servers, saving, progress):
         except ServerError as error:
             progress(f"{saving.name}: {server.label}: {error}", keep=True)
             continue
-        yield Way(server.label, server)
-        if server is servers[0]:
-            yield Way("fork", server, forks=True)
+        yield server
 
 
 def run_saving(servers, saving, rounds, pace, progress):
-    """Name of a figure -> label, or "fork" for the first server when it is made to fork -> the figure, in the
-    best round, as what else goes on in the machine only adds; memory is measured once."""
+    """Name of a figure -> label -> the figure, in the best round, as what else goes on in the machine only adds; memory
+    is measured once."""
     turns = [(f"round {number} of {rounds}", measure_times) for number in range(1, rounds + 1)]
-    ways, best = list(ways_to_save(servers, saving, progress)), {}
+    able, best = list(filled(servers, saving, progress)), {}
     for what, measure in [*turns, ("memory", measure_memory)]:
-        for way in ways:
-            progress(f"{saving.name}: {what}, {way.label}")
+        for server in able:
+            progress(f"{saving.name}: {what}, {server.label}")
             try:
-                for name, figure in measure(pace, way, saving).items():
+                for name, figure in measure(pace, server, saving).items():
                     known = best.setdefault(name, {server.label: None for server in servers})
-                    known[way.label] = min(figure, known.get(way.label) or figure)
+                    known[server.label] = min(figure, known.get(server.label) or figure)
             except (OSError, ServerError) as error:
-                progress(f"{saving.name}: {way.label}: {error}", keep=True)
+                progress(f"{saving.name}: {server.label}: {error}", keep=True)
     for server in servers:
         empty(server)
     before, during = best.pop(BEFORE, {}), best.pop(DURING, {})

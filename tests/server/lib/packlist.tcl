@@ -16,7 +16,6 @@
 #   wait_until {condition} ?ms?     until an expression holds; throws when it does not in time
 #   info_field name                 a field of INFO
 #   at_once body                    the server does not run meanwhile; then all that was sent to it is there at once
-#   kill_child                      waits until the current server has forked a process, and kills that
 #   with_config {name value …} body CONFIG SETs for the body, and back
 #   assert_equal actual expected    and assert {condition}, assert_match pattern actual: for checks of several steps
 #   error_of body                   the text of the error that a body ends in
@@ -242,10 +241,6 @@ proc at_once {body} {
     } finally {
         exec kill -CONT [$::current_server pid]
     }
-}
-
-proc kill_child {} {
-    wait_until {![catch {exec pkill -KILL -P [$::current_server pid]}]}
 }
 
 proc elapsed_ms {body} {
