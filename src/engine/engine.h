@@ -107,10 +107,10 @@ struct engine {
     bool skip_checksums;   /* DEBUG SET-SKIP-CHECKSUM-VALIDATION */
     bool debug_in_scripts; /* DEBUG SET-DISABLE-DENY-SCRIPTS */
 
-    struct lazyfree *lazyfree; /* engine/lazyfree.h */
-    struct flushes *flushes;   /* execute/flush.h */
-    struct expire *expire;     /* memory/expire.h */
-    struct evict *evict;       /* memory/evict.h */
+    struct lazyfree *lazyfree;   /* engine/lazyfree.h */
+    struct flushes *flushes;     /* execute/flush.h */
+    struct expire_cycle *expire; /* memory/expire.h */
+    struct evict *evict;         /* memory/evict.h */
     struct checks checks;
     struct unknown_commands *unknown_commands; /* engine/unknown_commands.h */
     struct data_lock *data_lock;               /* snapshot/data_lock.h */
@@ -119,7 +119,7 @@ struct engine {
     struct supervisor *supervisor;             /* server/supervisor.h */
     struct listeners *listeners;               /* server/listeners.h */
     struct cron *cron;                         /* server/cron.h */
-    struct shutdown *shutdown;                 /* server/shutdown.h */
+    struct shutdown_state *shutdown;           /* server/shutdown.h */
 };
 
 #endif

@@ -36,7 +36,7 @@ static struct expire_places *places_of(const struct engine *engine) {
     return engine->is_replica ? &engine->expire->of_replica : &engine->expire->of_databases;
 }
 
-static struct expire_search *current(const struct expire *cycle) {
+static struct expire_search *current(const struct expire_cycle *cycle) {
     return &cycle->places->list[cycle->places->at];
 }
 
@@ -51,7 +51,7 @@ static struct expire_places places_new(int count) {
 }
 
 void expire_start(struct engine *engine, int databases) {
-    struct expire *cycle = engine->expire;
+    struct expire_cycle *cycle = engine->expire;
     assert(!cycle->timer && databases > 0);
     cycle->is_active = true;
     cycle->timer = net_timer_new(engine->net, on_timer, engine);
@@ -97,7 +97,7 @@ static uint64_t batch_size(struct engine *engine, size_t expiring) {
 /* --- The round --- */
 
 static void begin_round(struct engine *engine, int64_t now_us) {
-    struct expire *cycle = engine->expire;
+    struct expire_cycle *cycle = engine->expire;
     int64_t elapsed_us = now_us - cycle->begun_us, period_us = 1000000 / engine->config.hz;
     if (elapsed_us > period_us) elapsed_us = period_us;
     cycle->running = true;
@@ -114,7 +114,7 @@ static void add(struct expire_tally *sum, struct expire_tally tally) {
     sum->expired += tally.expired;
 }
 
-static void end_batch(struct expire *cycle) {
+static void end_batch(struct expire_cycle *cycle) {
     add(&cycle->found[current(cycle)->kind], cycle->batch);
     cycle->batch = (struct expire_tally){0};
 }
@@ -141,14 +141,14 @@ static void end_round(struct engine *engine) {
 }
 
 static void next_place(struct engine *engine) {
-    struct expire *cycle = engine->expire;
+    struct expire_cycle *cycle = engine->expire;
     cycle->places->at = (cycle->places->at + 1) % cycle->places->count;
     if (--cycle->remaining == 0) end_round(engine);
 }
 
 /* Returns whether this round has finished the current place. */
 static bool is_place_done(struct engine *engine) {
-    struct expire *cycle = engine->expire;
+    struct expire_cycle *cycle = engine->expire;
     size_t count = expire_search_count(engine, current(cycle));
     if (count == 0) return true;
     if (cycle->batch.visited < batch_size(engine, count)) return false;
@@ -159,7 +159,7 @@ static bool is_place_done(struct engine *engine) {
 
 /* Searches until the round or the stretch ends. */
 static void cycle_stretch(struct engine *engine, uint64_t start) {
-    struct expire *cycle = engine->expire;
+    struct expire_cycle *cycle = engine->expire;
     while (cycle->running) {
         while (!is_place_done(engine)) {
             for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++)
@@ -178,7 +178,7 @@ static bool is_off(const struct engine *engine) {
 }
 
 bool expire_step(struct engine *engine) {
-    struct expire *cycle = engine->expire;
+    struct expire_cycle *cycle = engine->expire;
     if (!cycle->running) return false;
     if (is_off(engine) || cycle->places != places_of(engine)) {
         cycle->running = false;

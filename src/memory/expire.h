@@ -17,7 +17,7 @@ struct expire_places {
     int at; /* in the list: the current one */
 };
 
-struct expire {
+struct expire_cycle {
     bool is_active;                    /* DEBUG SET-ACTIVE-EXPIRE */
     struct net_timer *timer;           /* starts a round before the next tick */
     struct expire_places of_databases; /* two for each database */

@@ -55,7 +55,7 @@ void server_release_replies(struct engine *engine) {
 
 /* Continues background work that a timer has begun, one step per loop iteration, and resumes
  * sessions until none is left. Returns whether the loop may sleep: true when all work is done. */
-static bool before_poll(void *arg) {
+static bool end_iteration(void *arg) {
     struct engine *engine = arg;
     bool more = expire_step(engine);
     more |= evict_step(engine);
@@ -71,7 +71,7 @@ static bool before_poll(void *arg) {
 }
 
 /* A script is busy: replicas get what was changed before it, and PINGs. */
-static void on_nested_step(void *arg) {
+static void keep_replicas_alive(void *arg) {
     struct engine *engine = arg;
     engine_update_clock(engine);
     replication_tick(engine);
@@ -119,7 +119,7 @@ bool server_start(struct engine *engine, sds *error) {
     link_prepare(engine);
     make_keyspaces(engine);
     functions_init(engine->functions);
-    engine->publish_event = publish_event;
+    engine->publish_event = publish_keyspace_event;
     engine->lazyfree = lazyfree_new(engine->net, engine, flush_freed, incremental_keep_entry);
     engine->empty_keyspace = incremental_flush_keyspace;
     session_list_init(&engine->clients->sessions);
@@ -134,8 +134,8 @@ bool server_start(struct engine *engine, sds *error) {
     if (!data_lock_at_start(engine, error)) return false;
     save_start(engine);
     aof_init(engine);
-    net_on_before_poll(engine->net, before_poll, engine);
-    nested_poll_on_step(engine->net, on_nested_step, engine);
+    net_on_before_poll(engine->net, end_iteration, engine);
+    nested_poll_on_step(engine->net, keep_replicas_alive, engine);
     if (!net_on_signal(engine->net, SIGTERM, on_signal, engine) ||
         !net_on_signal(engine->net, SIGINT, on_signal, engine))
         return fail(error, "cannot watch for signals");

@@ -41,14 +41,14 @@ struct server_state {
     struct latency_monitor latency;
     struct unknown_commands unknown_commands;
     struct flushes flushes;
-    struct expire expire;
+    struct expire_cycle expire;
     struct evict evict;
     struct data_lock data_lock;
     struct process_title title;
     struct oom_score oom_score;
     struct supervisor supervisor;
     struct cron cron;
-    struct shutdown shutdown;
+    struct shutdown_state shutdown;
 };
 
 /* Makes the engine of a zeroed state point to its parts, and returns it, valid as long as the state

@@ -15,7 +15,7 @@
 struct call;
 struct engine;
 
-struct shutdown {
+struct shutdown_state {
     /* For replicas. */
     struct shutdown_wait {
         int64_t deadline_ms; /* steady_ms; 0 = it does not wait */

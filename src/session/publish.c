@@ -108,7 +108,8 @@ static void publish_about(struct engine *engine, const char *about, int database
     sds_free(channel);
 }
 
-void publish_event(struct engine *engine, int database, const char *event, struct slice key) {
+void publish_keyspace_event(struct engine *engine, int database, const char *event,
+                            struct slice key) {
     if (!pubsub_has_listeners(&engine->clients->pubsub)) return;
     int64_t flags = engine->config.notify_keyspace_events;
     struct slice name = slice_of_cstr(event);

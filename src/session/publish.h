@@ -18,7 +18,8 @@ size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channe
 
 /* Publishes an event of a key to the channels that notify-keyspace-events selects (K, E). The
  * caller has checked that it selects the class of the event. */
-void publish_event(struct engine *engine, int database, const char *event, struct slice key);
+void publish_keyspace_event(struct engine *engine, int database, const char *event,
+                            struct slice key);
 
 /* Adds or ends a subscription of the session. Returns false when there was one, or none, already.
  * O(1). */
