@@ -300,8 +300,9 @@ static sds append_stats(struct engine *engine, sds out) {
                             "client_output_buffer_limit_disconnections:%llu\r\n"
                             "reply_buffer_shrinks:0\r\n"
                             "reply_buffer_expands:0\r\n",
-                            migrate_kept_count(), own_expiry_count(engine), (llu)stats->unexpected_errors,
-                            (llu)stats->errors, (llu)stats->reads, (llu)stats->replies_written,
+                            engine->migrate_kept->count, own_expiry_count(engine),
+                            (llu)stats->unexpected_errors, (llu)stats->errors, (llu)stats->reads,
+                            (llu)stats->replies_written,
                             (llu)stats->query_buffer_limit_disconnections,
                             (llu)stats->output_buffer_limit_disconnections);
     out = append_loop_stats(engine, out);

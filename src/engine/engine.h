@@ -118,6 +118,7 @@ struct engine {
     struct oom_score *oom_score;               /* process/oom_score.h */
     struct supervisor *supervisor;             /* server/supervisor.h */
     struct listeners *listeners;               /* server/listeners.h */
+    struct migrate_kept *migrate_kept;         /* server/migrate.h */
     struct cron *cron;                         /* server/cron.h */
     struct shutdown_state *shutdown;           /* server/shutdown.h */
 };

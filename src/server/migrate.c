@@ -24,6 +24,7 @@
  * itself, while a loop of its own serves a connection that is not kept. */
 #define _GNU_SOURCE /* for memmem */
 #include "server/migrate.h"
+
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/hash.h"
@@ -45,7 +46,6 @@ enum {
     LINE_MAX_LEN = 4096, /* bytes of a reply's line that are read without its end */
     WINDOW = 256 * 1024, /* bytes sent without an answer before a key must wait */
     TICKS = 8,           /* of the timer in one timeout */
-    KEPT_MAX = 16,       /* connections */
     KEPT_MS = 10000
 };
 
@@ -53,17 +53,12 @@ enum {
 struct target {
     sds host;
     int port;
-    uint64_t identity;      /* a number for the credentials with which it was opened; 0: none */
-    int64_t database;       /* selected there; -1: unknown */
-    int64_t used_ms;        /* when it was last kept */
-    struct migration *user; /* its owner; NULL while it is kept */
+    uint64_t identity;         /* a number for the credentials with which it was opened; 0: none */
+    int64_t database;          /* selected there; -1: unknown */
+    int64_t used_ms;           /* when it was last kept */
+    struct migration *user;    /* its owner; NULL while it is kept */
+    struct migrate_kept *kept; /* where it is kept, or NULL */
 };
-
-/* The kept connections, the oldest first. */
-static struct {
-    struct target *targets[KEPT_MAX];
-    size_t count;
-} kept;
 
 /* A key that is moved. */
 struct moving {
@@ -122,52 +117,54 @@ static struct conn *conn_of(const struct migration *migration) {
 
 /* --- Kept connections --- */
 
-static struct target *take(size_t index) {
-    struct target *target = kept.targets[index];
-    kept.count--;
-    memmove(&kept.targets[index], &kept.targets[index + 1],
-            (kept.count - index) * sizeof(kept.targets[0]));
-    return target;
+static void take(struct target *target) {
+    struct migrate_kept *kept = target->kept;
+    size_t index = 0;
+    while (kept->targets[index] != target) index++;
+    kept->count--;
+    memmove(&kept->targets[index], &kept->targets[index + 1],
+            (kept->count - index) * sizeof(kept->targets[0]));
+    target->kept = NULL;
 }
 
 /* Takes a kept connection to the target; NULL when there is none. Only one of the same identity, so
  * that a client cannot use another one's password. */
-static struct target *take_kept(const struct target *wanted) {
-    for (size_t i = 0; i < kept.count; i++) {
-        const struct target *target = kept.targets[i];
-        if (target->port == wanted->port && target->identity == wanted->identity &&
-            slice_equal(sds_slice(target->host), sds_slice(wanted->host)))
-            return take(i);
+static struct target *take_kept(struct migrate_kept *kept, const struct target *wanted) {
+    for (size_t i = 0; i < kept->count; i++) {
+        struct target *target = kept->targets[i];
+        if (target->port != wanted->port || target->identity != wanted->identity ||
+            !slice_equal(sds_slice(target->host), sds_slice(wanted->host)))
+            continue;
+        take(target);
+        return target;
     }
     return NULL;
 }
 
 /* Closes the connection, kept or not. */
 static void close_target(struct target *target) {
-    for (size_t i = 0; i < kept.count; i++)
-        if (kept.targets[i] == target) take(i);
+    if (target->kept) take(target);
     sds_free(target->host);
     conn_close(conn_of_session(target));
 }
 
 static void keep(struct engine *engine, struct target *target) {
-    if (kept.count == KEPT_MAX) close_target(kept.targets[0]);
+    struct migrate_kept *kept = engine->migrate_kept;
+    if (kept->count == MIGRATE_KEPT_MAX) close_target(kept->targets[0]);
     target->user = NULL;
     target->used_ms = engine->steady_ms;
-    kept.targets[kept.count++] = target;
+    target->kept = kept;
+    kept->targets[kept->count++] = target;
 }
 
 void migrate_tick(struct engine *engine) {
-    while (kept.count > 0 && engine->steady_ms - kept.targets[0]->used_ms > KEPT_MS)
-        close_target(kept.targets[0]);
+    struct migrate_kept *kept = engine->migrate_kept;
+    while (kept->count > 0 && engine->steady_ms - kept->targets[0]->used_ms > KEPT_MS)
+        close_target(kept->targets[0]);
 }
 
-size_t migrate_kept_count(void) {
-    return kept.count;
-}
-
-void migrate_stop(void) {
-    while (kept.count > 0) close_target(kept.targets[0]);
+void migrate_stop(struct migrate_kept *kept) {
+    while (kept->count > 0) close_target(kept->targets[0]);
 }
 
 /* --- Arguments --- */
@@ -414,7 +411,8 @@ static void talk(struct migration *migration, struct call *call) {
 
 /* Takes a kept connection, or begins to open a new one. */
 static void connect_target(struct migration *migration, struct call *call) {
-    if (migration->session) migration->target = take_kept(&migration->wanted);
+    if (migration->session)
+        migration->target = take_kept(migration->engine->migrate_kept, &migration->wanted);
     migration->may_be_stale = migration->target;
     migration->idle_ticks = 0;
     if (migration->target) {

@@ -6,14 +6,20 @@
 #include <stddef.h>
 
 struct engine;
+struct target;
+
+enum { MIGRATE_KEPT_MAX = 16 };
+
+/* The kept connections, the oldest first. */
+struct migrate_kept {
+    struct target *targets[MIGRATE_KEPT_MAX];
+    size_t count;
+};
 
 /* Closes those that were not used for ten seconds; called by cron. */
 void migrate_tick(struct engine *engine);
 
-/* Returns their number. */
-size_t migrate_kept_count(void);
-
 /* Closes all of them. No client may wait any more. */
-void migrate_stop(void);
+void migrate_stop(struct migrate_kept *kept);
 
 #endif

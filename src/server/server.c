@@ -172,7 +172,7 @@ void server_stop(struct engine *engine) {
     blocking_free(engine->blocking);
     watches_free(engine->watches);
     monitors_free(&engine->clients->monitors);
-    migrate_stop();
+    migrate_stop(engine->migrate_kept);
     own_expiry_forget_all(engine);
     functions_free(engine->functions);
     scripts_free(engine->scripts);

@@ -15,6 +15,7 @@
 #include "process/process_title.h"
 #include "replication/replication.h"
 #include "server/cron.h"
+#include "server/migrate.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "session/clients.h"
@@ -48,6 +49,7 @@ struct server_state {
     struct oom_score oom_score;
     struct supervisor supervisor;
     struct cron cron;
+    struct migrate_kept migrate_kept;
     struct shutdown_state shutdown;
 };
 
@@ -75,6 +77,7 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.oom_score = &state->oom_score;
     state->engine.supervisor = &state->supervisor;
     state->engine.cron = &state->cron;
+    state->engine.migrate_kept = &state->migrate_kept;
     state->engine.shutdown = &state->shutdown;
     return &state->engine;
 }
