@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
-#include "memory/expire.h"
+#include "reclaim/expire.h"
 #include "replication/link.h"
 #include "replication/link_report.h"
 #include "replication/replication.h"

@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "engine/own_expiry.h"
-#include "memory/evict.h"
+#include "reclaim/evict.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
 #include "script/function_language.h"

@@ -1,8 +1,8 @@
 /* aof: the append-only file. The server appends every change to it as a command
- * (log/command_log.h), and runs these commands again at the next start.
+ * (journal/command_log.h), and runs these commands again at the next start.
  *
  * Each loop iteration writes its commands with one system call before it sends the replies
- * (log/reply_gate.h). The directive appendfsync says when fdatasync follows: before the replies
+ * (journal/reply_gate.h). The directive appendfsync says when fdatasync follows: before the replies
  * (always), in a thread once a second (everysec), or never (no). Bytes that cannot be written stay
  * in memory; the server tries again once a second and refuses commands that write
  * (RESTRICTED_UNWRITTEN).
@@ -12,7 +12,7 @@
 #define PACKLIST_AOF_AOF_H
 
 #include "base/sds.h"
-#include "log/command_log.h"
+#include "journal/command_log.h"
 #include "persist/aof_manifest.h"
 #include "resp/reply.h"
 

@@ -2,7 +2,7 @@
  * the invariants are drawn in ds/recordtable_internal.h. */
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "base/prefetch.h"
 #include "ds/recordtable_internal.h"
 

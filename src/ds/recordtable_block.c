@@ -1,7 +1,7 @@
 /* Blocks of records: reading and changing them. */
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "base/prefetch.h"
 #include "base/word_bytes.h"
 #include "ds/recordtable_internal.h"

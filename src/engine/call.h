@@ -224,7 +224,7 @@ bool call_replaces_in_pool(struct engine *engine, const struct entry *entry);
  * database of the call. */
 void call_notify(struct call *call, enum event_class class, const char *event, struct slice key);
 
-/* --- What goes to the command log (log/command_log.h) --- */
+/* --- What goes to the command log (journal/command_log.h) --- */
 
 /* Appends a command to the command log: for the executor. Where argv[0] is the name as the client
  * sent it, the log gets the command's own name: it may have been renamed. */

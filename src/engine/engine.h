@@ -11,8 +11,8 @@
 #include "config/config.h"
 #include "engine/checks.h"
 #include "engine/put_off.h"
-#include "log/command_log.h"
-#include "log/reply_gate.h"
+#include "journal/command_log.h"
+#include "journal/reply_gate.h"
 #include "stats/stats.h"
 #include "store/eviction.h"
 
@@ -109,15 +109,15 @@ struct engine {
 
     struct lazyfree *lazyfree;   /* engine/lazyfree.h */
     struct flushes *flushes;     /* execute/flush.h */
-    struct expire_cycle *expire; /* memory/expire.h */
-    struct evict *evict;         /* memory/evict.h */
+    struct expire_cycle *expire; /* reclaim/expire.h */
+    struct evict *evict;         /* reclaim/evict.h */
     struct checks checks;
     struct unknown_commands *unknown_commands; /* engine/unknown_commands.h */
     struct data_lock *data_lock;               /* snapshot/data_lock.h */
-    struct process_title *title;               /* process/process_title.h */
-    struct oom_score *oom_score;               /* process/oom_score.h */
+    struct process_title *title;               /* server/os_title.h */
+    struct oom_score *oom_score;               /* server/os_oom_score.h */
     struct supervisor *supervisor;             /* server/supervisor.h */
-    struct listeners *listeners;               /* server/listeners.h */
+    struct listeners *listeners;               /* server/endpoints.h */
     struct migrate_kept *migrate_kept;         /* server/migrate.h */
     struct cron *cron;                         /* server/cron.h */
     struct shutdown_state *shutdown;           /* server/shutdown.h */

@@ -5,7 +5,7 @@
  * remembers the names of its own ones: a name with the databases in which it is such a key.
  *
  * A name that is remembered may be out of date: the key may be gone, or never expire any more. The
- * search for expired keys (memory/expire.c) then forgets it. A key to which the primary gave an
+ * search for expired keys (reclaim/expire.c) then forgets it. A key to which the primary gave an
  * expiry since is not remembered.
  *
  * A server that is not a replica, or whose clients may not write, remembers nothing. */

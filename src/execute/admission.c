@@ -7,7 +7,7 @@
 #include "engine/transaction.h"
 #include "engine/unknown_commands.h"
 #include "execute/execute.h"
-#include "memory/evict.h"
+#include "reclaim/evict.h"
 #include "resp/reply.h"
 #include "session/pause.h"
 #include "session/session.h"

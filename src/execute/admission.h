@@ -10,7 +10,7 @@
 #include "base/slice.h"
 #include "engine/call.h"
 #include "engine/engine.h"
-#include "log/command_log.h"
+#include "journal/command_log.h"
 #include "resp/reply.h"
 #include "session/session.h"
 #include "table/command.h"

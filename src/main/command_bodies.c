@@ -1,10 +1,10 @@
 #include "main/command_bodies.h"
 
 #include "admin/admin_commands.h"
-#include "client/client_commands.h"
 #include "commands/commands.h"
 #include "execute/execute_commands.h"
 #include "replication/replication_commands.h"
+#include "requests/client_commands.h"
 #include "script/script_commands.h"
 #include "server/server_commands.h"
 

@@ -12,7 +12,6 @@
 #include "net/conn.h"
 #include "net/dial.h"
 #include "net/net.h"
-#include "process/oom_score.h"
 #include "session/clients.h"
 #include "session/pause.h"
 #include "session/session.h"
@@ -492,7 +491,6 @@ static void link_free(struct link *link) {
 static void note_role(struct engine *engine) {
     replication_set_role(engine, link_of(engine) != NULL);
     link_restrict(engine);
-    oom_score_apply(engine);
 }
 
 static void follow(struct engine *engine, struct slice host, int port) {

@@ -19,7 +19,7 @@
 #define PACKLIST_REPLICATION_REPLICATION_H
 
 #include "base/slice.h"
-#include "log/command_log.h"
+#include "journal/command_log.h"
 #include "replication/backlog.h"
 #include "replication/failover.h"
 #include "replication/full_sync.h"

@@ -4,7 +4,7 @@
 #include "engine/functions.h"
 #include "execute/admission.h"
 #include "lua/machine.h"
-#include "memory/evict.h"
+#include "reclaim/evict.h"
 #include "script/script.h"
 #include "script/script_busy.h"
 #include "script/shebang.h"

@@ -6,12 +6,13 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
-#include "memory/evict.h"
-#include "memory/expire.h"
 #include "net/net.h"
 #include "net/pool.h"
+#include "reclaim/evict.h"
+#include "reclaim/expire.h"
 #include "replication/replication.h"
 #include "server/migrate.h"
+#include "server/os_oom_score.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "session/client_limits.h"
@@ -107,6 +108,7 @@ static void tick(void *arg) {
     migrate_tick(engine);
     replication_tick(engine);
     supervisor_tick(engine);
+    oom_score_tick(engine);
     shutdown_try_pending(engine);
     if (engine->restrictions & RESTRICTED_LOADING) return;
     expire_tick(engine);

@@ -27,7 +27,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "base/number.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"

@@ -22,7 +22,7 @@ struct clients {
     struct reply frames[2]; /* of the message that is being published: RESP2, RESP3 */
     struct pause pause;
     size_t limited_memory;                           /* session/client_memory.h */
-    void (*retire_session)(struct session *session); /* at its end: client/session_input.h */
+    void (*retire_session)(struct session *session); /* at its end: requests/session_input.h */
     void (*primary_closed)(struct session *session); /* SESSION_PRIMARY, likewise */
     struct session *primary;   /* the link to the server's primary while it is listed, or NULL */
     struct resp_parser parser; /* for all sessions that are not inside a request */

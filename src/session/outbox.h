@@ -13,9 +13,9 @@
  * here alone.
  *
  * All that one loop iteration holds for a connection leaves with one system call when the iteration
- * ends. Output is held in three cases: the reply gate holds it back (log/reply_gate.h), the session
- * has no open outbox or is served because another one has changed its key, or the replies may wait
- * for those to other clients (outbox_close_late). */
+ * ends. Output is held in three cases: the reply gate holds it back (journal/reply_gate.h), the
+ * session has no open outbox or is served because another one has changed its key, or the replies
+ * may wait for those to other clients (outbox_close_late). */
 #ifndef PACKLIST_SESSION_OUTBOX_H
 #define PACKLIST_SESSION_OUTBOX_H
 

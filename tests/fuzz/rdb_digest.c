@@ -1,6 +1,6 @@
 #include "fuzz/rdb_digest.h"
 
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "base/number.h"
 #include "types/hash.h"
 #include "types/list.h"

@@ -1,6 +1,6 @@
 /* The commands that may stand in append-only files. */
-#include "client/client_commands.h"
 #include "main/command_bodies.h"
+#include "requests/client_commands.h"
 #include "server/server_commands.h"
 #include "table/command.h"
 #include "table/families.h"

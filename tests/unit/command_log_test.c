@@ -1,6 +1,6 @@
 /* The command log as its readers see it, and the reply gate on its offsets. */
-#include "log/command_log.h"
-#include "log/reply_gate.h"
+#include "journal/command_log.h"
+#include "journal/reply_gate.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "unit/in_range.h"
 
 #include <setjmp.h>

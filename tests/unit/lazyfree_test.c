@@ -2,7 +2,7 @@
 #include "engine/lazyfree.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "net/net.h"
 #include "net/pool.h"
 #include "types/list.h"

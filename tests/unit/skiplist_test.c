@@ -2,7 +2,7 @@
 #include "ds/skiplist.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "ds/skiplist_capture.h"
 #include "ds/skiplist_internal.h"
 #include "unit/in_range.h"

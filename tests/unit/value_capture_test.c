@@ -2,7 +2,7 @@
 #include "ds/capture.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "types/hash.h"

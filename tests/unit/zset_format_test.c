@@ -1,6 +1,6 @@
 /* Sorted sets in files: payloads that servers have made are read, ours come back, damaged ones are
  * refused. */
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 #include "base/number.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"

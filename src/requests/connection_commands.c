@@ -1,0 +1,186 @@
+/* connection_commands: PING, ECHO, AUTH, HELLO and the other commands that concern the client's
+ * connection. */
+#include "base/version.h"
+#include "engine/engine.h"
+#include "engine/transaction.h"
+#include "requests/client_commands.h"
+#include "resp/reply.h"
+#include "session/monitor.h"
+#include "session/publish.h"
+#include "session/session.h"
+
+/* As a message, for a client that listens to channels in RESP2. */
+static void ping_listener(struct call *call) {
+    reply_array(call->reply, 2);
+    reply_bulk_cstr(call->reply, "pong");
+    reply_bulk(call->reply, call->argc == 2 ? call->argv[1] : SLICE(""));
+}
+
+void ping_command(struct call *call) {
+    if (call->argc > 2)
+        call_wrong_arity(call);
+    else if (call_session(call)->flags & SESSION_SUBSCRIBED && call_session(call)->protocol == 2)
+        ping_listener(call);
+    else if (call->argc == 2)
+        reply_bulk(call->reply, call->argv[1]);
+    else
+        reply_status(call->reply, SLICE("PONG"));
+}
+
+void echo_command(struct call *call) {
+    reply_bulk(call->reply, call->argv[1]);
+}
+
+void select_command(struct call *call) {
+    int64_t database;
+    if (!call_integer_in(call, 1, INT32_MIN, INT32_MAX, &database, NULL)) return;
+    if (database < 0 || database >= call->engine->config.databases) {
+        call_bad_database(call);
+        return;
+    }
+    call->requester->database = (int32_t)database;
+    reply_ok(call->reply);
+}
+
+void quit_command(struct call *call) {
+    reply_ok(call->reply);
+    session_close_after_reply(call_session(call));
+}
+
+void reset_command(struct call *call) {
+    struct session *session = call_session(call);
+    const uint32_t replies =
+        SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT | SESSION_NEEDS_AUTH;
+    transaction_end(session);
+    monitor_leave(session);
+    publish_leave(session);
+    session->flags &= ~replies;
+    if (sds_len(call->engine->config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
+    session->marks &= (uint8_t)~SESSION_NO_EVICT;
+    session->requester.leaves_no_marks = false;
+    session->requester.database = 0;
+    session->protocol = 2;
+    call->reply->protocol = 2;
+    session_set_name(session, SLICE(""));
+    reply_status(call->reply, SLICE("RESET"));
+}
+
+/* --- Authentication --- */
+
+/* Compares in a time that does not depend on how many bytes of the password are right. */
+static bool same_secret(struct slice given, struct slice secret) {
+    unsigned char difference = given.len != secret.len;
+    for (size_t i = 0; i < given.len; i++)
+        difference |= (unsigned char)(given.ptr[i] ^ (i < secret.len ? secret.ptr[i] : 0xFF));
+    return difference == 0;
+}
+
+/* The only user is "default"; without requirepass any password is right for it. */
+static bool authenticate(struct call *call, struct slice user, struct slice password) {
+    struct engine *engine = call->engine;
+    struct slice secret = sds_slice(engine->config.requirepass);
+    bool known = slice_equal(user, SLICE("default"));
+    if (!known || (secret.len > 0 && !same_secret(password, secret))) {
+        engine->stats.authentications_failed++;
+        reply_error(call->reply, "WRONGPASS invalid username-password pair or user is disabled.");
+        return false;
+    }
+    call_session(call)->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+    return true;
+}
+
+void auth_command(struct call *call) {
+    if (call->argc > 3) {
+        call_syntax_error(call);
+        return;
+    }
+    if (call->argc == 2 && sds_len(call->engine->config.requirepass) == 0) {
+        reply_error(call->reply, "ERR AUTH <password> called without any password configured for "
+                                 "the default user. Are you sure your configuration is correct?");
+        return;
+    }
+    struct slice user = call->argc == 3 ? call->argv[1] : SLICE("default");
+    if (authenticate(call, user, call->argv[call->argc - 1])) reply_ok(call->reply);
+}
+
+/* --- HELLO --- */
+
+static void answer_hello(struct call *call) {
+    struct reply *reply = call->reply;
+    reply_map(reply, 9);
+    reply_bulk_cstr(reply, "server");
+    reply_bulk_cstr(reply, "redis");
+    reply_bulk_cstr(reply, "version");
+    reply_bulk_cstr(reply, PACKLIST_REDIS_VERSION);
+    reply_bulk_cstr(reply, "proto");
+    reply_integer(reply, reply->protocol);
+    reply_bulk_cstr(reply, "id");
+    reply_integer(reply, (int64_t)call_session(call)->id);
+    reply_bulk_cstr(reply, "mode");
+    reply_bulk_cstr(reply, "standalone");
+    reply_bulk_cstr(reply, "role");
+    reply_bulk_cstr(reply, call->engine->is_replica ? "replica" : "master");
+    reply_bulk_cstr(reply, "modules");
+    reply_array(reply, 0);
+    reply_bulk_cstr(reply, "server_name");
+    reply_bulk_cstr(reply, "packlist");
+    reply_bulk_cstr(reply, "packlist_version");
+    reply_bulk_cstr(reply, PACKLIST_VERSION);
+}
+
+/* HELLO's options. All are checked before any takes effect. */
+struct hello {
+    struct slice user;
+    struct slice password;
+    struct slice name;
+    bool has_auth;
+    bool has_name;
+};
+
+static bool parse_hello(struct call *call, struct hello *hello) {
+    for (size_t i = 2; i < call->argc; i++) {
+        size_t more = call->argc - i - 1;
+        if (slice_is(call->argv[i], "auth") && more >= 2) {
+            hello->has_auth = true;
+            hello->user = call->argv[i + 1];
+            hello->password = call->argv[i + 2];
+            i += 2;
+        } else if (slice_is(call->argv[i], "setname") && more >= 1) {
+            hello->has_name = true;
+            hello->name = call->argv[++i];
+            if (session_check_name(call, hello->name, "Client names")) continue;
+            return false;
+        } else {
+            reply_error_format(call->reply, "ERR Syntax error in HELLO option '%.*s'",
+                               slice_precision(call->argv[i]), call->argv[i].ptr);
+            return false;
+        }
+    }
+    return true;
+}
+
+void hello_command(struct call *call) {
+    int64_t protocol = call_session(call)->protocol;
+    if (call->argc > 1 &&
+        !call_integer_in(call, 1, INT64_MIN, INT64_MAX, &protocol,
+                         "ERR Protocol version is not an integer or out of range"))
+        return;
+    if (protocol < 2 || protocol > 3) {
+        reply_error(call->reply, "NOPROTO unsupported protocol version");
+        return;
+    }
+    struct hello hello = {0};
+    if (!parse_hello(call, &hello)) return;
+    if (hello.has_auth && !authenticate(call, hello.user, hello.password)) return;
+    if (call_session(call)->flags & SESSION_NEEDS_AUTH) {
+        reply_error(call->reply,
+                    "NOAUTH HELLO must be called with the client already authenticated, otherwise "
+                    "the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the "
+                    "client and select the RESP protocol version at the same time");
+        return;
+    }
+    if (hello.has_name) session_set_name(call_session(call), hello.name);
+    call_session(call)->protocol = (uint8_t)protocol;
+    call->reply->protocol = (int)protocol;
+    answer_hello(call);
+}

@@ -1,0 +1,193 @@
+/* pubsub_commands: the SUBSCRIBE and UNSUBSCRIBE commands, PUBLISH, SPUBLISH, PUBSUB. */
+#include "base/glob.h"
+#include "engine/engine.h"
+#include "replication/replication.h"
+#include "requests/client_commands.h"
+#include "resp/reply.h"
+#include "session/clients.h"
+#include "session/outbox.h"
+#include "session/publish.h"
+#include "session/session.h"
+#include "table/command.h"
+
+/* --- SUBSCRIBE, UNSUBSCRIBE --- */
+
+/* Returns where to write confirmations. These are messages, not replies, so they are sent even if
+ * the client does not want replies. */
+static struct reply *confirmations(struct call *call) {
+    struct session *session = call_session(call);
+    if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP))) return call->reply;
+    return outbox_messages(session);
+}
+
+/* Returns the number of subscriptions that a confirmation shows; shard channels are counted
+ * separately. */
+static int64_t subscription_count(const struct session *session, enum pubsub_kind kind) {
+    if (kind == PUBSUB_SHARD) return (int64_t)publish_count(session, kind);
+    return (int64_t)(publish_count(session, PUBSUB_CHANNEL) +
+                     publish_count(session, PUBSUB_PATTERN));
+}
+
+static void begin_confirmation(struct call *call, const char *event) {
+    struct reply *reply = confirmations(call);
+    reply_push(reply, 3);
+    reply_bulk_cstr(reply, event);
+}
+
+static void end_confirmation(struct call *call, enum pubsub_kind kind) {
+    reply_integer(confirmations(call), subscription_count(call_session(call), kind));
+}
+
+static void subscribe(struct call *call, enum pubsub_kind kind, const char *event) {
+    for (size_t i = 1; i < call->argc; i++) {
+        publish_subscribe(call_session(call), kind, call->argv[i]);
+        begin_confirmation(call, event);
+        reply_bulk(confirmations(call), call->argv[i]);
+        end_confirmation(call, kind);
+    }
+}
+
+/* Ends subscriptions one after the other, oldest first. A client without any gets one confirmation,
+ * without a name. */
+static void unsubscribe_all(struct call *call, enum pubsub_kind kind, const char *event) {
+    struct session *session = call_session(call);
+    size_t count = publish_count(session, kind);
+    if (count == 0) {
+        begin_confirmation(call, event);
+        reply_null(confirmations(call));
+        end_confirmation(call, kind);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct slice name = pubsub_oldest(session->subscriber, kind);
+        begin_confirmation(call, event);
+        reply_bulk(confirmations(call), name);
+        publish_unsubscribe(session, kind, name);
+        end_confirmation(call, kind);
+    }
+}
+
+static void unsubscribe(struct call *call, enum pubsub_kind kind, const char *event) {
+    if (call->argc == 1) unsubscribe_all(call, kind, event);
+    for (size_t i = 1; i < call->argc; i++) {
+        publish_unsubscribe(call_session(call), kind, call->argv[i]);
+        begin_confirmation(call, event);
+        reply_bulk(confirmations(call), call->argv[i]);
+        end_confirmation(call, kind);
+    }
+}
+
+void subscribe_command(struct call *call) {
+    subscribe(call, PUBSUB_CHANNEL, "subscribe");
+}
+
+void psubscribe_command(struct call *call) {
+    subscribe(call, PUBSUB_PATTERN, "psubscribe");
+}
+
+/* Unlike the other two, not allowed in a transaction. */
+void ssubscribe_command(struct call *call) {
+    if (call_may_block(call))
+        subscribe(call, PUBSUB_SHARD, "ssubscribe");
+    else
+        reply_error(call->reply, "ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
+}
+
+void unsubscribe_command(struct call *call) {
+    unsubscribe(call, PUBSUB_CHANNEL, "unsubscribe");
+}
+
+void punsubscribe_command(struct call *call) {
+    unsubscribe(call, PUBSUB_PATTERN, "punsubscribe");
+}
+
+void sunsubscribe_command(struct call *call) {
+    unsubscribe(call, PUBSUB_SHARD, "sunsubscribe");
+}
+
+/* --- PUBLISH --- */
+
+/* Clients of replicas get the message, too. */
+static void publish_everywhere(struct call *call, enum pubsub_kind kind) {
+    reply_integer(call->reply, (int64_t)publish(call->engine, kind, call->argv[1], call->argv[2]));
+    struct slice name = command_has_renames() ? command_own_name(call->command) : call->argv[0];
+    const struct slice words[] = {name, call->argv[1], call->argv[2]};
+    replication_send(call->engine, words, 3);
+}
+
+void publish_command(struct call *call) {
+    publish_everywhere(call, PUBSUB_CHANNEL);
+}
+
+void spublish_command(struct call *call) {
+    publish_everywhere(call, PUBSUB_SHARD);
+}
+
+/* --- PUBSUB --- */
+
+/* Replies the names that match the pattern, or all names without one. */
+static void answer_names(struct call *call, enum pubsub_kind kind) {
+    if (call->argc > 3) {
+        call_bad_subcommand(call);
+        return;
+    }
+    const struct slice *pattern = call->argc == 3 ? &call->argv[2] : NULL;
+    size_t mark = reply_begin(call->reply), count = 0;
+    struct hashtable_iter iter;
+    const struct topic *topic;
+    pubsub_iter_start(&iter, &call->engine->clients->pubsub, kind);
+    while ((topic = pubsub_iter_next(&iter))) {
+        if (pattern && !glob_match(*pattern, topic_name(topic), false)) continue;
+        reply_bulk(call->reply, topic_name(topic));
+        count++;
+    }
+    reply_array_end(call->reply, mark, count);
+}
+
+/* Replies each name with the number of its subscribers. */
+static void answer_counts(struct call *call, enum pubsub_kind kind) {
+    reply_array(call->reply, (call->argc - 2) * 2);
+    for (size_t i = 2; i < call->argc; i++) {
+        const struct topic *topic =
+            pubsub_find(&call->engine->clients->pubsub, kind, call->argv[i]);
+        reply_bulk(call->reply, call->argv[i]);
+        reply_integer(call->reply, topic ? (int64_t)topic_subscribers(topic) : 0);
+    }
+}
+
+void pubsub_channels_command(struct call *call) {
+    answer_names(call, PUBSUB_CHANNEL);
+}
+
+void pubsub_shardchannels_command(struct call *call) {
+    answer_names(call, PUBSUB_SHARD);
+}
+
+void pubsub_numsub_command(struct call *call) {
+    answer_counts(call, PUBSUB_CHANNEL);
+}
+
+void pubsub_shardnumsub_command(struct call *call) {
+    answer_counts(call, PUBSUB_SHARD);
+}
+
+void pubsub_numpat_command(struct call *call) {
+    reply_integer(call->reply,
+                  (int64_t)pubsub_topic_count(&call->engine->clients->pubsub, PUBSUB_PATTERN));
+}
+
+void pubsub_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "CHANNELS [<pattern>]",
+        "    Name the channels that have subscribers (and that match the pattern).",
+        "NUMPAT",
+        "    Count the patterns that have subscribers.",
+        "NUMSUB [<channel> ...]",
+        "    Count the subscribers of each channel; those of patterns do not count.",
+        "SHARDCHANNELS [<pattern>]",
+        "    Name the shard channels that have subscribers (and that match the pattern).",
+        "SHARDNUMSUB [<shardchannel> ...]",
+        "    Count the subscribers of each shard channel.",
+        NULL,
+    };
+    call_help(call, lines);
+}

@@ -1,0 +1,383 @@
+#include "requests/session_input.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "engine/args.h"
+#include "engine/blocking.h"
+#include "engine/engine.h"
+#include "engine/engine_clock.h"
+#include "engine/transaction.h"
+#include "execute/execute.h"
+#include "execute/prefetch.h"
+#include "replication/replicas.h"
+#include "requests/dispatch.h"
+#include "resp/parser.h"
+#include "resp/reply.h"
+#include "session/client_limits.h"
+#include "session/client_memory.h"
+#include "session/clients.h"
+#include "session/monitor.h"
+#include "session/outbox.h"
+#include "session/pause.h"
+#include "session/publish.h"
+#include "session/session.h"
+
+enum {
+    /* The requests of a read take long if they take at least this part of a millisecond. */
+    LONG_BATCHES_PER_MS = 100,
+    /* An incomplete request with fewer complete arguments than this is parsed again from its
+     * beginning when more bytes come. */
+    REPARSE_ARGUMENTS = 16,
+    /* Requests announced with this size are read straight into a buffer of their own. */
+    EXPECT_AT = 32 * 1024,
+    /* An argument of this size is read straight into a string of its own. */
+    COLLECT_AT = 64 * 1024,
+    /* Replies to this many bytes of requests are counted together for the hard output limit,
+     * because Redis reads that much at once and sends nothing before it has replied to all of
+     * it. */
+    COUNTED_TOGETHER = 16 * 1024
+};
+
+/* --- Input --- */
+
+static struct resp_limits input_limits(const struct engine *engine, const struct session *session) {
+    return (struct resp_limits){
+        .bulk_max = engine->config.proto_max_bulk_len,
+        .authenticated = !(session->flags & SESSION_NEEDS_AUTH),
+    };
+}
+
+static void drop_own_parser(struct session *session) {
+    if (!session->parser) return;
+    resp_parser_free(session->parser);
+    mem_free(session->parser);
+    session->parser = NULL;
+}
+
+/* The session keeps the parser and its state. */
+static void own_parser(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    session->parser = mem_alloc(sizeof(*session->parser));
+    *session->parser = engine->clients->parser;
+    resp_parser_init(&engine->clients->parser);
+}
+
+/* The request in the bytes is incomplete and ends inside an argument. The connection reads the rest
+ * of a large argument, other than the command's name, straight into a string; one for each
+ * request. */
+static bool collect_large(struct session *session, struct resp_parser *parser, const char *bytes,
+                          size_t len) {
+    struct engine *engine = session->requester.engine;
+    size_t have = len - parser->position;
+    if (parser->bulk_length < COLLECT_AT || have >= (size_t)parser->bulk_length) return false;
+    if (session->collected || parser->argc == 0) return false;
+    if (!conn_collect(conn_of_session(session), bytes + parser->position, have,
+                      (size_t)parser->bulk_length))
+        return false;
+    session->collected = (uint32_t)resp_parser_take_out(parser);
+    if (parser == &engine->clients->parser) own_parser(session);
+    return true;
+}
+
+/* The bytes end inside a request. A parser that has parsed many arguments stays with the session.
+ * Otherwise the request is short or has few arguments, and parsing them again is cheaper than
+ * keeping the state. */
+static void keep_partial(struct session *session, struct resp_parser *parser) {
+    struct engine *engine = session->requester.engine;
+    size_t needs = resp_parser_needs(parser);
+    if (needs >= EXPECT_AT) conn_expect(conn_of_session(session), needs);
+    if (parser != &engine->clients->parser) return;
+    if (parser->argc >= REPARSE_ARGUMENTS)
+        own_parser(session);
+    else
+        resp_parser_reset(&engine->clients->parser);
+}
+
+/* The request is complete, with its collected argument, which the command may take over. Returns
+ * false when the session may not run it. */
+static bool put_collected(struct session *session, struct resp_parser *parser) {
+    struct engine *engine = session->requester.engine;
+    if (session->collected == 0) return true;
+    engine->argument = conn_take_collected(conn_of_session(session));
+    parser->argv[session->collected] = sds_slice(engine->argument);
+    session->collected = 0;
+    return client_limits_admit_request(session, parser->argv, parser->argc);
+}
+
+/* A request of the session's own parser has run; the session uses the shared one again. */
+static void end_own(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    sds_free(engine->argument);
+    engine->argument = NULL;
+    drop_own_parser(session);
+}
+
+static void protocol_error(struct session *session, const char *text) {
+    struct engine *engine = session->requester.engine;
+    char peer[CONN_NAME_MAX];
+    log_verbose("Protocol error (%s) from client: id=%llu addr=%s", text,
+                (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer));
+    if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)))
+        reply_error_format(&engine->clients->outbox->reply, "ERR Protocol error: %s", text);
+    session->flags |= SESSION_CLOSING;
+}
+
+/* Returns whether the bytes, with which a request should begin, are a ClientHello of TLS: a record
+ * of the type 22 (handshake) of version 3.x (RFC 8446, 5.1). */
+static inline bool is_tls(const struct session *session, const char *bytes, size_t len) {
+    enum { HANDSHAKE = 22, MAJOR = 3, MINOR_MAX = 4 };
+    return __builtin_expect(bytes[0] == HANDSHAKE, 0) && len >= 3 && bytes[1] == MAJOR &&
+           bytes[2] >= 0 && bytes[2] <= MINOR_MAX && !session->parser;
+}
+
+/* A client that tries again for ever must not fill the log. */
+static __attribute__((noinline)) void cut_off_tls(struct session *session) {
+    enum { NOTE_EVERY_MS = 60 * 1000 };
+    struct engine *engine = session->requester.engine;
+    char peer[CONN_NAME_MAX];
+    session_close(session);
+    if (engine->steady_ms < engine->clients->next_tls_note_ms) return;
+    engine->clients->next_tls_note_ms = engine->steady_ms + NOTE_EVERY_MS;
+    log_notice("%s began a TLS handshake, but this port does not speak TLS. Connection closed. Let "
+               "clients connect without TLS (redis://, not rediss://), or through a TLS proxy.",
+               conn_peer_name(conn_of_session(session), peer));
+}
+
+/* Runs the requests in the bytes while the session may run commands. Returns the number of bytes
+ * consumed; the first *parsed of the others are complete arguments. */
+static size_t run_requests(struct session *session, char *bytes, size_t len, size_t *parsed) {
+    struct engine *const engine = session->requester.engine;
+    struct clients *const clients = engine->clients;
+    struct outbox *const outbox = clients->outbox;
+    const uint32_t stopped = SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING;
+    const size_t stretch = client_limits_has_hard(session) ? COUNTED_TOGETHER : SIZE_MAX / 2;
+    size_t done = 0, looked_ahead = 0, stretch_end = stretch;
+    *parsed = 0;
+    while (done < len && !(session->flags & stopped)) {
+        struct resp_parser *parser = session->parser ? session->parser : &clients->parser;
+        struct resp_limits limits = input_limits(engine, session);
+        enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
+        if (status == RESP_MORE) {
+            *parsed = parser->position;
+            if (!collect_large(session, parser, bytes + done, len - done))
+                keep_partial(session, parser);
+            break;
+        }
+        if (status == RESP_ERROR) {
+            protocol_error(session, parser->error);
+            resp_parser_reset(parser);
+            break;
+        }
+        done += parser->consumed;
+        bool is_own = parser != &clients->parser;
+        if (__builtin_expect(is_own, 0) && !put_collected(session, parser)) {
+            end_own(session);
+            break;
+        }
+        if (parser->consumed > CLIENT_LIMITS_SMALL_REQUEST &&
+            !client_limits_admit_request(session, parser->argv, parser->argc))
+            break;
+        prefetch_next(&looked_ahead, engine->keyspaces[session->requester.database], parser->argv,
+                      parser->argc, bytes + done, len - done);
+        if (parser->argc > 0 && !dispatch(outbox, parser->argv, parser->argc))
+            session->postponed = args_copy(parser->argv, parser->argc);
+        if (__builtin_expect(is_own, 0)) end_own(session);
+        if (reply_size(&outbox->reply) < OUTBOX_FLUSH_AT && done < stretch_end) continue;
+        outbox_flush(outbox);
+        if (done < stretch_end) continue;
+        stretch_end = done + stretch;
+        outbox->counted = 0;
+    }
+    return done;
+}
+
+/* Runs a command that CLIENT PAUSE held back. The session stays paused until then, so that later
+ * requests do not overtake the command. */
+static void run_postponed(struct session *session) {
+    struct args *args = session->postponed;
+    session->postponed = NULL;
+    pause_release(session);
+    if (dispatch(session->requester.engine->clients->outbox, args->argv, args->argc))
+        args_free(args);
+    else
+        session->postponed = args;
+}
+
+static void serve_begin(struct clients *clients, struct session *session) {
+    engine_update_clock(clients->engine);
+    execute_begin_batch(clients->engine);
+    clients->begin_ticks = clients->engine->ticks;
+    clients->has_run_script = false;
+    outbox_open(clients->outbox, session);
+}
+
+/* Returns whether the requests of the session being served took so long that holding their replies
+ * costs next to nothing. */
+static bool has_taken_long(const struct clients *clients) {
+    const struct engine *engine = clients->engine;
+    return (engine->ticks - clients->begin_ticks) * LONG_BATCHES_PER_MS >= engine->ticks_per_ms;
+}
+
+/* Only replies to scripts may be held: other requests mostly do not take long enough for a client
+ * to fall asleep. */
+static inline __attribute__((always_inline)) void serve_end(struct clients *clients) {
+    if (clients->has_run_script && has_taken_long(clients))
+        outbox_close_late(clients->outbox);
+    else
+        outbox_close(clients->outbox);
+    if (clients->replies_wait) outbox_release_late(clients->engine, clients->engine->ticks);
+}
+
+static size_t session_data(struct conn *conn, char *bytes, size_t len) {
+    struct session *session = conn_session(conn);
+    struct engine *engine = session->requester.engine;
+    if (engine->shutting_down) return 0; /* a change would be propagated but no longer written */
+    if (session->flags & (SESSION_BLOCKED | SESSION_PAUSED) &&
+        client_limits_admit_waiting(session, len))
+        return 0;
+    serve_begin(engine->clients, session);
+    session->active_ms = engine->steady_ms;
+    engine->stats.reads++;
+    size_t parsed = 0, done = len;
+    if (is_tls(session, bytes, len))
+        cut_off_tls(session);
+    else
+        done = run_requests(session, bytes, len, &parsed);
+    if (done < len || session->transaction)
+        client_limits_check_input(session, len - done, len - done - parsed);
+    serve_end(engine->clients);
+    return done;
+}
+
+/* More of a large argument has arrived: it counts as input that was not parsed yet. */
+static void session_collecting(struct conn *conn) {
+    struct session *session = conn_session(conn);
+    struct engine *engine = session->requester.engine;
+    serve_begin(engine->clients, session);
+    session->active_ms = engine->steady_ms;
+    engine->stats.reads++;
+    client_limits_check_input(session, conn_pending_input(conn), conn_collected_input(conn));
+    serve_end(engine->clients);
+}
+
+/* The amount of input that the connection keeps has changed. */
+static void session_input_kept(struct conn *conn) {
+    client_memory_note(conn_session(conn));
+}
+
+/* --- Resuming --- */
+
+void session_resume_all(struct engine *engine) {
+    struct session *session;
+    while ((session = engine->clients->sessions.resume_first)) {
+        session_list_unqueue(&engine->clients->sessions, session);
+        if (session->postponed) {
+            serve_begin(engine->clients, session);
+            run_postponed(session);
+            serve_end(engine->clients);
+        }
+        /* The link to the primary holds its own input back: it sees whether it may go on. */
+        if (session->flags & SESSION_PRIMARY) pause_release(session);
+        if (!(session->flags & (SESSION_BLOCKED | SESSION_PAUSED | SESSION_CLOSING)))
+            conn_replay(conn_of_session(session));
+    }
+}
+
+/* --- Beginning and end --- */
+
+/* Sends the error to a client that was refused, and closes its connection. */
+static void refuse(struct engine *engine, struct conn *conn, struct slice error) {
+    engine->stats.connections_rejected++;
+    conn_try_write(conn, error.ptr, error.len);
+    conn_close(conn);
+}
+
+static bool is_refused(struct engine *engine, struct conn *conn) {
+    if (engine->clients->sessions.count >= (size_t)engine->config.maxclients) {
+        refuse(engine, conn, SLICE("-ERR max number of clients reached\r\n"));
+        return true;
+    }
+    if (engine->config.protected_mode && sds_len(engine->config.requirepass) == 0 &&
+        !conn_is_local(conn)) {
+        refuse(engine, conn,
+               SLICE("-DENIED Packlist is running in protected mode because protected mode is "
+                     "enabled and no password is set. In this mode connections are only accepted "
+                     "from the loopback interface and unix sockets. To connect from elsewhere "
+                     "set a password with the requirepass directive, or, where nobody else can "
+                     "reach the port, disable protected mode with 'CONFIG SET protected-mode "
+                     "no' sent from this host.\r\n"));
+        return true;
+    }
+    return false;
+}
+
+static void session_opened(struct conn *conn, void *owner) {
+    struct engine *engine = owner;
+    engine->stats.connections_received++;
+    if (is_refused(engine, conn)) return;
+    engine_update_clock(engine);
+    struct session *session = conn_session(conn);
+    session->id = ++engine->clients->next_session_id;
+    session->protocol = 2;
+    session->requester = (struct requester){.engine = engine, .session = session};
+    session->created_ms = session->active_ms = engine->steady_ms;
+    if (sds_len(engine->config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
+    if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
+    if (conn_is_local(conn)) session->marks |= SESSION_LOCAL;
+    session->peer_port = conn_peer_port(conn);
+    if (engine->config.tcp_keepalive)
+        conn_set_keepalive(conn, (unsigned)engine->config.tcp_keepalive);
+    session_list_add(&engine->clients->sessions, session);
+    client_memory_note(session);
+}
+
+static void session_ended(struct conn *conn, const char *reason) {
+    struct session *session = conn_session(conn);
+    log_verbose("Client id=%llu closed connection: %s", (unsigned long long)session->id, reason);
+    /* The client may have shut down only its sending side: it still gets its output. */
+    session_close_after_reply(session);
+}
+
+static void session_drained(struct conn *conn) {
+    session_close(conn_session(conn));
+}
+
+void session_retire(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    session->flags |= SESSION_CLOSING;
+    blocking_remove(engine->blocking, session);
+    transaction_end(session);
+    monitor_leave(session);
+    publish_leave(session);
+    replica_leave(session);
+    session_list_unqueue(&engine->clients->sessions, session);
+    drop_own_parser(session);
+    args_free(session->postponed);
+    session->postponed = NULL;
+    pause_release(session);
+}
+
+void session_cut_off_denied(struct engine *engine) {
+    struct session *next;
+    size_t count = 0;
+    engine->reply_gate.denies = false;
+    for (struct session *session = engine->clients->sessions.first; session; session = next) {
+        next = session->next;
+        if (!conn_is_holding(conn_of_session(session)) && !blocking_is_for_work(session)) continue;
+        if (session->flags & SESSION_PRIMARY) continue;
+        session_close(session);
+        count++;
+    }
+    if (count > 0)
+        log_warning("Closed %zu clients whose changes could not be brought to the disk.", count);
+}
+
+const struct conn_events session_events = {
+    .session_size = sizeof(struct session),
+    .opened = session_opened,
+    .data = session_data,
+    .input_kept = session_input_kept,
+    .collecting = session_collecting,
+    .ended = session_ended,
+    .drained = session_drained,
+};

@@ -1,0 +1,25 @@
+/* session_input: turns the bytes of a connection into requests and runs them; accepts new
+ * clients. */
+#ifndef PACKLIST_REQUESTS_SESSION_INPUT_H
+#define PACKLIST_REQUESTS_SESSION_INPUT_H
+
+#include "net/conn.h"
+
+struct engine;
+struct session;
+
+/* Callbacks for the listeners. */
+extern const struct conn_events session_events;
+
+/* Resumes the sessions of session_resume_later. Called before the loop sleeps. */
+void session_resume_all(struct engine *engine);
+
+/* The reply gate denies replies: closes the clients whose replies it holds back, and those whose
+ * command has changed the data and waits for another thread to reply. O(clients). */
+void session_cut_off_denied(struct engine *engine);
+
+/* The session runs nothing more: removes it from all lists and queues, and frees its input.
+ * session_close calls it (engine->clients->retire_session). */
+void session_retire(struct session *session);
+
+#endif

@@ -1,0 +1,65 @@
+#define _GNU_SOURCE /* for environ */
+#include "server/os_title.h"
+
+#include "base/alloc.h"
+#include "config/title_template.h"
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *copy_text(const char *text) {
+    size_t size = strlen(text) + 1;
+    return memcpy(mem_alloc(size), text, size);
+}
+
+/* Replaces the texts by copies; moves `end` past those that lie in memory right after it. */
+static void copy_texts(char **texts, char **end) {
+    for (; *texts; texts++) {
+        if (*texts == *end) *end += strlen(*texts) + 1;
+        *texts = copy_text(*texts);
+    }
+}
+
+void process_title_init(struct process_title *title, int argc, char **argv) {
+    if (argc == 0) return;
+    title->memory = argv[0];
+    char *end = argv[0];
+    copy_texts(argv, &end);
+    title->used = (size_t)(end - title->memory);
+    copy_texts(environ, &end);
+    title->size = (size_t)(end - title->memory);
+    title->started_as = argv[0];
+}
+
+static sds listen_address(struct engine *engine) {
+    const struct config *config = &engine->config;
+    sds out = sds_new(SLICE(""));
+    if (config->port == 0) return sds_append(out, sds_slice(config->unixsocket));
+    const char *address = config->bind_count > 0 ? config->bind[0] : "*";
+    return sds_append_format(out, "%s:%d", address + (address[0] == '-'), (int)config->port);
+}
+
+void process_title_set(struct engine *engine) {
+    struct process_title *place = engine->title;
+    if (!engine->config.set_proc_title || place->size == 0) return;
+    char port[16];
+    snprintf(port, sizeof(port), "%d", (int)engine->config.port);
+    sds address = listen_address(engine);
+    sds text = title_template_expand(sds_slice(engine->config.proc_title_template),
+                                     &(struct title_values){
+                                         .title = place->started_as,
+                                         .listen_addr = address,
+                                         .port = port,
+                                         .tls_port = "0",
+                                         .unixsocket = engine->config.unixsocket,
+                                         .config_file = engine->config_source.path,
+                                     });
+    size_t len = sds_len(text) < place->size ? sds_len(text) : place->size - 1;
+    memcpy(place->memory, text, len);
+    if (len + 1 > place->used) place->used = len + 1;
+    memset(place->memory + len, 0, place->used - len);
+    sds_free(text);
+    sds_free(address);
+}
