@@ -177,9 +177,9 @@ static bool is_off(const struct engine *engine) {
            (engine->is_replica && !engine->own_expiries);
 }
 
-bool expire_step(struct engine *engine) {
-    struct expire_cycle *cycle = engine->expire;
-    if (!cycle->running) return false;
+/* Kept out of line: there is nothing to do in most iterations of the loop. */
+static __attribute__((noinline)) bool continue_cycle(struct engine *engine,
+                                                     struct expire_cycle *cycle) {
     if (is_off(engine) || cycle->places != places_of(engine)) {
         cycle->running = false;
         return false;
@@ -197,6 +197,11 @@ bool expire_step(struct engine *engine) {
         end_round(engine);
     }
     return cycle->running;
+}
+
+bool expire_step(struct engine *engine) {
+    struct expire_cycle *cycle = engine->expire;
+    return cycle->running && continue_cycle(engine, cycle);
 }
 
 void expire_tick(struct engine *engine) {
