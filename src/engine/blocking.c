@@ -209,9 +209,8 @@ struct blocking *blocking_new(struct engine *engine, int databases,
     return blocking;
 }
 
-/* No session is left, but keys may be ready that were not served: the server has ended in the
- * middle of a script. */
-void blocking_free(struct blocking *blocking) {
+/* Keys may be ready that were not served: the server has ended in the middle of a script. */
+void blocking_stop(struct blocking *blocking) {
     struct blocked_key *next;
     for (struct blocked_key *key = blocking->ready_first; key; key = next) {
         next = key->ready_next;
@@ -219,5 +218,4 @@ void blocking_free(struct blocking *blocking) {
     }
     keytable_free(&blocking->keys);
     net_timer_free(blocking->timer);
-    mem_free(blocking);
 }

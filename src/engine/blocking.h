@@ -21,12 +21,15 @@
 struct blocking;
 struct engine;
 
-/* Returns the registry for `databases` databases; the caller frees it with blocking_free. It makes
- * a timer in engine->net, and calls `time_is_up` (blocking_time_is_up) when the deadline of a
- * session has come. */
+/* Returns the registry for `databases` databases; the caller ends it with blocking_stop and frees
+ * it with mem_free. It makes a timer in engine->net, and calls `time_is_up` (blocking_time_is_up)
+ * when the deadline of a session has come. */
 struct blocking *blocking_new(struct engine *engine, int databases,
                               void (*time_is_up)(struct session *session));
-void blocking_free(struct blocking *blocking);
+
+/* Frees the timer and all keys, once no session is left and before net_free. Until the registry is
+ * freed only blocking_note_synced may be called: a thread may still end that writes to the disk. */
+void blocking_stop(struct blocking *blocking);
 
 /* Makes the call's session wait as `request` says. O(keys and bytes of the arguments). */
 void blocking_add(struct blocking *blocking, struct call *call,

@@ -169,7 +169,7 @@ void server_stop(struct engine *engine) {
     replication_stop(engine);
     incremental_end_all(engine);
     session_list_free(&engine->clients->sessions);
-    blocking_free(engine->blocking);
+    blocking_stop(engine->blocking);
     watches_free(engine->watches);
     monitors_free(&engine->clients->monitors);
     migrate_stop(engine->migrate_kept);
@@ -182,6 +182,7 @@ void server_stop(struct engine *engine) {
 
 void server_free(struct engine *engine) {
     lazyfree_free(engine->lazyfree);
+    mem_free(engine->blocking);
     flush_forget_all(engine);
     for (int64_t i = 0; i < engine->config.databases; i++) keyspace_free(engine->keyspaces[i]);
     mem_free(engine->keyspaces);

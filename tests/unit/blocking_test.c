@@ -1,6 +1,7 @@
 /* blocking: which keys are queued for clients that wait, and when their waits are over. */
 #include "engine/blocking.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/call_make.h"
 #include "engine/engine.h"
@@ -49,7 +50,8 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     for (int i = 0; i < CLIENTS; i++) blocking_remove(world.engine.blocking, &world.sessions[i]);
-    blocking_free(world.engine.blocking);
+    blocking_stop(world.engine.blocking);
+    mem_free(world.engine.blocking);
     keyspace_free(world.keyspaces[0]);
     net_free(world.engine.net);
     reply_free(&world.reply);
