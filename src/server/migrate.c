@@ -527,12 +527,15 @@ static void on_failed(void *owner, bool is_refused, const char *reason) {
     fail(migration, is_refused ? no_writing : no_connection);
 }
 
-/* Returns whether nothing may be deleted now. */
+/* Returns whether nothing may be deleted now: the server ends or pauses, or loads data, during which
+ * it polls the connections, too. */
 static bool must_hold(const struct migration *migration) {
+    const uint32_t loading = RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE;
     struct engine *engine = migration->engine;
     if (!migration->session) return false; /* it runs in a command that was not held back */
     engine_update_clock(engine);
-    return engine->shutting_down || pause_holds(engine, COMMAND_WRITE);
+    return engine->shutting_down || engine->restrictions & loading ||
+           pause_holds(engine, COMMAND_WRITE);
 }
 
 static size_t on_data(struct conn *conn, char *bytes, size_t len) {
@@ -545,7 +548,10 @@ static size_t on_data(struct conn *conn, char *bytes, size_t len) {
     }
     migration->idle_ticks = 0;
     migration->is_held = must_hold(migration);
-    if (migration->is_held) return 0;
+    if (migration->is_held) {
+        conn_pause_input(conn); /* keeps no more bytes, and does not end before these are read */
+        return 0;
+    }
     run(migration, &input);
     return len - input.len;
 }
@@ -576,7 +582,9 @@ static const struct conn_events target_events = {
 static void on_tick(void *arg) {
     struct migration *migration = arg;
     if (migration->is_held) {
-        if (!must_hold(migration)) conn_replay(conn_of(migration));
+        if (must_hold(migration)) return;
+        conn_resume_input(conn_of(migration));
+        conn_replay(conn_of(migration));
         return;
     }
     if (migration->target) {

@@ -218,6 +218,20 @@ check "MIGRATE does not delete during a pause of writes, but when that has ended
     }
 } {OK 0}
 
+check "MIGRATE keeps a reply that came during a pause, though the target has closed since" {
+    with_silent {
+        r SET k x
+        set c [mover 1 k 0 1000]
+        r CLIENT PAUSE 100000 WRITE
+        $fake say $ok
+        $fake hang_up
+        assert [$c is_silent 1500]
+        assert_equal [r GET k] x
+        r CLIENT UNPAUSE
+        list [$c read] [r EXISTS k]
+    }
+} {OK 0}
+
 # --- Waits that end early
 
 check "MIGRATE ends when its client is killed, and closes the connection" {
