@@ -3,12 +3,10 @@
 #include "base/alloc.h"
 #include "base/number.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- The parser --- */
-
-#include <stdio.h>
 
 enum { ANNOTATION_MAX = 1024 };
 
