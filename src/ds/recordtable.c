@@ -158,7 +158,7 @@ static void add_bucket(struct recordtable *table) {
 static void remove_bucket(struct recordtable *table) {
     size_t index = table->buckets.count - 1, first_room = table->buckets.first_capacity;
     struct recordtable_segment *segment = recordtable__segment(table, index);
-    CHECKED_ASSERT(index > 0 && *recordtable__open_word(table, index) == 0);
+    CHECKED_ASSERT(index > 0 && !recordtable__block(table->buckets.directory, index));
     if ((index & (SEGMENTED_ITEMS - 1)) == 0 && segment->expiries)
         recordtable__resize_expiries(table, segment, SEGMENTED_ITEMS, 0);
     segmented_pop(&table->buckets);

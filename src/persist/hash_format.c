@@ -57,7 +57,8 @@ static void write_records(struct rdb_writer *writer, struct hash_iter *iter, uin
     if (first_expiry_ms != RECORD_NEVER && !writer->for_valkey)
         rdb_write_uint64(writer, (uint64_t)first_expiry_ms);
     rdb_write_length(writer, count);
-    while (hash_iter_next(iter, &record)) write_record(writer, &record, first_expiry_ms);
+    while (!writer->error && hash_iter_next(iter, &record))
+        write_record(writer, &record, first_expiry_ms);
 }
 
 static void hash_format_write(struct rdb_writer *writer, const struct entry *entry) {
@@ -80,7 +81,7 @@ static void set_fields(struct rdb_writer *writer, struct slice key, struct hash_
     struct value_commands_members members = {
         .writer = writer, .name = "HSET", .key = key, .arguments = 2, .left = count};
     struct record record;
-    while (hash_iter_next(iter, &record)) {
+    while (!writer->error && hash_iter_next(iter, &record)) {
         value_commands_member(&members);
         value_commands_text(writer, record.field);
         value_commands_text(writer, record.value);
@@ -89,7 +90,7 @@ static void set_fields(struct rdb_writer *writer, struct slice key, struct hash_
 
 static void set_expiries(struct rdb_writer *writer, struct slice key, struct hash_iter *iter) {
     struct record record;
-    while (hash_iter_next(iter, &record)) {
+    while (!writer->error && hash_iter_next(iter, &record)) {
         if (record.expiry_ms == RECORD_NEVER) continue;
         value_commands_begin(writer, "HPEXPIREAT", key, 4);
         value_commands_integer(writer, record.expiry_ms);

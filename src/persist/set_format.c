@@ -25,7 +25,7 @@ static unsigned set_format_written(const struct entry *entry) {
 static void write_members(struct rdb_writer *writer, struct set_iter *iter, uint64_t count) {
     struct slice member;
     rdb_write_length(writer, count);
-    while (set_iter_next(iter, &member)) rdb_write_string(writer, member);
+    while (!writer->error && set_iter_next(iter, &member)) rdb_write_string(writer, member);
 }
 
 static void set_format_write(struct rdb_writer *writer, const struct entry *entry) {
@@ -53,7 +53,7 @@ static void add_members(struct rdb_writer *writer, struct slice key, struct set_
     struct value_commands_members members = {
         .writer = writer, .name = "SADD", .key = key, .arguments = 1, .left = count};
     struct slice member;
-    while (set_iter_next(iter, &member)) {
+    while (!writer->error && set_iter_next(iter, &member)) {
         value_commands_member(&members);
         value_commands_text(writer, member);
     }

@@ -527,8 +527,8 @@ static void on_failed(void *owner, bool is_refused, const char *reason) {
     fail(migration, is_refused ? no_writing : no_connection);
 }
 
-/* Returns whether nothing may be deleted now: the server ends or pauses, or loads data, during which
- * it polls the connections, too. */
+/* Returns whether nothing may be deleted now: the server ends or pauses, or loads data, during
+ * which it polls the connections, too. */
 static bool must_hold(const struct migration *migration) {
     const uint32_t loading = RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE;
     struct engine *engine = migration->engine;

@@ -215,7 +215,7 @@ void save_tick(struct engine *engine) {
     struct incremental *incremental = engine->incremental;
     if (incremental->awaited == BACKGROUND_RDB && incremental_is_released(engine)) {
         incremental->awaited = BACKGROUND_NONE;
-        begin(engine);
+        if (!begin(engine)) data_lock_note_save_ended(engine);
     }
     if (incremental_is_busy(engine)) return;
     if (save->failed && now_s(engine) - save->begun_s <= RETRY_AFTER_S) return;
