@@ -127,7 +127,7 @@ static void take(struct target *target) {
     target->kept = NULL;
 }
 
-/* Takes a kept connection to the target; NULL when there is none. Only one of the same identity, so
+/* Takes and returns a kept connection to the target, or NULL. Only one of the same identity, so
  * that a client cannot use another one's password. */
 static struct target *take_kept(struct migrate_kept *kept, const struct target *wanted) {
     for (size_t i = 0; i < kept->count; i++) {
