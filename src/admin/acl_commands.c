@@ -1,16 +1,19 @@
 /* acl_commands: ACL, as far as it concerns the only user: "default", who may do everything, and
  * whose password is the directive requirepass. */
 #include "admin/admin_commands.h"
-#include "config/default_user.h"
+#include "base/sha256.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "table/command.h"
 
-/* Returns the SHA-256 of the password, which is shown instead of it; the caller frees the text.
- * NULL when there is no password. */
+/* Returns the SHA-256 of the password in hex, which is shown instead of it; the caller frees the
+ * text. NULL when there is no password. */
 static sds password_digest(struct engine *engine) {
     struct slice password = sds_slice(engine->config.requirepass);
-    return password.len ? default_user_hash(password) : NULL;
+    uint8_t digest[SHA256_SIZE];
+    if (password.len == 0) return NULL;
+    sha256(digest, password);
+    return sha256_append_hex(sds_new(SLICE("")), digest);
 }
 
 void acl_whoami_command(struct call *call) {

@@ -1,9 +1,6 @@
 #include "config/default_user.h"
 
-#include <openssl/evp.h>
-#include <string.h>
-
-enum { HASH_SIZE = 32 };
+#include "base/sha256.h"
 
 /* What a line grants; it must grant all of them. */
 enum grant {
@@ -30,12 +27,10 @@ static const struct {
     {"skip-sanitize-payload", 0},
 };
 
-sds default_user_hash(struct slice password) {
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    sds hex = sds_new(SLICE(""));
-    if (!EVP_Digest(password.ptr, password.len, hash, NULL, EVP_sha256(), NULL)) return hex;
-    for (int i = 0; i < HASH_SIZE; i++) hex = sds_append_format(hex, "%02x", hash[i]);
-    return hex;
+static sds hash_of(struct slice password) {
+    uint8_t digest[SHA256_SIZE];
+    sha256(digest, password);
+    return sha256_append_hex(sds_new(SLICE("")), digest);
 }
 
 /* Adds what the word grants. Returns false when it does anything else. */
@@ -66,7 +61,7 @@ bool default_user_parse(sds *hash, const struct slice *words, size_t count, sds 
     for (size_t i = 1; i < count; i++) {
         struct slice word = words[i];
         struct slice rest = word.len > 0 ? slice_make(word.ptr + 1, word.len - 1) : word;
-        bool is_hash = word.len == 1 + 2 * HASH_SIZE && word.ptr[0] == '#';
+        bool is_hash = word.len == 1 + SHA256_HEX && word.ptr[0] == '#';
         bool is_text = word.len > 1 && word.ptr[0] == '>';
         if (!is_hash && !is_text) {
             if (!add_rule(word, &grants, &has_password)) return refuse(hash, error);
@@ -74,15 +69,15 @@ bool default_user_parse(sds *hash, const struct slice *words, size_t count, sds 
             if (has_password) return refuse(hash, error); /* more than requirepass can express */
             has_password = true;
             sds_free(*hash);
-            *hash = is_hash ? sds_new(rest) : default_user_hash(rest);
+            *hash = is_hash ? sds_new(rest) : hash_of(rest);
         }
     }
     return grants == GRANT_ALL && has_password ? true : refuse(hash, error);
 }
 
 bool default_user_has_password(struct slice hash, struct slice password) {
-    sds actual = default_user_hash(password);
-    bool same = sds_len(actual) > 0 && slice_is(hash, actual);
+    sds actual = hash_of(password);
+    bool same = slice_is(hash, actual);
     sds_free(actual);
     return same;
 }

@@ -25,10 +25,6 @@
  * when the line restricts users. */
 bool default_user_parse(sds *hash, const struct slice *words, size_t count, sds *error);
 
-/* Returns the SHA-256 of a password in hex, "" if the system's library refuses to compute it; the
- * caller frees it. O(n). */
-sds default_user_hash(struct slice password);
-
 /* Returns whether `password` has this hash. */
 bool default_user_has_password(struct slice hash, struct slice password);
 
