@@ -106,7 +106,8 @@ enum key_use {
     KEY_INCOMPLETE = 1 << 9, /* the specification does not always find all keys */
     KEY_VARIABLE = 1 << 10,  /* depends on the arguments */
     KEY_CHANNEL = 1 << 11,   /* a channel */
-    KEY_PATTERN = 1 << 12    /* … or a pattern of channels */
+    KEY_PATTERN = 1 << 12,   /* … or a pattern of channels */
+    KEY_RESTRICTED = 1 << 13 /* … that a user needs the right to use */
 };
 
 /* Where the keys, or channels, of a command stand among its arguments: table/command_keys.h. */
@@ -132,6 +133,16 @@ struct key_positions {
     const char *notes;  /* notes on the keys in COMMAND INFO; NULL: none */
 };
 
+/* Which databases a command uses: table/command_databases.h. */
+enum command_databases {
+    DATABASE_OWN,        /* the client's, if the command has keys, reads or writes */
+    DATABASE_OF_SELECT,  /* argv[1] */
+    DATABASES_OF_SWAPDB, /* argv[1] and argv[2] */
+    DATABASES_OF_MOVE,   /* the client's and argv[2] */
+    DATABASES_OF_COPY,   /* the client's and those after DB */
+    DATABASES_ALL
+};
+
 /* Which arguments of a command are secret: no log and no MONITOR may show them (table/secret.h). */
 enum command_secrets {
     SECRETS_NONE,
@@ -153,6 +164,7 @@ struct command {
     uint32_t tips;       /* enum command_tip */
     struct key_positions keys;
     enum command_secrets secrets;
+    enum command_databases databases;
     const char *group; /* "list", "string", "bitmap", "generic", "transactions", "connection", … */
     const char *since; /* the Redis version that introduced it */
     const char *complexity;

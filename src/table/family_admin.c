@@ -130,6 +130,7 @@ static const struct command rows[] = {
 {.name = "flushall", .arity = -1, .group = "server", .since = "1.0.0",
  .flags = WRITE, .categories = CATEGORY_KEYSPACE | CATEGORY_DANGEROUS,
  .tips = TIP_ALL_SHARDS | TIP_ALL_SUCCEEDED,
+ .databases = DATABASES_ALL,
  .complexity = "O(N), N being the keys",
  .summary = "Removes the keys of all databases.",
  .syntax = "[<ASYNC@4.0.0 | SYNC@6.2.0>:flush-type]"
@@ -269,6 +270,7 @@ static const struct command rows[] = {
  .summary = "Empties the slow log."},
 {.name = "swapdb", .arity = 3, .group = "server", .since = "4.0.0",
  .flags = WRITE | FAST, .categories = CATEGORY_KEYSPACE | CATEGORY_DANGEROUS,
+ .databases = DATABASES_OF_SWAPDB,
  .complexity = "O(N), N being the keys of both databases that clients watch or wait for",
  .summary = "Exchanges the keys of two databases.",
  .syntax = "index1:integer index2:integer"},

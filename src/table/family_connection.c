@@ -170,6 +170,7 @@ static const struct command rows[] = {
  .summary = "Brings this connection back to the state of a new one."},
 {.name = "select", .arity = 2, .group = "connection", .since = "1.0.0",
  .flags = LOADING | STALE | FAST | FOR_FILES, .categories = CATEGORY_CONNECTION,
+ .databases = DATABASE_OF_SELECT,
  .complexity = "O(1)",
  .summary = "Chooses the database.",
  .syntax = "index:integer"},
