@@ -1,0 +1,181 @@
+/* users_file: the text of ACL files, read and written. */
+#include "users/users_internal.h"
+
+#include "base/alloc.h"
+
+/* What an error quotes of a name, and how many errors are told. */
+enum { NAME_SHOWN_MAX = 128, ERRORS_MAX = 100 };
+
+struct loading {
+    struct users *users; /* those of the file, apart from all others */
+    bool has_default;    /* the file names the default user */
+    struct slice path;
+    size_t line;
+    sds errors;
+    size_t error_count;
+    struct slice *words; /* of the line */
+    size_t word_capacity;
+};
+
+static struct slice trim(struct slice text) {
+    while (text.len > 0 && text.ptr[0] && rule_has_blank(slice_make(text.ptr, 1)))
+        text = slice_make(text.ptr + 1, text.len - 1);
+    while (text.len > 0 && text.ptr[text.len - 1] &&
+           rule_has_blank(slice_make(text.ptr + text.len - 1, 1)))
+        text.len--;
+    return text;
+}
+
+/* Takes off what stands before the first `separator`, and that. */
+static struct slice take_until(struct slice *text, char separator) {
+    const char *at = text->len > 0 ? memchr(text->ptr, separator, text->len) : NULL;
+    struct slice taken = *text;
+    if (at) taken.len = (size_t)(at - text->ptr);
+    *text = at ? slice_make(at + 1, text->len - taken.len - 1) : slice_make(slice_end(*text), 0);
+    return taken;
+}
+
+/* Splits a line at single spaces. Returns the number of words. */
+static size_t split(struct loading *loading, struct slice line) {
+    size_t count = 0;
+    while (line.len > 0) {
+        if (count == loading->word_capacity)
+            loading->words =
+                mem_grow(loading->words, &loading->word_capacity, sizeof(*loading->words));
+        loading->words[count++] = take_until(&line, ' ');
+    }
+    return count;
+}
+
+/* --- Errors --- */
+
+static void append_place(struct loading *loading) {
+    loading->error_count++;
+    loading->errors = sds_append(loading->errors, loading->path);
+    loading->errors = sds_append_format(loading->errors, ":%zu", loading->line);
+}
+
+static struct slice shown_name(struct slice name) {
+    return slice_make(name.ptr, name.len < NAME_SHOWN_MAX ? name.len : NAME_SHOWN_MAX);
+}
+
+static void report_name(struct loading *loading, struct slice name) {
+    append_place(loading);
+    loading->errors = sds_append(loading->errors, SLICE(": username '"));
+    loading->errors = sds_append(loading->errors, shown_name(name));
+    loading->errors = sds_append(loading->errors, SLICE("' contains invalid characters. "));
+}
+
+static void report_duplicate(struct loading *loading, struct slice name) {
+    loading->error_count++;
+    loading->errors = sds_append(loading->errors, SLICE("WARNING: Duplicate user '"));
+    loading->errors = sds_append(loading->errors, shown_name(name));
+    loading->errors = sds_append_format(loading->errors, "' found on line %zu. ", loading->line);
+}
+
+/* Frees what the error owns. */
+static void report_rule(struct loading *loading, struct rule_error *error) {
+    append_place(loading);
+    if (error->unmatched) {
+        loading->errors =
+            sds_append(loading->errors, SLICE(": Unmatched parenthesis in selector definition. "));
+    } else {
+        loading->errors = sds_append(loading->errors, SLICE(": Error in applying operation '"));
+        loading->errors = sds_append(loading->errors, sds_slice(error->rule));
+        loading->errors = sds_append_format(loading->errors, "': %s. ", error->why);
+    }
+    sds_free(error->rule);
+}
+
+/* --- Reading --- */
+
+static bool is_duplicate(struct loading *loading, struct slice name) {
+    if (!slice_equal(name, SLICE(DEFAULT_USER))) return users_find(loading->users, name);
+    bool again = loading->has_default;
+    loading->has_default = true;
+    return again;
+}
+
+static void load_user(struct loading *loading, struct slice name, size_t rules) {
+    bool all_channels = loading->users->all_channels;
+    struct rights *rights = rights_new(all_channels);
+    struct rule_error error;
+    size_t at = 0;
+    while (loading->error_count < ERRORS_MAX &&
+           !rights_apply(rights, all_channels, loading->words + 2, rules, &at, &error))
+        report_rule(loading, &error);
+    users_put(loading->users, name, rights);
+}
+
+static void load_line(struct loading *loading, struct slice line) {
+    loading->line++;
+    line = trim(line);
+    if (line.len == 0 || line.ptr[0] == '#') return;
+    size_t count = split(loading, line);
+    if (count < 2 || !slice_equal(loading->words[0], SLICE("user"))) {
+        append_place(loading);
+        loading->errors = sds_append(
+            loading->errors, SLICE(" should start with user keyword followed by the username. "));
+        return;
+    }
+    struct slice name = loading->words[1];
+    if (rule_has_blank(name))
+        report_name(loading, name);
+    else if (is_duplicate(loading, name))
+        report_duplicate(loading, name);
+    else
+        load_user(loading, name, count - 2);
+}
+
+static bool is_same(const struct user *a, const struct user *b) {
+    sds left = user_append(sds_new(SLICE("")), a), right = user_append(sds_new(SLICE("")), b);
+    bool same = slice_equal(sds_slice(left), sds_slice(right));
+    sds_free(left);
+    sds_free(right);
+    return same;
+}
+
+/* Makes the users the loaded ones. */
+static void take_over(struct users *users, const struct users *loaded) {
+    struct user **before = users_sorted(users), **after = users_sorted(loaded);
+    for (size_t i = users_count(users); i-- > 0;)
+        if (!users_find(loaded, sds_slice(before[i]->name))) users_remove(users, before[i]);
+    for (size_t i = 0; i < users_count(loaded); i++) {
+        const struct user *user = users_find(users, sds_slice(after[i]->name));
+        if (user && is_same(user, after[i])) continue;
+        users_put(users, sds_slice(after[i]->name), rights_copy(after[i]->rights));
+    }
+    mem_free(before);
+    mem_free(after);
+}
+
+bool users_load(struct users *users, struct slice path, struct slice text, sds *errors) {
+    struct users loaded;
+    users_init(&loaded, users->all_channels);
+    struct loading loading = {.users = &loaded, .path = path, .errors = sds_new(SLICE(""))};
+    while (text.len > 0 && loading.error_count < ERRORS_MAX)
+        load_line(&loading, take_until(&text, '\n'));
+    bool done = loading.error_count == 0;
+    if (done) {
+        take_over(users, &loaded);
+        sds_free(loading.errors);
+    } else {
+        if (loading.error_count >= ERRORS_MAX)
+            loading.errors = sds_append(loading.errors, SLICE("There may be more errors. "));
+        *errors = sds_append(loading.errors,
+                             SLICE("WARNING: ACL errors detected, no change to the previously "
+                                   "active ACL rules was performed"));
+    }
+    mem_free(loading.words);
+    users_free(&loaded);
+    return done;
+}
+
+sds users_file_text(const struct users *users) {
+    struct user **sorted = users_sorted(users);
+    sds text = sds_new(SLICE(""));
+    for (size_t i = 0; i < users_count(users); i++)
+        text = sds_append(user_append(text, sorted[i]), SLICE("\n"));
+    mem_free(sorted);
+    return text;
+}

@@ -1,0 +1,13 @@
+/* users_internal: what users.c does for users_file.c. */
+#ifndef PACKLIST_USERS_USERS_INTERNAL_H
+#define PACKLIST_USERS_USERS_INTERNAL_H
+
+#include "users/users.h"
+
+/* Gives the user, who is made if there is none, these rights, which it takes over. */
+void users_put(struct users *users, struct slice name, struct rights *rights);
+
+/* Deletes the user, and marks it as gone. */
+void users_remove(struct users *users, struct user *user);
+
+#endif
