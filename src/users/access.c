@@ -47,9 +47,9 @@ static enum denied check(const struct selector *selector, const struct access *a
                          size_t *index) {
     const struct command *command = access->command;
     *index = 0;
-    if (!selector_has_command(selector, command, access->argv, access->argc)) return DENIED_COMMAND;
     if (!selector->all_databases && denies_database(selector, access, index))
         return DENIED_DATABASE;
+    if (!selector_has_command(selector, command, access->argv, access->argc)) return DENIED_COMMAND;
     if (!selector->all_keys && command_has_keys(command)) {
         *index = denied_name(selector, access);
         if (*index) return DENIED_KEY;

@@ -14,8 +14,9 @@ struct access {
     int64_t database; /* the client's */
 };
 
-/* What is missing, the least first. Of several selectors the one that came furthest is told. */
-enum denied { DENIED_NOTHING, DENIED_COMMAND, DENIED_DATABASE, DENIED_KEY, DENIED_CHANNEL };
+/* What is missing, in the order in which a selector is asked. Of several selectors the one that came
+ * furthest is told. */
+enum denied { DENIED_NOTHING, DENIED_DATABASE, DENIED_COMMAND, DENIED_KEY, DENIED_CHANNEL };
 
 struct denial {
     enum denied what;

@@ -131,14 +131,10 @@ static void reset(struct rights *rights, bool all_channels) {
     rights->enabled = false;
 }
 
-static bool is_in_parentheses(struct slice rule) {
-    return rule.len >= 2 && rule.ptr[0] == '(' && rule.ptr[rule.len - 1] == ')';
-}
-
 static const char *apply(struct rights *rights, bool all_channels, struct slice rule) {
     if (rule.len == 0) return NULL;
     if (memchr("><#!", rule.ptr[0], 4)) return apply_password(rights, rule);
-    if (is_in_parentheses(rule)) return add_selector(rights, all_channels, rule);
+    if (rule.ptr[0] == '(') return add_selector(rights, all_channels, rule);
     if (slice_is(rule, "on"))
         rights->enabled = true;
     else if (slice_is(rule, "off"))
@@ -168,34 +164,38 @@ static sds shown(struct slice rule) {
     return sds_append_cstr(sds_new(slice_make(rule.ptr, SHOWN_MAX)), "...");
 }
 
-/* Joins the arguments of a selector from argv[*at] on, to which *at moves; a selector that does not
- * end is joined to the last. */
-static sds join_selector(const struct slice *argv, size_t argc, size_t *at) {
-    sds joined = sds_new(argv[*at]);
-    while (joined[sds_len(joined) - 1] != ')' && *at + 1 < argc)
-        joined = sds_append(sds_append(joined, SLICE(" ")), argv[++*at]);
-    return joined;
+/* Returns the index of the argument that ends the selector which begins in argv[at]; argc when none
+ * does. */
+static size_t selector_end(const struct slice *argv, size_t argc, size_t at) {
+    while (at < argc && (argv[at].len == 0 || argv[at].ptr[argv[at].len - 1] != ')')) at++;
+    return at;
 }
 
-static bool apply_joined(struct rights *rights, bool all_channels, const struct slice *argv,
-                         size_t argc, size_t *at, struct rule_error *error) {
-    struct slice first = argv[*at];
-    sds joined = join_selector(argv, argc, at);
-    bool matched = is_in_parentheses(sds_slice(joined));
-    const char *why = matched ? add_selector(rights, all_channels, sds_slice(joined)) : UNMATCHED;
-    if (why)
-        *error = (struct rule_error){shown(matched ? sds_slice(joined) : first), why, !matched};
-    sds_free(joined);
-    return !why;
+static bool begins_selector(struct slice rule) {
+    return rule.len > 0 && rule.ptr[0] == '(';
 }
 
+/* Returns the index of the first selector that does not end; argc when all do. O(argc). */
+static size_t find_unmatched(const struct slice *argv, size_t argc) {
+    for (size_t i = 0; i < argc; i++) {
+        size_t end = begins_selector(argv[i]) ? selector_end(argv, argc, i) : i;
+        if (end == argc) return i;
+        i = end;
+    }
+    return argc;
+}
+
+/* Applies the rule at argv[*at]; a selector's arguments, to the last of which *at moves, are joined
+ * first. */
 static bool apply_next(struct rights *rights, bool all_channels, const struct slice *argv,
                        size_t argc, size_t *at, struct rule_error *error) {
-    struct slice rule = argv[*at];
-    if (rule.len > 0 && rule.ptr[0] == '(' && !is_in_parentheses(rule))
-        return apply_joined(rights, all_channels, argv, argc, at, error);
-    const char *why = apply(rights, all_channels, rule);
-    if (why) *error = (struct rule_error){shown(rule), why, false};
+    sds rule = sds_new(argv[*at]);
+    size_t end = begins_selector(argv[*at]) ? selector_end(argv, argc, *at) : *at;
+    while (*at < end) rule = sds_append(sds_append(rule, SLICE(" ")), argv[++*at]);
+    const char *why = apply(rights, all_channels, sds_slice(rule));
+    if (why) *error = (struct rule_error){shown(sds_slice(rule)), why, false};
+    sha256_clear(rule, sds_len(rule)); /* it may be a password */
+    sds_free(rule);
     return !why;
 }
 
@@ -208,6 +208,12 @@ static bool allow_everything(const struct rights *rights) {
 bool rights_apply(struct rights *rights, bool all_channels, const struct slice *argv, size_t argc,
                   size_t *at, struct rule_error *error) {
     bool done = true;
+    size_t unmatched = *at == 0 ? find_unmatched(argv, argc) : argc;
+    if (unmatched < argc) {
+        *error = (struct rule_error){shown(argv[unmatched]), UNMATCHED, true};
+        *at = argc;
+        return false;
+    }
     for (; done && *at < argc; ++*at)
         done = apply_next(rights, all_channels, argv, argc, at, error);
     rights->unrestricted = allow_everything(rights);

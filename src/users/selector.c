@@ -66,17 +66,13 @@ static void reset_databases(struct selector *selector) {
 static const char *add_keys(struct selector *selector, struct slice text, unsigned rights) {
     const char *refused = refused_text(text);
     if (refused) return refused;
-    if (selector->all_keys)
-        return slice_is(text, "*") && rights == KEYS_BOTH
-                   ? NULL
-                   : AFTER_ALL("allkeys", "resetkeys", "patterns");
     if (selector->keys.count >= SELECTOR_PARTS_MAX) return RULE_TOO_MANY;
     pattern_list_add(&selector->keys, text, rights);
     if (pattern_list_has(&selector->keys, SLICE("*"), KEYS_BOTH)) allow_all_keys(selector);
     return NULL;
 }
 
-/* The rights, each at most once, then '~' and the pattern. */
+/* '%', the rights, each at most once, '~' and the pattern. */
 static const char *add_keys_with_rights(struct selector *selector, struct slice rule) {
     unsigned rights = 0;
     size_t at = 1;
@@ -360,8 +356,11 @@ const char *selector_apply(struct selector *selector, struct slice rule) {
         return NULL;
     }
     switch (rule.len > 0 ? rule.ptr[0] : 0) {
-    case '~': return add_keys(selector, skip(rule, 1), KEYS_BOTH);
-    case '%': return add_keys_with_rights(selector, rule);
+    case '~':
+    case '%':
+        if (selector->all_keys) return AFTER_ALL("allkeys", "resetkeys", "patterns");
+        return rule.ptr[0] == '~' ? add_keys(selector, skip(rule, 1), KEYS_BOTH)
+                                  : add_keys_with_rights(selector, rule);
     case '&': return add_channels(selector, skip(rule, 1));
     case '+':
     case '-': return apply_to_commands(selector, rule);

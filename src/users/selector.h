@@ -87,8 +87,8 @@ bool selector_has_command(const struct selector *selector, const struct command 
 /* Returns whether requests may use this database. O(log databases). */
 bool selector_has_database(const struct selector *selector, int64_t database);
 
-/* Append parts of the text: "~a %R~b", "&x &y", "db=0,2" (or "alldbs", "resetdbs"), "+@all -get".
- * */
+/* Append parts of the text: "~a %R~b", "&x &y", "db=0,2" (or "alldbs"), "+@all -get"; nothing where
+ * none of these is allowed. */
 sds selector_append_keys(sds out, const struct selector *selector);
 sds selector_append_channels(sds out, const struct selector *selector);
 sds selector_append_databases(sds out, const struct selector *selector);

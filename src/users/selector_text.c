@@ -31,7 +31,6 @@ sds selector_append_channels(sds out, const struct selector *selector) {
 
 sds selector_append_databases(sds out, const struct selector *selector) {
     if (selector->all_databases) return sds_append(out, SLICE("alldbs"));
-    if (selector->database_count == 0) return sds_append(out, SLICE("resetdbs"));
     for (size_t i = 0; i < selector->database_count; i++)
         out = sds_append_format(out, "%s%d", i == 0 ? "db=" : ",", (int)selector->databases[i]);
     return out;
@@ -56,7 +55,9 @@ sds selector_append(sds out, const struct selector *selector) {
     if (!selector->all_channels) out = sds_append(out, SLICE("resetchannels "));
     if (selector->all_channels || selector->channels.count > 0)
         out = sds_append(selector_append_channels(out, selector), SLICE(" "));
-    if (!selector->all_databases)
+    if (!selector->all_databases) {
+        if (selector->database_count == 0) out = sds_append(out, SLICE("resetdbs"));
         out = sds_append(selector_append_databases(out, selector), SLICE(" "));
+    }
     return selector_append_commands(out, selector);
 }

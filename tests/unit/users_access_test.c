@@ -21,7 +21,7 @@ static const struct command *find(const struct slice *argv, size_t argc) {
 
 /* Returns the denial as a row has it, which the caller frees. */
 static sds denied(const struct user *user, const char *call, int64_t database) {
-    static const char *const kinds[] = {"", "command ", "database ", "key ", "channel "};
+    static const char *const kinds[] = {"", "database ", "command ", "key ", "channel "};
     size_t argc;
     struct slice *argv = split_words(call, &argc);
     struct denial denial;
@@ -169,7 +169,8 @@ static void databases_are_asked_first(void **state) {
               {"swapdb 0 9", ""}, {"select 10", "database 10"});
     EXPECT("+@all ~* resetdbs", {"get k", "database get"}, {"ping", ""},
            {"select 0", "database 0"});
-    EXPECT("+@all -select ~* db=1", {"select 0", "command select"});
+    EXPECT("+@all -select ~* db=1", {"select 0", "database 0"}, {"select 1", "command select"});
+    EXPECT("+get ~k db=1 (+set)", {"get k", "command get"});
 }
 
 /* Keys that are checked are those that are used: where options repeat, the last one counts. */

@@ -228,7 +228,7 @@ static void one_error_refuses_the_whole_file(void **state) {
                    IN(1, "<(redacted)",
                       "The password you are trying to remove from the user does "
                       "not exist") NOTHING_CHANGED);
-    expect_refused(users, SLICE("user x (+get)x"),
+    expect_refused(users, SLICE("user x nope (+get)x +nope"),
                    "/p:1: Unmatched parenthesis in selector definition. " NOTHING_CHANGED);
     expect_refused(users, SLICE("user x (~x) +get)"), IN(1, "+get)", UNKNOWN) NOTHING_CHANGED);
     expect_refused(users, SLICE("user x on )"), IN(1, ")", "Syntax error") NOTHING_CHANGED);
