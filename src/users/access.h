@@ -14,8 +14,8 @@ struct access {
     int64_t database; /* the client's */
 };
 
-/* What is missing, in the order in which a selector is asked. Of several selectors the one that came
- * furthest is told. */
+/* What is missing, in the order in which a selector is asked. Of several selectors the one that
+ * came furthest is told. */
 enum denied { DENIED_NOTHING, DENIED_DATABASE, DENIED_COMMAND, DENIED_KEY, DENIED_CHANNEL };
 
 struct denial {

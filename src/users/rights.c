@@ -91,9 +91,9 @@ static void clear_selectors(struct rights *rights) {
 /* Returns the first word of *text, and takes it off; an empty one when there is none. */
 static struct slice take_word(struct slice *text) {
     const char *at = text->ptr, *end = slice_end(*text);
-    while (at < end && rule_has_blank(slice_make(at, 1)) && *at != 0) at++;
+    while (at < end && rule_is_blank(*at)) at++;
     const char *word = at;
-    while (at < end && (*at == 0 || !rule_has_blank(slice_make(at, 1)))) at++;
+    while (at < end && !rule_is_blank(*at)) at++;
     *text = slice_make(at, (size_t)(end - at));
     return slice_make(word, (size_t)(at - word));
 }
@@ -154,9 +154,8 @@ static const char *apply(struct rights *rights, bool all_channels, struct slice 
 
 /* Returns the rule without passwords, and cut. */
 static sds shown(struct slice rule) {
-    for (size_t i = 0; i < rule.len; i++) {
-        bool begins =
-            i == 0 || rule.ptr[i - 1] == '(' || rule_has_blank(slice_make(&rule.ptr[i - 1], 1));
+    for (size_t i = 0; i < rule.len && i < SHOWN_MAX; i++) {
+        bool begins = i == 0 || rule.ptr[i - 1] == '(' || rule_is_blank(rule.ptr[i - 1]);
         if (!begins || (rule.ptr[i] != '>' && rule.ptr[i] != '<')) continue;
         return sds_append_cstr(sds_new(slice_make(rule.ptr, i + 1)), SECRET_SHOWN);
     }

@@ -53,7 +53,8 @@ void rights_free(struct rights *rights); /* NULL is allowed */
 
 /* Applies the rules argv[*at] … in their order. Returns true when all of them are; false at the
  * first that cannot be, with *error (error->rule is the caller's) and *at behind it: the rules
- * before it are applied then. When a parenthesis is not closed, none is, and *at is argc. New selectors, and `reset`, get all channels if `all_channels`.
+ * before it are applied then. When a parenthesis is not closed, none is applied, and *at is argc.
+ * New selectors, and `reset`, get all channels if `all_channels`.
  * O(rules × (commands + parts)). */
 bool rights_apply(struct rights *rights, bool all_channels, const struct slice *argv, size_t argc,
                   size_t *at, struct rule_error *error);

@@ -17,10 +17,8 @@ static struct slice skip(struct slice text, size_t bytes) {
 }
 
 bool rule_has_blank(struct slice text) {
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == 0 || c == ' ' || (c >= '\t' && c <= '\r')) return true;
-    }
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] == 0 || rule_is_blank(text.ptr[i])) return true;
     return false;
 }
 

@@ -69,8 +69,13 @@ void selector_free(struct selector *selector);
  * O(commands + parts). */
 const char *selector_apply(struct selector *selector, struct slice rule);
 
-/* Returns whether the rule's text may be no part of a name or a pattern: a blank or a NUL, which
- * the text of a user could not show. */
+/* Returns whether it separates rules. */
+static inline bool rule_is_blank(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Returns whether the text may be no part of a name or a pattern: a blank is in it, or a NUL, and
+ * the text of a user could not show that. */
 bool rule_has_blank(struct slice text);
 
 /* Returns whether it allows everything. */

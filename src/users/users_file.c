@@ -18,11 +18,9 @@ struct loading {
 };
 
 static struct slice trim(struct slice text) {
-    while (text.len > 0 && text.ptr[0] && rule_has_blank(slice_make(text.ptr, 1)))
+    while (text.len > 0 && rule_is_blank(text.ptr[0]))
         text = slice_make(text.ptr + 1, text.len - 1);
-    while (text.len > 0 && text.ptr[text.len - 1] &&
-           rule_has_blank(slice_make(text.ptr + text.len - 1, 1)))
-        text.len--;
+    while (text.len > 0 && rule_is_blank(text.ptr[text.len - 1])) text.len--;
     return text;
 }
 
