@@ -29,8 +29,7 @@ static bool matches(const struct pattern *pattern, struct slice name) {
 }
 
 static void append(struct pattern_list *list, struct pattern pattern) {
-    if (list->count == list->capacity)
-        list->items = mem_grow(list->items, &list->capacity, sizeof(*list->items));
+    MEM_RESERVE(list->items, list->capacity, list->count + 1);
     list->items[list->count++] = pattern;
 }
 

@@ -36,9 +36,7 @@ static size_t find_password(const struct rights *rights, const struct password *
 static const char *add_password(struct rights *rights, const struct password *password) {
     if (find_password(rights, password) == rights->password_count) {
         if (rights->password_count >= RIGHTS_PARTS_MAX) return RULE_TOO_MANY;
-        if (rights->password_count == rights->password_capacity)
-            rights->passwords =
-                mem_grow(rights->passwords, &rights->password_capacity, sizeof(*rights->passwords));
+        MEM_RESERVE(rights->passwords, rights->password_capacity, rights->password_count + 1);
         rights->passwords[rights->password_count++] = *password;
     }
     rights->no_password = false;
@@ -78,9 +76,7 @@ bool rights_accept(const struct rights *rights, struct slice password) {
 /* --- Selectors --- */
 
 static void append_selector(struct rights *rights, struct selector selector) {
-    if (rights->selector_count == rights->selector_capacity)
-        rights->selectors =
-            mem_grow(rights->selectors, &rights->selector_capacity, sizeof(*rights->selectors));
+    MEM_RESERVE(rights->selectors, rights->selector_capacity, rights->selector_count + 1);
     rights->selectors[rights->selector_count++] = selector;
 }
 

@@ -115,9 +115,7 @@ bool selector_has_database(const struct selector *selector, int64_t database) {
 static void add_database(struct selector *selector, int32_t database) {
     size_t place = database_place(selector, database);
     if (place < selector->database_count && selector->databases[place] == database) return;
-    if (selector->database_count == selector->database_capacity)
-        selector->databases = mem_grow(selector->databases, &selector->database_capacity,
-                                       sizeof(*selector->databases));
+    MEM_RESERVE(selector->databases, selector->database_capacity, selector->database_count + 1);
     int32_t *at = selector->databases + place;
     memmove(at + 1, at, (selector->database_count++ - place) * sizeof(*at));
     *at = database;
@@ -229,9 +227,7 @@ static void decide(struct selector *selector, const struct command_rule *rule) {
 static const char *add_rule(struct selector *selector, struct command_rule rule) {
     drop_replaced(selector, &rule);
     if (!rule.first_argument) decide(selector, &rule);
-    if (selector->rule_count == selector->rule_capacity)
-        selector->rules =
-            mem_grow(selector->rules, &selector->rule_capacity, sizeof(*selector->rules));
+    MEM_RESERVE(selector->rules, selector->rule_capacity, selector->rule_count + 1);
     selector->rules[selector->rule_count++] = rule;
     return NULL;
 }

@@ -19,7 +19,6 @@
 #define PACKLIST_USERS_SELECTOR_H
 
 #include "table/command.h"
-#include "table/command_categories.h"
 #include "users/pattern.h"
 
 /* The most patterns, rules for commands and databases that a selector keeps of each, and the most

@@ -37,9 +37,7 @@ static struct slice take_until(struct slice *text, char separator) {
 static size_t split(struct loading *loading, struct slice line) {
     size_t count = 0;
     while (line.len > 0) {
-        if (count == loading->word_capacity)
-            loading->words =
-                mem_grow(loading->words, &loading->word_capacity, sizeof(*loading->words));
+        MEM_RESERVE(loading->words, loading->word_capacity, count + 1);
         loading->words[count++] = take_until(&line, ' ');
     }
     return count;
