@@ -1,72 +1,261 @@
-/* acl_commands: ACL, as far as it concerns the only user: "default", who may do everything, and
- * whose password is the directive requirepass. */
+/* acl_commands: ACL: users, what they may do, and what they were refused. */
 #include "admin/admin_commands.h"
+#include "base/alloc.h"
+#include "base/random.h"
 #include "base/sha256.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
+#include "session/denials.h"
+#include "session/session.h"
 #include "table/command.h"
+#include "users/access.h"
+#include "users/acl_log.h"
+#include "users/users.h"
 
-/* Returns the SHA-256 of the password in hex, which is shown instead of it; the caller frees the
- * text. NULL when there is no password. */
-static sds password_digest(struct engine *engine) {
-    struct slice password = sds_slice(engine->config.requirepass);
-    uint8_t digest[SHA256_SIZE];
-    if (password.len == 0) return NULL;
-    sha256(digest, password);
-    return sha256_append_hex(sds_new(SLICE("")), digest);
-}
+/* --- Looking --- */
 
 void acl_whoami_command(struct call *call) {
-    reply_bulk_cstr(call->reply, "default");
+    reply_bulk(call->reply, session_user_name(call_session(call)));
 }
 
 void acl_users_command(struct call *call) {
-    reply_array(call->reply, 1);
-    reply_bulk_cstr(call->reply, "default");
+    const struct users *users = call->engine->users;
+    struct user **sorted = users_sorted(users);
+    reply_array(call->reply, users_count(users));
+    for (size_t i = 0; i < users_count(users); i++)
+        reply_bulk(call->reply, sds_slice(sorted[i]->name));
+    mem_free(sorted);
 }
 
 void acl_list_command(struct call *call) {
-    sds digest = password_digest(call->engine);
-    sds line = sds_new(SLICE("user default on "));
-    if (digest)
-        line = sds_append_format(line, "sanitize-payload #%s", digest);
-    else
-        line = sds_append_cstr(line, "nopass sanitize-payload");
-    line = sds_append_cstr(line, " ~* &* +@all");
-    reply_array(call->reply, 1);
-    reply_bulk(call->reply, sds_slice(line));
-    sds_free(line);
-    sds_free(digest);
+    const struct users *users = call->engine->users;
+    struct user **sorted = users_sorted(users);
+    reply_array(call->reply, users_count(users));
+    for (size_t i = 0; i < users_count(users); i++) {
+        sds line = user_append(sds_new(SLICE("")), sorted[i]);
+        reply_bulk(call->reply, sds_slice(line));
+        sds_free(line);
+    }
+    mem_free(sorted);
 }
 
-static void reply_rule(struct reply *reply, const char *name, const char *rule) {
+static void reply_part(struct reply *reply, const char *name, const struct selector *selector,
+                       sds (*append)(sds out, const struct selector *selector)) {
+    sds text = append(sds_new(SLICE("")), selector);
     reply_bulk_cstr(reply, name);
-    reply_bulk_cstr(reply, rule);
+    reply_bulk(reply, sds_slice(text));
+    sds_free(text);
+}
+
+/* The parts of a selector that GETUSER shows, databases only where they are restricted. */
+static size_t selector_parts(const struct selector *selector) {
+    return selector->all_databases ? 3 : 4;
+}
+
+static void reply_selector(struct reply *reply, const struct selector *selector) {
+    reply_part(reply, "commands", selector, selector_append_commands);
+    reply_part(reply, "keys", selector, selector_append_keys);
+    reply_part(reply, "channels", selector, selector_append_channels);
+    if (!selector->all_databases)
+        reply_part(reply, "databases", selector, selector_append_databases);
+}
+
+static void reply_passwords(struct reply *reply, const struct rights *rights) {
+    reply_bulk_cstr(reply, "passwords");
+    reply_array(reply, rights->password_count);
+    for (size_t i = 0; i < rights->password_count; i++) {
+        sds hex = sha256_append_hex(sds_new(SLICE("")), rights->passwords[i].digest);
+        reply_bulk(reply, sds_slice(hex));
+        sds_free(hex);
+    }
 }
 
 void acl_getuser_command(struct call *call) {
     struct reply *reply = call->reply;
-    if (!slice_equal(call->argv[2], SLICE("default"))) {
+    const struct user *user = users_find(call->engine->users, call->argv[2]);
+    if (!user) {
         reply_null(reply);
         return;
     }
-    sds digest = password_digest(call->engine);
-    reply_map(reply, 6);
+    const struct rights *rights = user->rights;
+    reply_map(reply, 3 + selector_parts(&rights->selectors[0]));
     reply_bulk_cstr(reply, "flags");
-    reply_set(reply, digest ? 2 : 3);
-    reply_bulk_cstr(reply, "on");
-    if (!digest) reply_bulk_cstr(reply, "nopass");
-    reply_bulk_cstr(reply, "sanitize-payload");
-    reply_bulk_cstr(reply, "passwords");
-    reply_array(reply, digest != NULL);
-    if (digest) reply_bulk(reply, sds_slice(digest));
-    reply_rule(reply, "commands", "+@all");
-    reply_rule(reply, "keys", "~*");
-    reply_rule(reply, "channels", "&*");
+    reply_set(reply, rights->no_password ? 2 : 1);
+    reply_bulk_cstr(reply, rights->enabled ? "on" : "off");
+    if (rights->no_password) reply_bulk_cstr(reply, "nopass");
+    reply_passwords(reply, rights);
+    reply_selector(reply, &rights->selectors[0]);
     reply_bulk_cstr(reply, "selectors");
-    reply_array(reply, 0);
-    sds_free(digest);
+    reply_array(reply, rights->selector_count - 1);
+    for (size_t i = 1; i < rights->selector_count; i++) {
+        reply_map(reply, selector_parts(&rights->selectors[i]));
+        reply_selector(reply, &rights->selectors[i]);
+    }
 }
+
+/* --- Changing --- */
+
+/* Replies "ERR " and the text, which it frees. */
+static void reply_reason(struct call *call, sds text) {
+    sds error = sds_append(sds_new(SLICE("ERR ")), sds_slice(text));
+    reply_error_text(call->reply, sds_slice(error));
+    sds_free(error);
+    sds_free(text);
+}
+
+void acl_setuser_command(struct call *call) {
+    struct users *users = call->engine->users;
+    struct rule_error error;
+    if (!users_set(users, call->argv[2], call->argv + 3, call->argc - 3, &error)) {
+        reply_reason(call, rule_error_text(&error));
+        sds_free(error.rule);
+        return;
+    }
+    sessions_follow_users(call->engine, users_find(users, call->argv[2]));
+    reply_ok(call->reply);
+}
+
+void acl_deluser_command(struct call *call) {
+    int64_t deleted = 0;
+    for (size_t i = 2; i < call->argc; i++) {
+        if (!slice_equal(call->argv[i], SLICE(DEFAULT_USER))) continue;
+        reply_error(call->reply, "ERR The 'default' user cannot be removed");
+        return;
+    }
+    for (size_t i = 2; i < call->argc; i++)
+        deleted += users_delete(call->engine->users, call->argv[i]);
+    if (deleted > 0) sessions_follow_users(call->engine, NULL);
+    reply_integer(call->reply, deleted);
+}
+
+static void refuse_without_file(struct call *call) {
+    reply_error(call->reply,
+                "ERR This Redis instance is not configured to use an ACL file. You may want to "
+                "specify users via the ACL SETUSER command and then issue a CONFIG REWRITE "
+                "(assuming you have a Redis configuration file set) in order to store users in the "
+                "Redis configuration.");
+}
+
+void acl_load_command(struct call *call) {
+    refuse_without_file(call);
+}
+
+void acl_save_command(struct call *call) {
+    refuse_without_file(call);
+}
+
+/* --- Trying --- */
+
+static void reply_denial(struct call *call, const struct user *user, const struct denial *denial) {
+    sds text = sds_append(sds_new(SLICE("User ")), sds_slice(user->name));
+    text = sds_append_cstr(text, denial->what == DENIED_COMMAND
+                                     ? " has no permissions to run the '"
+                                     : " has no permissions to access the '");
+    text = sds_append(text, denial->object);
+    text = sds_append_cstr(text, denial->what == DENIED_COMMAND   ? "' command"
+                                 : denial->what == DENIED_KEY     ? "' key"
+                                 : denial->what == DENIED_CHANNEL ? "' channel"
+                                                                  : "' database");
+    reply_bulk(call->reply, sds_slice(text));
+    sds_free(text);
+}
+
+void acl_dryrun_command(struct call *call) {
+    const struct slice *argv = call->argv + 3;
+    size_t argc = call->argc - 3;
+    struct user *user = users_find(call->engine->users, call->argv[2]);
+    if (!user) {
+        reply_error_format(call->reply, "ERR User '%.*s' not found", slice_precision(call->argv[2]),
+                           call->argv[2].ptr);
+        return;
+    }
+    const struct command *command = command_find(argv[0]);
+    if (command && command->flags & COMMAND_CONTAINER && argc > 1)
+        command = command_find_subcommand(command, argv[1]);
+    struct access access = {command, argv, argc, call->database};
+    struct denial denial;
+    if (!command)
+        reply_error_format(call->reply, "ERR Command '%.*s' not found", slice_precision(argv[0]),
+                           argv[0].ptr);
+    else if (!command_accepts(command, argc))
+        reply_error_format(call->reply, CALL_WRONG_ARITY, command->name);
+    else if (user_may_run(user, &access, &denial))
+        reply_ok(call->reply);
+    else
+        reply_denial(call, user, &denial);
+}
+
+void acl_genpass_command(struct call *call) {
+    enum { BITS = 256, BITS_MAX = 4096 };
+    const char *error = "ERR ACL GENPASS argument must be the number of bits for the output "
+                        "password, a positive number up to 4096";
+    int64_t bits = BITS;
+    if (call->argc > 3) {
+        call_bad_subcommand(call);
+        return;
+    }
+    if (call->argc == 3 && !call_integer(call, 2, &bits)) return;
+    if (bits < 1 || bits > BITS_MAX) {
+        reply_error(call->reply, error);
+        return;
+    }
+    char digits[BITS_MAX / 4];
+    size_t count = (size_t)(bits + 3) / 4;
+    random_hex(digits, count);
+    reply_bulk(call->reply, slice_make(digits, count));
+}
+
+/* --- What was refused --- */
+
+static void reply_named(struct reply *reply, const char *name, struct slice value) {
+    reply_bulk_cstr(reply, name);
+    reply_bulk(reply, value);
+}
+
+static void reply_counted(struct reply *reply, const char *name, int64_t value) {
+    reply_bulk_cstr(reply, name);
+    reply_integer(reply, value);
+}
+
+static void reply_entry(struct call *call, const struct acl_entry *entry) {
+    static const char *const reasons[ACL_REASONS] = {"command", "key", "channel", "database",
+                                                     "auth"};
+    static const char *const contexts[] = {"toplevel", "multi", "lua"};
+    struct reply *reply = call->reply;
+    reply_map(reply, 10);
+    reply_counted(reply, "count", (int64_t)entry->count);
+    reply_named(reply, "reason", slice_of_cstr(reasons[entry->reason]));
+    reply_named(reply, "context", slice_of_cstr(contexts[entry->context]));
+    reply_named(reply, "object", sds_slice(entry->object));
+    reply_named(reply, "username", sds_slice(entry->user));
+    reply_bulk_cstr(reply, "age-seconds");
+    reply_double(reply, (double)(call->now_ms - entry->updated_ms) / 1000);
+    reply_named(reply, "client-info", sds_slice(entry->client));
+    reply_counted(reply, "entry-id", entry->id);
+    reply_counted(reply, "timestamp-created", entry->created_ms);
+    reply_counted(reply, "timestamp-last-updated", entry->updated_ms);
+}
+
+void acl_log_command(struct call *call) {
+    struct acl_log *log = call->engine->acl_log;
+    int64_t wanted = 10;
+    if (call->argc > 3) {
+        call_bad_subcommand(call);
+        return;
+    }
+    if (call->argc == 3 && slice_is(call->argv[2], "reset")) {
+        acl_log_reset(log);
+        reply_ok(call->reply);
+        return;
+    }
+    if (call->argc == 3 && !call_integer(call, 2, &wanted)) return;
+    size_t count = wanted < 0 ? 0 : (size_t)wanted < log->count ? (size_t)wanted : log->count;
+    reply_array(call->reply, count);
+    for (const struct acl_entry *entry = log->newest; count-- > 0; entry = entry->older)
+        reply_entry(call, entry);
+}
+
+/* --- CAT, HELP --- */
 
 static void reply_all_categories(struct reply *reply) {
     size_t mark = reply_begin(reply), count = 0;
@@ -104,11 +293,24 @@ void acl_help_command(struct call *call) {
     static const char *const lines[] = {
         "CAT [<category>]",
         "    All categories of commands, or the commands of one.",
+        "DELUSER <username> [<username> ...]",
+        "    Delete users, and close their connections.",
+        "DRYRUN <username> <command> [<arg> ...]",
+        "    Tell whether the user may run the command, without running it.",
+        "GENPASS [<bits>]",
+        "    Make a random password of so many bits (256), in hexadecimal digits.",
         "GETUSER <username>",
-        "    What the user may do. There is one user, default; CONFIG SET requirepass sets its",
-        "    password.",
+        "    What the user may do.",
         "LIST",
         "    The users, as an ACL file describes them.",
+        "LOAD",
+        "    Read the users from the ACL file.",
+        "LOG [<count> | RESET]",
+        "    What was refused to users, newest first; or forget that.",
+        "SAVE",
+        "    Write the users to the ACL file.",
+        "SETUSER <username> [<rule> ...]",
+        "    Make a user, or change what it may do.",
         "USERS",
         "    The names of the users.",
         "WHOAMI",

@@ -10,6 +10,13 @@
 
 #define ADMIN_COMMANDS(BODY)                                         \
     BODY("acl|cat", acl_cat_command)                                 \
+    BODY("acl|deluser", acl_deluser_command)                         \
+    BODY("acl|dryrun", acl_dryrun_command)                           \
+    BODY("acl|genpass", acl_genpass_command)                         \
+    BODY("acl|load", acl_load_command)                               \
+    BODY("acl|log", acl_log_command)                                 \
+    BODY("acl|save", acl_save_command)                               \
+    BODY("acl|setuser", acl_setuser_command)                         \
     BODY("acl|getuser", acl_getuser_command)                         \
     BODY("acl|help", acl_help_command)                               \
     BODY("acl|list", acl_list_command)                               \

@@ -8,11 +8,13 @@
 #include "engine/transaction.h"
 #include "execute/blocking_serve.h"
 #include "resp/reply.h"
+#include "session/client_line.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/pause.h"
 #include "session/publish.h"
 #include "session/session.h"
+#include "users/users.h"
 
 /* --- A client's identity --- */
 
@@ -122,6 +124,7 @@ static bool filter_meets(const struct client_filter *filter, struct session *ses
         .age_s = (engine->steady_ms - session->created_ms) / 1000,
         .type = session_type(session),
         .is_me = session == me,
+        .user = session_user_name(session),
     };
     if (filter->address.ptr) facts.address = slice_of_cstr(conn_peer_name(conn, peer));
     if (filter->local_address.ptr)
@@ -186,6 +189,11 @@ void client_kill_command(struct call *call) {
         sds_free(error);
         return;
     }
+    if (filter.user.ptr && !users_find(call->engine->users, filter.user)) {
+        reply_error_format(call->reply, "ERR No such user '%.*s'", slice_precision(filter.user),
+                           filter.user.ptr);
+        return;
+    }
     reply_integer(call->reply, kill_matching(&filter, call_session(call)));
 }
 
@@ -242,87 +250,10 @@ void client_unpause_command(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* --- One client's line --- */
-
-/* Writes the letters of the flags field; "N" when there are none. */
-static void write_flags(const struct session *session, char out[16]) {
-    const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
-    char *at = out;
-    if (session->flags & SESSION_REPLICA) *at++ = 'S';
-    if (session->flags & SESSION_MONITOR) *at++ = 'O';
-    if (session->flags & SESSION_PRIMARY) *at++ = 'M';
-    if (session->flags & SESSION_SUBSCRIBED) *at++ = 'P';
-    if (session->flags & SESSION_MULTI) *at++ = 'x';
-    if (session->flags & waiting) *at++ = 'b';
-    if (session->transaction && session->transaction->watcher.is_touched) *at++ = 'd';
-    if (session->flags & SESSION_DROPPED)
-        *at++ = 'A';
-    else if (session->flags & SESSION_CLOSING)
-        *at++ = 'c';
-    if (session->marks & SESSION_UNIX) *at++ = 'U';
-    if (session->marks & SESSION_NO_EVICT) *at++ = 'e';
-    if (session->requester.leaves_no_marks) *at++ = 'T';
-    if (at == out) *at++ = 'N';
-    *at = 0;
-}
-
-static const char *text_or_empty(const char *text) {
-    return text ? text : "";
-}
-
-static sds append_identity(sds out, struct session *session) {
-    struct engine *engine = session->requester.engine;
-    struct conn *conn = conn_of_session(session);
-    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[16];
-    write_flags(session, flags);
-    return sds_append_format(
-        out, "id=%llu addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s db=%d",
-        (unsigned long long)session->id, conn_peer_name(conn, peer), conn_local_name(conn, local),
-        conn_fd(conn), text_or_empty(session->name),
-        (long long)((engine->steady_ms - session->created_ms) / 1000),
-        (long long)((engine->steady_ms - session->active_ms) / 1000), flags,
-        session->requester.database);
-}
-
-/* Appends the sizes of buffers. A client has input only while a request is incomplete, and a queue
- * of output only while its socket is full. It has no reply buffer of its own, which rbs, rbp and
- * obl describe. */
-static sds append_memory(sds out, struct session *session) {
-    struct conn *conn = conn_of_session(session);
-    size_t input = conn_pending_input(conn);
-    size_t input_allocated = conn_input_allocated(conn);
-    size_t output = conn_pending_output(conn);
-    const struct transaction *transaction = session->transaction;
-    long queued = session->flags & SESSION_MULTI ? (long)transaction->count : -1;
-    size_t watched = transaction ? transaction->watcher.count : 0;
-    size_t argv = session->postponed ? session->postponed->allocated : blocking_allocated(session);
-    return sds_append_format(out,
-                             " sub=%zu psub=%zu ssub=%zu multi=%ld watch=%zu qbuf=%zu qbuf-free=%zu"
-                             " argv-mem=%zu multi-mem=%zu rbs=0 rbp=0 obl=0 oll=%d omem=%zu"
-                             " tot-mem=%zu events=%s",
-                             publish_count(session, PUBSUB_CHANNEL),
-                             publish_count(session, PUBSUB_PATTERN),
-                             publish_count(session, PUBSUB_SHARD), queued, watched, input,
-                             input_allocated > input ? input_allocated - input : 0, argv,
-                             transaction_queue_allocated(session), output > 0, output,
-                             client_memory_of(session), output ? "rw" : "r");
-}
-
-/* Appends the fields of Redis 7.2, in its order. O(1). */
-static sds append_line(sds out, struct session *session) {
-    out = append_identity(out, session);
-    out = append_memory(out, session);
-    return sds_append_format(
-        out, " cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
-        session->requester.last_command ? session->requester.last_command->name : "NULL",
-        session->flags & SESSION_PRIMARY ? "(superuser)" : "default", session->protocol,
-        text_or_empty(session->lib_name), text_or_empty(session->lib_version));
-}
-
 /* --- CLIENT INFO, CLIENT LIST --- */
 
 void client_info_command(struct call *call) {
-    call_answer_text(call, append_line(sds_new(SLICE("")), call_session(call)));
+    call_answer_text(call, client_line(sds_new(SLICE("")), call_session(call)));
 }
 
 static void list_all(struct call *call, enum client_type type) {
@@ -330,7 +261,7 @@ static void list_all(struct call *call, enum client_type type) {
     for (struct session *session = call->engine->clients->sessions.first; session;
          session = session->next)
         if (type == CLIENT_TYPE_ANY || session_type(session) == type)
-            out = append_line(out, session);
+            out = client_line(out, session);
     call_answer_text(call, out);
 }
 
@@ -353,7 +284,7 @@ static void list_ids(struct call *call, size_t first) {
             return;
         }
         struct session *session = session_numbered(call, id);
-        if (session) out = append_line(out, session);
+        if (session) out = client_line(out, session);
     }
     call_answer_text(call, out);
 }

@@ -30,12 +30,6 @@ static sds parse_type(struct client_filter *filter, struct slice value) {
                                            : NULL;
 }
 
-static sds parse_user(struct client_filter *filter, struct slice value) {
-    filter->has_user = true;
-    if (slice_equal(value, SLICE("default"))) return NULL;
-    return error_naming("ERR No such user '", value);
-}
-
 static sds parse_age(struct client_filter *filter, struct slice value) {
     if (!number_parse_int64(value, &filter->min_age_s))
         return error_text("ERR maxage is not an integer or out of range");
@@ -46,8 +40,9 @@ static sds parse_option(struct client_filter *filter, struct slice option, struc
     if (slice_is(option, "id")) return parse_id(filter, value);
     if (slice_is(option, "maxage")) return parse_age(filter, value);
     if (slice_is(option, "type")) return parse_type(filter, value);
-    if (slice_is(option, "user")) return parse_user(filter, value);
-    if (slice_is(option, "addr"))
+    if (slice_is(option, "user"))
+        filter->user = value;
+    else if (slice_is(option, "addr"))
         filter->address = value;
     else if (slice_is(option, "laddr"))
         filter->local_address = value;
@@ -74,7 +69,7 @@ bool client_filter_matches(const struct client_filter *filter, const struct clie
     if (filter->skip_me && facts->is_me) return false;
     if (filter->id && filter->id != facts->id) return false;
     if (filter->type != CLIENT_TYPE_ANY && filter->type != facts->type) return false;
-    if (filter->has_user && facts->type == CLIENT_TYPE_MASTER) return false;
+    if (filter->user.ptr && !slice_equal(filter->user, facts->user)) return false;
     if (filter->min_age_s > facts->age_s) return false;
     if (filter->address.ptr && !slice_equal(filter->address, facts->address)) return false;
     return !filter->local_address.ptr || slice_equal(filter->local_address, facts->local_address);

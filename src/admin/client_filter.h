@@ -21,8 +21,8 @@ struct client_filter {
     struct slice local_address;
     int64_t min_age_s; /* connected for at least this many seconds */
     enum client_type type;
-    bool has_user; /* the client belongs to the user; only the link to the primary does not */
-    bool skip_me;  /* exclude the calling client */
+    struct slice user; /* which the caller has looked up */
+    bool skip_me;      /* exclude the calling client */
 };
 
 /* The facts about a client that the conditions compare. */
@@ -32,6 +32,7 @@ struct client_facts {
     struct slice local_address;
     int64_t age_s;
     enum client_type type;
+    struct slice user;
     bool is_me;
 };
 

@@ -306,12 +306,16 @@ static sds append_stats(struct engine *engine, sds out) {
                             (llu)stats->query_buffer_limit_disconnections,
                             (llu)stats->output_buffer_limit_disconnections);
     out = append_loop_stats(engine, out);
-    return sds_append_format(out,
-                             "acl_access_denied_auth:%llu\r\n"
-                             "acl_access_denied_cmd:0\r\n"
-                             "acl_access_denied_key:0\r\n"
-                             "acl_access_denied_channel:0\r\n",
-                             (llu)stats->authentications_failed);
+    return sds_append_format(
+        out,
+        "acl_access_denied_auth:%llu\r\n"
+        "acl_access_denied_cmd:%llu\r\n"
+        "acl_access_denied_key:%llu\r\n"
+        "acl_access_denied_channel:%llu\r\n"
+        "acl_access_denied_db:%llu\r\n",
+        (llu)stats->denied[ACL_REASON_AUTH], (llu)stats->denied[ACL_REASON_COMMAND],
+        (llu)stats->denied[ACL_REASON_KEY], (llu)stats->denied[ACL_REASON_CHANNEL],
+        (llu)stats->denied[ACL_REASON_DATABASE]);
 }
 
 /* --- CPU, Modules, Cluster --- */

@@ -115,8 +115,14 @@ static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
         sort->by = parse_pattern(call->argv[++*index]);
         sort->has_by = true;
         sort->unsorted |= sort->by.is_fixed;
+        if (!sort->by.is_fixed && !call_may_read_all_keys(call))
+            return reply_error(call->reply,
+                               "ERR BY option of SORT denied due to insufficient ACL permissions.");
     } else if (slice_is(option, "get") && left >= 1) {
         sort->gets[sort->get_count++] = parse_pattern(call->argv[++*index]);
+        if (!call_may_read_all_keys(call))
+            return reply_error(
+                call->reply, "ERR GET option of SORT denied due to insufficient ACL permissions.");
     } else {
         return call_syntax_error(call);
     }

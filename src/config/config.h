@@ -191,12 +191,13 @@ struct config {
     int64_t repl_timeout;
 
     /* What a replica does. */
-    sds bind_source_addr;    /* address from which it connects to its primary; "" = any */
-    sds renamed_commands;    /* words in quotes: a command's name, then what clients call it, … */
-    sds replicaof;           /* "host port" of the primary; "" = the server is none's replica */
-    sds masteruser;          /* "" = AUTH with the password alone */
-    sds masterauth;          /* "" = no AUTH */
-    sds replica_announce_ip; /* "" = the address of its connection */
+    sds bind_source_addr; /* address from which it connects to its primary; "" = any */
+    sds renamed_commands; /* words in quotes: a command's name, then what clients call it, … */
+    sds replicaof;        /* "host port" of the primary; "" = the server is none's replica */
+    int64_t acllog_max_len;
+    sds masteruser;                /* "" = AUTH with the password alone */
+    sds masterauth;                /* "" = no AUTH */
+    sds replica_announce_ip;       /* "" = the address of its connection */
     int64_t replica_announce_port; /* 0 = `port` */
     bool replica_announced;
     bool replica_ignore_maxmemory;

@@ -474,7 +474,8 @@ const struct config_directive config_table[] = {
     /* Access. */
     ONLY("aclfile", "", CONFIG_PROTECTS, NO_ACLS),
     ONLY("acl-pubsub-default", "resetchannels", 0, NO_ACL_USERS),
-    ONLY("acllog-max-len", "128", 0, NO_ACL_USERS),
+    {.name = "acllog-max-len", .kind = CONFIG_INTEGER, .offset = AT(acllog_max_len), .min = 0,
+     .max = INT64_MAX, .default_text = "128"},
     {.name = "rename-command", .kind = CONFIG_RENAMES, .flags = CONFIG_FILE_ONLY,
      .offset = AT(renamed_commands), .default_text = ""},
 

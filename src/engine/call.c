@@ -16,6 +16,7 @@
 #include "table/command.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "users/access.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -382,6 +383,11 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
 size_t call_string_max(const struct call *call) {
     return call_is_repeated(call) ? STRING_LENGTH_MAX
                                   : (size_t)call->engine->config.proto_max_bulk_len;
+}
+
+bool call_may_read_all_keys(const struct call *call) {
+    const struct access access = {call->command, call->argv, call->argc, call->database};
+    return !call->requester || user_may_with_all_keys(call->requester->user, &access, KEYS_READ);
 }
 
 bool call_compresses_values(const struct call *call) {

@@ -309,6 +309,10 @@ bool call_integer(struct call *call, size_t index, int64_t *value);
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
 
+/* Returns whether the client's user may run this very call and read all keys of the database with
+ * it, for keys that only data names. O(1), as the call was admitted. */
+bool call_may_read_all_keys(const struct call *call);
+
 /* Returns whether payloads and snapshots hold compressed values (rdbcompression). */
 bool call_compresses_values(const struct call *call);
 

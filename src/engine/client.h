@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 enum session_flag {
-    SESSION_NEEDS_AUTH = 1 << 0,      /* requirepass is set and it has not authenticated */
-    SESSION_BLOCKED = 1 << 1,         /* waits for a key or for work: input is kept, not run */
-    SESSION_PAUSED = 1 << 2,          /* CLIENT PAUSE holds its next command back */
-    SESSION_REPLY_OFF = 1 << 3,       /* CLIENT REPLY OFF */
-    SESSION_REPLY_SKIP = 1 << 4,      /* the next reply is dropped */
+    SESSION_NEEDS_AUTH = 1 << 0, /* the default user needs a password, and it has not logged in */
+    SESSION_BLOCKED = 1 << 1,    /* waits for a key or for work: input is kept, not run */
+    SESSION_PAUSED = 1 << 2,     /* CLIENT PAUSE holds its next command back */
+    SESSION_REPLY_OFF = 1 << 3,  /* CLIENT REPLY OFF */
+    SESSION_REPLY_SKIP = 1 << 4, /* the next reply is dropped */
     SESSION_REPLY_SKIP_NEXT = 1 << 5, /* CLIENT REPLY SKIP was just run */
     SESSION_CLOSING = 1 << 6,  /* closed, or closes after its output is sent: runs nothing more */
     SESSION_RESUME = 1 << 7,   /* in the queue to resume: session/session_list.h */

@@ -30,6 +30,7 @@ struct requester {
     const struct command
         *last_command;       /* the last command, if it was found with a valid arity; or NULL */
     struct session *session; /* NULL: a file */
+    struct user *user;       /* who asks (users/users.h), kept by the session; NULL: may do all */
 };
 
 #endif

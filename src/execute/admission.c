@@ -9,9 +9,11 @@
 #include "execute/execute.h"
 #include "reclaim/evict.h"
 #include "resp/reply.h"
+#include "session/denials.h"
 #include "session/pause.h"
 #include "session/session.h"
 #include "table/command.h"
+#include "users/access.h"
 
 #include <string.h>
 
@@ -68,7 +70,8 @@ static void reject(enum call_origin origin, struct requester *requester, struct 
         requester->error = CALL_ERROR_NOT_FOR_FILE;
         return;
     }
-    requester->engine->stats.by_command[command_index(command)].rejected++;
+    if (origin != ORIGIN_TRANSACTION)
+        requester->engine->stats.by_command[command_index(command)].rejected++;
     requester->error = CALL_ERROR_NOT_NOW;
     if (origin == ORIGIN_CLIENT && command->flags & COMMAND_RUNS_QUEUE)
         transaction_refuse(requester->session, reply, error);
@@ -176,6 +179,56 @@ static const char postponed[] = "";
 
 static const char *needs_authentication(struct visit *visit) {
     return visit->own_flags & COMMAND_NO_AUTH ? NULL : NOAUTH_REFUSAL;
+}
+
+/* Why a command of EXEC, which was allowed when it was queued, is not allowed any more. */
+static const char *lost_right(enum denied what) {
+    switch (what) {
+    case DENIED_COMMAND: return "no permission to execute the command or subcommand";
+    case DENIED_KEY: return "no permission to touch the specified keys";
+    case DENIED_CHANNEL: return "no permission to access one of the channels used as arguments";
+    case DENIED_DATABASE: return "no permission to access the database";
+    case DENIED_NOTHING: break;
+    }
+    return "no permission";
+}
+
+static sds refusal_of_rights(const struct visit *visit, const struct denial *denial) {
+    sds text = denial_text(denial, visit->applicant->requester->user), out;
+    switch (visit->applicant->origin) {
+    case ORIGIN_SCRIPT:
+        out = sds_append_cstr(sds_new(SLICE("ERR ACL failure in script: ")),
+                              text + strlen("NOPERM "));
+        break;
+    case ORIGIN_TRANSACTION:
+        out = sds_append_cstr(
+            sds_new(SLICE("NOPERM ACLs rules changed between the moment the transaction was "
+                          "accumulated and the EXEC call. This command is no longer allowed for "
+                          "the following reason: ")),
+            lost_right(denial->what));
+        break;
+    default: return text;
+    }
+    sds_free(text);
+    return out;
+}
+
+/* What the client's user may not do: users/access.h. */
+static const char *lacks_rights(struct visit *visit) {
+    const struct applicant *applicant = visit->applicant;
+    const struct requester *requester = applicant->requester;
+    struct access access = {applicant->command, applicant->argv, applicant->argc,
+                            requester->database};
+    struct denial denial;
+    if (user_may_run(requester->user, &access, &denial)) return NULL;
+    enum acl_context context =
+        applicant->origin == ORIGIN_SCRIPT ? ACL_CONTEXT_LUA
+        : applicant->origin == ORIGIN_TRANSACTION || requester->session->flags & SESSION_MULTI
+            ? ACL_CONTEXT_MULTI
+            : ACL_CONTEXT_TOPLEVEL;
+    denial_note(requester->session, denial_reason(denial.what), context, denial.object,
+                sds_slice(requester->user->name));
+    return visit->text = refusal_of_rights(visit, &denial);
 }
 
 static const char *not_in_transactions(struct visit *visit) {
@@ -301,6 +354,7 @@ static const char *not_to_be_written(struct visit *visit) {
 enum {
     CLIENT = 1 << ORIGIN_CLIENT,
     SCRIPT = 1 << ORIGIN_SCRIPT,
+    ADMITTED_BEFORE = 1 << ORIGIN_TRANSACTION | 1 << ORIGIN_BLOCKED,
     FILE_OR_PRIMARY = 1 << ORIGIN_FILE | 1 << ORIGIN_PRIMARY,
     DISK_FAILURES = RESTRICTED_UNSAVED | RESTRICTED_UNWRITTEN,
     ALL_LOADING = RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE,
@@ -308,8 +362,9 @@ enum {
 };
 
 /* A gate is asked for the origins named, if the session has one of these flags, or one of these
- * restrictions is in force, or always. Other origins pass no gate: a transaction's
- * commands were admitted when they were queued, and a waiting client's when it came. Where nothing
+ * restrictions is in force, or always. A
+ * transaction's commands were admitted when they were queued, and a waiting client's when it came:
+ * only its user's rights are asked for again. Where nothing
  * is closed, admission_is_open sees that without the table. */
 static const struct gate {
     gate_function *refuses;
@@ -319,11 +374,13 @@ static const struct gate {
 } gates[] = {
     {needs_authentication, CLIENT, .session = SESSION_NEEDS_AUTH},
     {not_in_transactions, CLIENT, .session = SESSION_MULTI},
+    {lacks_rights, CLIENT | ADMITTED_BEFORE, .session = ALWAYS},
     {not_for_listeners, CLIENT, .session = SESSION_SUBSCRIBED},
     {replicas_do_not_wait, CLIENT, .session = SESSION_REPLICA},
     {no_data_for_replicas, CLIENT, .session = SESSION_MONITOR | SESSION_REPLICA},
     {not_in_scripts, SCRIPT, .restrictions = ALWAYS},
     {script_on_stale_replica, SCRIPT, .restrictions = RESTRICTED_STALE},
+    {lacks_rights, SCRIPT, .restrictions = ALWAYS},
     {script_only_reads, SCRIPT, .restrictions = ALWAYS},
     {replica_is_read_only, SCRIPT, .restrictions = RESTRICTED_READONLY},
     {loading_of_primary, CLIENT, .restrictions = ALL_LOADING},

@@ -1,6 +1,6 @@
 /* admission: what is asked before a command runs, whatever its origin. admit() walks a list of
  * gates, each a function with one reason to refuse; the table in admission.c shows which gates each
- * origin passes. A rule for all commands (an access-control list) is one more gate.
+ * origin passes.
  *
  * A command that is refused has run nothing; its error is written where the origin reads it: a
  * client's reply, a script's, or requester->error for files and the primary. */
@@ -14,6 +14,7 @@
 #include "resp/reply.h"
 #include "session/session.h"
 #include "table/command.h"
+#include "users/users.h"
 
 /* What the commands of one run of a script have in common. */
 struct script_scope {
@@ -74,10 +75,13 @@ admission_is_open(enum call_origin origin, const struct requester *requester,
     const struct engine *engine = requester->engine;
     switch (origin) {
     case ORIGIN_CLIENT:
-        return !(requester->session->flags | engine->restrictions) && !engine->config.maxmemory;
+        return !(requester->session->flags | engine->restrictions) && !engine->config.maxmemory &&
+               user_is_unrestricted(requester->user);
     case ORIGIN_SCRIPT:
         return !engine->restrictions && !scope->is_readonly && !scope->lacks_memory &&
-               !(command->flags & COMMAND_NOSCRIPT);
+               !(command->flags & COMMAND_NOSCRIPT) && user_is_unrestricted(requester->user);
+    case ORIGIN_TRANSACTION:
+    case ORIGIN_BLOCKED: return user_is_unrestricted(requester->user);
     case ORIGIN_FILE:
     case ORIGIN_PRIMARY: return command_may_be_in_file(command);
     default: return true;

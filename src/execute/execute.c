@@ -193,7 +193,14 @@ void execute_queued(struct session *session, struct reply *reply, const struct c
     struct engine *engine = session->requester.engine;
     assert(session->transaction);
     uint64_t begin_ticks = engine->ticks;
-    run_command(ORIGIN_TRANSACTION, &session->requester, reply, command, argv, argc);
+    size_t begin = reply->len;
+    struct requester *requester = &session->requester;
+    if (ask(&(struct applicant){ORIGIN_TRANSACTION, requester, NULL, command, argv, argc}, reply) ==
+        ADMISSION_REFUSED) {
+        count_error(engine, error_text(reply, begin));
+        return;
+    }
+    run_command(ORIGIN_TRANSACTION, requester, reply, command, argv, argc);
     engine->stats.queued_ticks += engine->ticks - begin_ticks;
 }
 
@@ -332,11 +339,26 @@ static struct call resumed_call(const struct resumption *resumption) {
                     resumption->command, resumption->argv, resumption->argc);
 }
 
+/* Asks whether the client, whose user may have lost rights while it waited for a key, may still run
+ * its command. If not, replies the error and returns true. */
+static bool is_refused_now(const struct resumption *resumption) {
+    struct requester *requester = &resumption->session->requester;
+    size_t begin = resumption->reply->len;
+    const struct applicant applicant = {ORIGIN_BLOCKED,      requester,        NULL,
+                                        resumption->command, resumption->argv, resumption->argc};
+    if (resumption->session->waiter->kind->for_work ||
+        ask(&applicant, resumption->reply) == ADMISSION_GRANTED)
+        return false;
+    count_error(requester->engine, error_text(resumption->reply, begin));
+    return true;
+}
+
 bool execute_serve(const struct resumption *resumption,
                    bool (*serve)(struct call *call, struct slice key, const void *state),
                    int database, struct slice key) {
     struct requester *requester = &resumption->session->requester;
     struct engine *engine = requester->engine;
+    if (is_refused_now(resumption)) return true;
     struct run run = begin_run(ORIGIN_BLOCKED, requester, resumption->reply);
     struct call call = resumed_call(resumption);
     call.database = database;

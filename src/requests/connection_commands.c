@@ -5,9 +5,11 @@
 #include "engine/transaction.h"
 #include "requests/client_commands.h"
 #include "resp/reply.h"
+#include "session/denials.h"
 #include "session/monitor.h"
 #include "session/publish.h"
 #include "session/session.h"
+#include "users/users.h"
 
 /* As a message, for a client that listens to channels in RESP2. */
 static void ping_listener(struct call *call) {
@@ -49,13 +51,12 @@ void quit_command(struct call *call) {
 
 void reset_command(struct call *call) {
     struct session *session = call_session(call);
-    const uint32_t replies =
-        SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT | SESSION_NEEDS_AUTH;
+    const uint32_t replies = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT;
     transaction_end(session);
     monitor_leave(session);
     publish_leave(session);
     session->flags &= ~replies;
-    if (sds_len(call->engine->config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
+    session_log_out(session);
     session->marks &= (uint8_t)~SESSION_NO_EVICT;
     session->requester.leaves_no_marks = false;
     session->requester.database = 0;
@@ -67,40 +68,35 @@ void reset_command(struct call *call) {
 
 /* --- Authentication --- */
 
-/* Compares in a time that does not depend on how many bytes of the password are right. */
-static bool same_secret(struct slice given, struct slice secret) {
-    unsigned char difference = given.len != secret.len;
-    for (size_t i = 0; i < given.len; i++)
-        difference |= (unsigned char)(given.ptr[i] ^ (i < secret.len ? secret.ptr[i] : 0xFF));
-    return difference == 0;
-}
-
-/* The only user is "default"; without requirepass any password is right for it. */
-static bool authenticate(struct call *call, struct slice user, struct slice password) {
-    struct engine *engine = call->engine;
-    struct slice secret = sds_slice(engine->config.requirepass);
-    bool known = slice_equal(user, SLICE("default"));
-    if (!known || (secret.len > 0 && !same_secret(password, secret))) {
-        engine->stats.authentications_failed++;
-        reply_error(call->reply, "WRONGPASS invalid username-password pair or user is disabled.");
-        return false;
+/* Makes the session the user's, or replies the error and returns false. */
+static bool log_in(struct call *call, struct slice name, struct slice password) {
+    struct session *session = call_session(call);
+    struct user *user = users_log_in(call->engine->users, name, password);
+    if (!user) {
+        denial_note(session, ACL_REASON_AUTH,
+                    call->origin == ORIGIN_TRANSACTION ? ACL_CONTEXT_MULTI : ACL_CONTEXT_TOPLEVEL,
+                    call->argv[0], name);
+        return reply_error(call->reply,
+                           "WRONGPASS invalid username-password pair or user is disabled.");
     }
-    call_session(call)->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+    session_set_user(session, user);
+    session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
     return true;
 }
 
 void auth_command(struct call *call) {
+    const struct user *default_user = call->engine->users->default_user;
     if (call->argc > 3) {
         call_syntax_error(call);
         return;
     }
-    if (call->argc == 2 && sds_len(call->engine->config.requirepass) == 0) {
+    if (call->argc == 2 && default_user->rights->no_password) {
         reply_error(call->reply, "ERR AUTH <password> called without any password configured for "
                                  "the default user. Are you sure your configuration is correct?");
         return;
     }
-    struct slice user = call->argc == 3 ? call->argv[1] : SLICE("default");
-    if (authenticate(call, user, call->argv[call->argc - 1])) reply_ok(call->reply);
+    struct slice name = call->argc == 3 ? call->argv[1] : SLICE(DEFAULT_USER);
+    if (log_in(call, name, call->argv[call->argc - 1])) reply_ok(call->reply);
 }
 
 /* --- HELLO --- */
@@ -171,7 +167,7 @@ void hello_command(struct call *call) {
     }
     struct hello hello = {0};
     if (!parse_hello(call, &hello)) return;
-    if (hello.has_auth && !authenticate(call, hello.user, hello.password)) return;
+    if (hello.has_auth && !log_in(call, hello.user, hello.password)) return;
     if (call_session(call)->flags & SESSION_NEEDS_AUTH) {
         reply_error(call->reply,
                     "NOAUTH HELLO must be called with the client already authenticated, otherwise "

@@ -21,6 +21,7 @@
 #include "session/pause.h"
 #include "session/publish.h"
 #include "session/session.h"
+#include "users/users.h"
 
 enum {
     /* The requests of a read take long if they take at least this part of a millisecond. */
@@ -297,7 +298,7 @@ static bool is_refused(struct engine *engine, struct conn *conn) {
         refuse(engine, conn, SLICE("-ERR max number of clients reached\r\n"));
         return true;
     }
-    if (engine->config.protected_mode && sds_len(engine->config.requirepass) == 0 &&
+    if (engine->config.protected_mode && user_needs_no_password(engine->users->default_user) &&
         !conn_is_local(conn)) {
         refuse(engine, conn,
                SLICE("-DENIED Packlist is running in protected mode because protected mode is "
@@ -321,7 +322,7 @@ static void session_opened(struct conn *conn, void *owner) {
     session->protocol = 2;
     session->requester = (struct requester){.engine = engine, .session = session};
     session->created_ms = session->active_ms = engine->steady_ms;
-    if (sds_len(engine->config.requirepass) > 0) session->flags |= SESSION_NEEDS_AUTH;
+    session_log_out(session);
     if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
     if (conn_is_local(conn)) session->marks |= SESSION_LOCAL;
     session->peer_port = conn_peer_port(conn);

@@ -16,6 +16,7 @@
 #include "script/shebang.h"
 #include "script/value_sink.h"
 #include "table/command.h"
+#include "users/access.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -163,26 +164,7 @@ static int sha1hex(lua_State *L) {
     return 1;
 }
 
-/* The one user there is may run every command. */
-static int acl_check_cmd(lua_State *L) {
-    int count = lua_gettop(L);
-    if (count == 0)
-        return library_error(L, "ERR Please specify at least one argument for this redis lib call");
-    for (int i = 1; i <= count; i++)
-        if (!lua_isstring(L, i)) return library_error(L, BAD_ARGUMENTS);
-    size_t len;
-    const char *name = lua_tolstring(L, 1, &len);
-    const struct command *command = command_find(slice_make(name, len));
-    if (command && command->flags & COMMAND_CONTAINER && count > 1) {
-        name = lua_tolstring(L, 2, &len);
-        command = command_find_subcommand(command, slice_make(name, len));
-    }
-    if (!command) return library_error(L, "ERR Invalid command passed to redis.acl_check_cmd()");
-    lua_pushboolean(L, true);
-    return 1;
-}
-
-/* --- redis.call, redis.pcall: arguments --- */
+/* --- Arguments of commands --- */
 
 /* Replaces a number on the stack by its text: an integer, or the shortest decimal fraction. */
 static void replace_number(lua_State *L, int index) {
@@ -212,6 +194,24 @@ static bool read_arguments(lua_State *L, struct scripts *scripts, size_t argc) {
         argument->ptr = lua_tolstring(L, index, &argument->len);
     }
     return true;
+}
+
+/* Whether the script's client may run the command with these arguments. */
+static int acl_check_cmd(lua_State *L) {
+    int count = lua_gettop(L);
+    struct scripts *scripts = scripts_of(L);
+    if (count == 0)
+        return library_error(L, "ERR Please specify at least one argument for this redis lib call");
+    if (!read_arguments(L, scripts, (size_t)count)) return library_error(L, BAD_ARGUMENTS);
+    const struct command *command = command_find(scripts->argv[0]);
+    if (command && command->flags & COMMAND_CONTAINER && count > 1)
+        command = command_find_subcommand(command, scripts->argv[1]);
+    if (!command) return library_error(L, "ERR Invalid command passed to redis.acl_check_cmd()");
+    const struct requester *requester = &scripts->run->scope.requester;
+    struct access access = {command, scripts->argv, (size_t)count, requester->database};
+    struct denial denial;
+    lua_pushboolean(L, user_may_run(requester->user, &access, &denial));
+    return 1;
 }
 
 /* --- redis.call, redis.pcall: the call --- */

@@ -17,10 +17,12 @@
 #include "server/os_title.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
+#include "session/denials.h"
 #include "session/session.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/save.h"
 #include "types/value_limits.h"
+#include "users/users.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -89,14 +91,11 @@ static bool apply_oom_score(struct engine *engine, sds *error) {
     return false;
 }
 
-/* Clients that connected while no password was needed stay authenticated; when the password is
- * removed, all are. */
+/* Clients that connected while no password was needed stay logged in; when the password is removed,
+ * all are. */
 static void apply_password(struct engine *engine) {
-    if (sds_len(engine->config.requirepass) > 0) return;
-    for (struct session *session = engine->clients->sessions.first; session;
-         session = session->next)
-        session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
-    client_memory_note_all(engine);
+    users_set_default_password(engine->users, sds_slice(engine->config.requirepass));
+    sessions_follow_users(engine, NULL);
 }
 
 static void apply_maxmemory(struct engine *engine) {

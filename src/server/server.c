@@ -42,6 +42,8 @@
 #include "snapshot/incremental.h"
 #include "snapshot/save.h"
 #include "types/value.h"
+#include "users/acl_log.h"
+#include "users/users.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -119,6 +121,8 @@ bool server_start(struct engine *engine, sds *error) {
     link_prepare(engine);
     make_keyspaces(engine);
     functions_init(engine->functions);
+    users_init(engine->users, false);
+    users_set_default_password(engine->users, sds_slice(engine->config.requirepass));
     engine->publish_event = publish_keyspace_event;
     engine->lazyfree = lazyfree_new(engine->net, engine, flush_freed, incremental_keep_entry);
     engine->empty_keyspace = incremental_flush_keyspace;
@@ -187,6 +191,8 @@ void server_free(struct engine *engine) {
     for (int64_t i = 0; i < engine->config.databases; i++) keyspace_free(engine->keyspaces[i]);
     mem_free(engine->keyspaces);
     save_stop(engine);
+    acl_log_reset(engine->acl_log);
+    users_free(engine->users);
     aof_free(engine);
     stats_free(&engine->stats);
     slowlog_reset(engine->slowlog);

@@ -26,6 +26,8 @@
 #include "stats/latency.h"
 #include "stats/slowlog.h"
 #include "types/value_limits.h"
+#include "users/acl_log.h"
+#include "users/users.h"
 
 struct server_state {
     struct engine engine;
@@ -35,6 +37,8 @@ struct server_state {
     struct load load;
     struct aof aof;
     struct functions functions;
+    struct users users;
+    struct acl_log acl_log;
     struct replication replication;
     struct value_limits value_limits;
     struct watches watches;
@@ -62,6 +66,8 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.load = &state->load;
     state->engine.aof = &state->aof;
     state->engine.functions = &state->functions;
+    state->engine.users = &state->users;
+    state->engine.acl_log = &state->acl_log;
     state->engine.replication = &state->replication;
     state->engine.value_limits = &state->value_limits;
     state->engine.watches = &state->watches;

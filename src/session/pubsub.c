@@ -171,6 +171,14 @@ struct slice pubsub_oldest(const struct subscriber *subscriber, enum pubsub_kind
     return topic_name(subscriber->first[kind]->topic);
 }
 
+bool pubsub_all(const struct subscriber *subscriber,
+                bool (*allows)(enum pubsub_kind kind, struct slice name, void *arg), void *arg) {
+    for (int kind = 0; kind < PUBSUB_KINDS; kind++)
+        for (const struct subscription *at = subscriber->first[kind]; at; at = at->next_own)
+            if (!allows((enum pubsub_kind)kind, topic_name(at->topic), arg)) return false;
+    return true;
+}
+
 void pubsub_leave(struct pubsub *pubsub, struct subscriber *subscriber) {
     for (int kind = 0; kind < PUBSUB_KINDS; kind++) {
         while (subscriber->first[kind]) {

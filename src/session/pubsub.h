@@ -55,6 +55,11 @@ bool pubsub_unsubscribe(struct pubsub *pubsub, struct subscriber *subscriber, en
  * is valid until the topic's last subscription ends. O(1). */
 struct slice pubsub_oldest(const struct subscriber *subscriber, enum pubsub_kind kind);
 
+/* Returns whether all subscriptions of the subscriber are allowed: `allows` is asked with the kind
+ * and the name of each, until it returns false. O(its subscriptions). */
+bool pubsub_all(const struct subscriber *subscriber,
+                bool (*allows)(enum pubsub_kind kind, struct slice name, void *arg), void *arg);
+
 /* Ends all subscriptions of the subscriber. O(its subscriptions). */
 void pubsub_leave(struct pubsub *pubsub, struct subscriber *subscriber);
 

@@ -7,6 +7,7 @@
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/outbox.h"
+#include "users/users.h"
 
 enum client_type session_type(const struct session *session) {
     if (session->flags & SESSION_REPLICA) return CLIENT_TYPE_REPLICA;
@@ -33,6 +34,7 @@ static void teardown(struct session *session) {
     sds_free(session->lib_name);
     sds_free(session->lib_version);
     session->name = session->lib_name = session->lib_version = NULL;
+    session_set_user(session, NULL);
     session->id = 0;
 }
 
@@ -62,6 +64,24 @@ void session_close_after_reply(struct session *session) {
 
 struct session *session_of_sender(const struct call *call) {
     return call->origin == ORIGIN_PRIMARY ? call->engine->clients->primary : call_session(call);
+}
+
+void session_set_user(struct session *session, struct user *user) {
+    struct user *before = session->requester.user;
+    session->requester.user = user ? user_keep(user) : NULL;
+    if (before) user_release(before);
+}
+
+void session_log_out(struct session *session) {
+    struct user *user = session->requester.engine->users->default_user;
+    session_set_user(session, user);
+    session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+    if (!user_needs_no_password(user)) session->flags |= SESSION_NEEDS_AUTH;
+}
+
+struct slice session_user_name(const struct session *session) {
+    const struct user *user = session->requester.user;
+    return user ? sds_slice(user->name) : SLICE("(superuser)");
 }
 
 void session_set_name(struct session *session, struct slice name) {

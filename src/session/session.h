@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct call;
+struct user;
 
 /* The types of clients that CLIENT KILL and LIST know. A client has one: the first of master (the
  * link to the primary), replica and pubsub (it listens to channels) that it is, or normal. */
@@ -39,6 +40,17 @@ enum client_type session_type(const struct session *session);
 /* The client that has sent the command: of one that the primary sends, the link to it. NULL: the
  * command is from a file, or the server's own. O(1). */
 struct session *session_of_sender(const struct call *call);
+
+/* Makes the session the user's, or nobody's (NULL: it may do everything), and releases the user
+ * whose it was. */
+void session_set_user(struct session *session, struct user *user);
+
+/* Makes the session what a new one is: the default user's, which must log in unless that needs no
+ * password. */
+void session_log_out(struct session *session);
+
+/* Returns the name of its user; "(superuser)" if it is nobody's. Valid as long as the user. */
+struct slice session_user_name(const struct session *session);
 
 /* Sets the name to a copy of `name`; an empty one removes it. The caller has checked the text. */
 void session_set_name(struct session *session, struct slice name);

@@ -40,6 +40,16 @@ struct command_stats {
     struct tick_histogram *latency; /* NULL until latency-tracking has counted a call */
 };
 
+/* Why something was refused to a user: the right to what it lacks; or it could not log in. */
+enum acl_reason {
+    ACL_REASON_COMMAND,
+    ACL_REASON_KEY,
+    ACL_REASON_CHANNEL,
+    ACL_REASON_DATABASE,
+    ACL_REASON_AUTH,
+    ACL_REASONS
+};
+
 enum { STATS_SAMPLES = 16 };
 
 /* A rate per second, averaged over the last samples. */
@@ -68,8 +78,8 @@ struct stats {
     uint64_t unexpected_errors; /* for commands of the primary */
     uint64_t query_buffer_limit_disconnections;
     uint64_t output_buffer_limit_disconnections;
-    uint64_t authentications_failed;
-    uint64_t queued_ticks; /* of commands inside EXEC, which EXEC's own ticks contain too */
+    uint64_t denied[ACL_REASONS]; /* by enum acl_reason */
+    uint64_t queued_ticks;        /* of commands inside EXEC, which EXEC's own ticks contain too */
     uint64_t replies_written;
     uint64_t reads;
     uint64_t peak_memory;

@@ -149,7 +149,8 @@ enum command_secrets {
     SECRETS_OF_AUTH,
     SECRETS_OF_HELLO,
     SECRETS_OF_CONFIG_SET,
-    SECRETS_OF_MIGRATE
+    SECRETS_OF_MIGRATE,
+    SECRETS_OF_ACL
 };
 
 struct command {

@@ -36,6 +36,7 @@ bool secret_is_argument(const struct command *command, const struct slice *argv,
     case SECRETS_OF_AUTH: return index > 0;
     case SECRETS_OF_HELLO: return is_in_hello(argv, index);
     case SECRETS_OF_CONFIG_SET: return is_in_config_set(argv, index);
+    case SECRETS_OF_ACL: return index > 1;
     case SECRETS_OF_MIGRATE: return is_in_migrate(argv, index);
     }
     return true;

@@ -81,6 +81,18 @@ bool user_may_restricted(const struct user *user, const struct access *access,
     return false;
 }
 
+bool user_may_run(const struct user *user, const struct access *access, struct denial *denial) {
+    const struct command *command = access->command;
+    if (command->flags & COMMAND_NO_AUTH) return true;
+    if (command_accepts(command, access->argc)) return user_may(user, access, denial);
+    if (user_is_unrestricted(user)) return true;
+    for (size_t i = 0; i < user->rights->selector_count; i++)
+        if (selector_has_command(&user->rights->selectors[i], command, access->argv, access->argc))
+            return true;
+    *denial = (struct denial){.what = DENIED_COMMAND, .object = slice_of_cstr(command->name)};
+    return false;
+}
+
 bool user_may_with_all_keys(const struct user *user, const struct access *access, unsigned rights) {
     if (user_is_unrestricted(user)) return true;
     for (size_t i = 0; i < user->rights->selector_count; i++) {

@@ -37,6 +37,10 @@ static inline bool user_may(const struct user *user, const struct access *access
     return user_is_unrestricted(user) || user_may_restricted(user, access, denial);
 }
 
+/* The same for a call of which it is not known whether its command accepts so many arguments; if it
+ * does not, only the command is asked for. Commands that need no login (AUTH, HELLO …) are free. */
+bool user_may_run(const struct user *user, const struct access *access, struct denial *denial);
+
 /* Returns whether a selector that allows this call also gives `rights` (enum key_rights) to all
  * keys: for calls that use keys which only data names (SORT's BY and GET). */
 bool user_may_with_all_keys(const struct user *user, const struct access *access, unsigned rights);

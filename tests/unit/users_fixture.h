@@ -18,7 +18,7 @@ static inline struct slice *split_words(const char *text, size_t *count) {
     *count = 0;
     for (bool more = *text; more; text++) {
         size_t len = strcspn(text, " ");
-        if (*count == capacity) words = mem_grow(words, &capacity, sizeof(*words));
+        MEM_RESERVE(words, capacity, *count + 1);
         words[(*count)++] = slice_make(text, len);
         text += len;
         more = *text;

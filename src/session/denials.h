@@ -1,0 +1,26 @@
+/* denials: what is done when a client's user lacks a right, and when the rights of users change
+ * under sessions. */
+#ifndef PACKLIST_SESSION_DENIALS_H
+#define PACKLIST_SESSION_DENIALS_H
+
+#include "base/slice.h"
+#include "users/access.h"
+#include "users/acl_log.h"
+
+struct engine;
+struct session;
+
+/* Returns the reason that statistics and the log give for a denial (not DENIED_NOTHING). */
+enum acl_reason denial_reason(enum denied what);
+
+/* Counts a refusal, and adds it to the log. O(1). */
+void denial_note(struct session *session, enum acl_reason reason, enum acl_context context,
+                 struct slice object, struct slice user);
+
+/* Users have changed: closes the sessions of users that are gone; if the default user needs no
+ * password now, no session needs to log in. `changed` (or NULL): a user that may have lost rights:
+ * those of its sessions that listen to a channel which it may no longer use are closed. A session
+ * whose command is running gets its reply. O(clients + subscriptions of the user). */
+void sessions_follow_users(struct engine *engine, const struct user *changed);
+
+#endif
