@@ -209,6 +209,10 @@ static void stop_reading(struct conn *conn) {
 
 /* Calls `ended`, once. */
 void conn_input_ended(struct conn *conn, int status) {
+    if (filter_above(conn)) {
+        filter_above(conn)->input_ended(conn->above, status);
+        return;
+    }
     if (conn->flags & (CONN_CLOSING | CONN_ENDED)) return;
     conn->flags |= CONN_ENDED;
     stop_reading(conn);
@@ -217,6 +221,7 @@ void conn_input_ended(struct conn *conn, int status) {
 }
 
 uv_buf_t conn_room(struct conn *conn) {
+    if (filter_above(conn)) return filter_above(conn)->room(conn->above);
     struct net *net = net_of(conn);
     if (net->reader != conn) {
         net_note_awake(net);
@@ -242,6 +247,10 @@ uv_buf_t conn_room(struct conn *conn) {
 }
 
 void conn_received(struct conn *conn, size_t len) {
+    if (filter_above(conn)) {
+        filter_above(conn)->received(conn->above, len);
+        return;
+    }
     struct net *net = net_of(conn);
     totals_of(conn)->input_bytes += len;
     net->reader_bytes += len;
@@ -259,6 +268,10 @@ void conn_received(struct conn *conn, size_t len) {
 /* --- Open and close --- */
 
 void conn_closed(struct conn *conn) {
+    if (filter_above(conn)) {
+        filter_above(conn)->closed(conn->above);
+        return;
+    }
     conn_output_drop(conn);
     input_drop(conn);
     mem_free(transport_state(conn));

@@ -29,6 +29,7 @@ struct conn;
 struct transport;
 extern const struct transport transport_tcp;
 extern const struct transport transport_unix;
+extern const struct transport transport_tls; /* over TCP: net/tls.h */
 
 /* Callbacks, and the size of the session, which is the owner's memory inside the connection's
  * single allocation. */

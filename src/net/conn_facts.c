@@ -98,8 +98,9 @@ void conn_set_nodelay(struct conn *conn, bool on) {
 }
 
 size_t conn_allocated(const struct conn *conn) {
-    return mem_good_size(conn->transport->state_size + sizeof(struct conn) +
-                         conn->events->session_size);
+    const struct transport *transport = conn->transport;
+    return mem_good_size(transport->state_size + sizeof(struct conn) + conn->events->session_size) +
+           (transport->allocated ? transport->allocated(conn) : 0);
 }
 
 void conn_count_as(struct conn *conn, enum conn_kind kind) {

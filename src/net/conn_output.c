@@ -255,6 +255,10 @@ static void send_at_once(struct output *output) {
 }
 
 void conn_written(struct conn *conn, int status) {
+    if (filter_above(conn)) {
+        filter_above(conn)->written(conn->above, status);
+        return;
+    }
     struct output *output = conn->output;
     if (conn->flags & CONN_CLOSING) return; /* conn_closed frees the queue */
     if (status < 0) {

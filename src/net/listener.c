@@ -113,6 +113,10 @@ enum listen_status listener_open_tcp(struct net *net, const char *address, int p
     return LISTEN_OK;
 }
 
+void listener_use(struct listener *listener, const struct transport *transport) {
+    listener->transport = transport;
+}
+
 int listener_port(const struct listener *listener) {
     if (listener->uv.handle.type != UV_TCP) return 0;
     struct sockaddr_storage address;

@@ -37,6 +37,9 @@ enum listen_status listener_open_unix(struct net *net, const struct unix_place *
                                       const struct conn_events *events, void *owner,
                                       struct listener **listener, char *error, size_t error_size);
 
+/* Accepts with another transport from now on: at first it is the plain one of its kind. */
+void listener_use(struct listener *listener, const struct transport *transport);
+
 /* Returns the TCP port that it listens on; 0 for Unix sockets. */
 int listener_port(const struct listener *listener);
 

@@ -37,8 +37,11 @@ struct nested {
 
 /* A connection that is not registered stays so. */
 static void change(struct conn *conn, int operation, uint32_t events) {
+    const struct transport *transport = conn->transport;
+    if (events == EPOLLIN && transport->wants_turn && transport->wants_turn(conn))
+        events |= EPOLLOUT;
     struct epoll_event event = {.events = events, .data.ptr = conn};
-    epoll_ctl(net_of(conn)->nested->epoll_fd, operation, conn->transport->fd(conn), &event);
+    epoll_ctl(net_of(conn)->nested->epoll_fd, operation, transport->fd(conn), &event);
 }
 
 void nested_note_held(struct conn *conn) {
@@ -54,7 +57,7 @@ void nested_forget(struct conn *conn) {
 }
 
 void nested_start_reading(struct conn *conn) {
-    change(conn, EPOLL_CTL_ADD, EPOLLIN);
+    change(conn_top(conn), EPOLL_CTL_ADD, EPOLLIN);
 }
 
 void nested_poll_add(struct net *net, struct conn *conn) {
@@ -93,6 +96,7 @@ static void adopt(struct direct *direct) {
     conn->transport = conn->transport->counterpart;
     memset(direct, 0, conn->transport->state_size);
     int status = conn->transport->adopt(conn, fd);
+    conn = conn_top(conn);
     if (status != 0) {
         log_warning("Accepting client connection: %s", uv_strerror(status));
         close(fd);
@@ -165,6 +169,7 @@ static bool serve_batch(struct net *net) {
     struct epoll_event events[BATCH];
     int count = epoll_wait(net->nested->epoll_fd, events, BATCH, 0);
     net->reader = NULL;
+    net->turn++;
     net->closes = 0;
     for (int i = 0; i < count; i++) serve(events[i].data.ptr);
     return count == BATCH;

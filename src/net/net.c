@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "net/net_internal.h"
+#include "net/tls.h"
 
 #include <signal.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static void on_prepare(uv_prepare_t *prepare) {
     struct net *net = prepare->loop->data;
     net_note_awake(net);
     net->reader = NULL;
+    net->turn++;
     bool stays_awake = net->before_poll != NULL && net->before_poll(net->before_poll_arg);
     conn_release_all(net);
     stays_awake |= conn_close_sockets(net);
@@ -71,7 +73,7 @@ static void close_handle(uv_handle_t *handle, void *arg) {
     if (handle->type == UV_PREPARE || handle->type == UV_IDLE)
         uv_close(handle, NULL);
     else if (is_stream && handle->data != NULL)
-        conn_close(handle->data);
+        conn_close(conn_top(handle->data));
     else if (handle->type == UV_POLL)
         net_close_wake(handle);
     else
@@ -83,6 +85,7 @@ void net_free(struct net *net) {
     uv_walk(&net->loop, close_handle, NULL);
     conn_close_all_sockets(net);
     while (uv_loop_close(&net->loop) == UV_EBUSY) uv_run(&net->loop, UV_RUN_DEFAULT);
+    tls_free(net);
     mem_free(net->read_buffer);
     mem_free(net);
 }

@@ -87,7 +87,10 @@ struct net {
     const struct conn *reader;
     size_t reader_bytes;
 
-    struct nested *nested; /* nested_poll.c; NULL: connections are not polled inside a callback */
+    unsigned turn; /* counts iterations, and batches of nested polling */
+
+    struct tls_shared *tls; /* tls.c; NULL: no connection has used TLS */
+    struct nested *nested;  /* nested_poll.c; NULL: connections are not polled inside a callback */
 };
 
 /* Call it at the beginning of a callback: the first one of an iteration begins its active time. */
@@ -119,14 +122,25 @@ struct conn {
     struct input *input;   /* unconsumed bytes; NULL = none */
     struct output *output; /* queued bytes; NULL = none */
     struct conn *next_unclosed;
-    int error;      /* status of the write that failed */
-    uint16_t flags; /* enum conn_flag */
-    uint16_t kind;  /* enum conn_kind */
+    struct conn *above; /* NULL, or it is a filter's lower connection, and this one is above it */
+    int error;          /* status of the write that failed */
+    uint16_t flags;     /* enum conn_flag */
+    uint16_t kind;      /* enum conn_kind */
     _Alignas(uint64_t) char session[];
 };
 
 static inline struct net *net_of(const struct conn *conn) {
     return conn->net;
+}
+
+/* Returns the filter that gets what the transport calls for this connection; NULL: none. */
+static inline const struct filter *filter_above(const struct conn *conn) {
+    return __builtin_expect(conn->above != NULL, 0) ? conn->above->transport->filter : NULL;
+}
+
+/* Returns the connection that has the session: this one, or the one above it. */
+static inline struct conn *conn_top(struct conn *conn) {
+    return conn->above ? conn->above : conn;
 }
 
 /* Returns where the connection's bytes are counted. */

@@ -8,6 +8,13 @@
  *      one allocation:   | state of the transport | struct conn | session |
  *                        ^transport_state()       ^conn
  *
+ * A filter is a transport that changes the bytes and has another one, the lower, move them. The
+ * lower works for a connection of its own, which has no session and lies in the filter's state;
+ * what it calls for that connection goes to the filter (struct filter). tls.c is one.
+ *
+ *      | lower's state | struct conn | the filter's own | struct conn | session |
+ *                      ^the lower's                     ^conn (`above` of the lower's)
+ *
  * Rules for every transport
  *   1. The functions at the end of this header are called from the loop only, never from inside a
  *      function of the table but read_now: the connection's own code is then on the stack.
@@ -27,7 +34,11 @@
 
 #include <uv.h>
 
+struct filter;
+
 struct transport {
+    const struct filter *filter; /* NULL: it is none */
+
     /* The table for connections that are accepted during nested polling (nested_poll.h): its
      * `accept` takes the socket itself (a const int *). Its state is as large. The counterpart of
      * that table is this one, whose `adopt` takes the socket over when the loop runs again: it
@@ -99,6 +110,26 @@ struct transport {
     /* Returns the file descriptor of the socket to which the addresses and keepalive belong; -1
      * when there is none, or it is closed. */
     int (*fd)(const struct conn *conn);
+
+    /* The next two may be NULL, which is false and 0.
+     *
+     * Returns whether read_now has something to do although no bytes arrive: it holds input, or
+     * output that the other side takes no faster. O(1). */
+    bool (*wants_turn)(const struct conn *conn);
+
+    /* Returns the memory that this connection takes beside its allocation. O(1). */
+    size_t (*allocated)(const struct conn *conn);
+};
+
+/* What a filter does when its lower transport calls the function of that name (conn_room …) for the
+ * lower's connection. `conn` is the connection above. */
+struct filter {
+    const struct transport *lower; /* that a new connection begins with */
+    uv_buf_t (*room)(struct conn *conn);
+    void (*received)(struct conn *conn, size_t len);
+    void (*input_ended)(struct conn *conn, int status);
+    void (*written)(struct conn *conn, int status);
+    void (*closed)(struct conn *conn);
 };
 
 /* The tables until the loop runs again. Their connections never wait for a `write`: nested polling

@@ -1,0 +1,554 @@
+/* TLS connections: their handshake, input, turns and end.
+ *
+ *      records arrive ──→ shared->input ──→ OpenSSL ──→ conn_room ──→ conn_received
+ *                              └─ kept: what was not read when a callback runs or reading stops
+ *
+ * A connection that holds input, or output that the lower transport did not take while it could not
+ * write, is in the list of turns: an idle handle gives it one in the next loop iteration. */
+#include "net/tls.h"
+
+#include "base/alloc.h"
+#include "base/chain.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "net/tls_internal.h"
+
+#include <limits.h>
+#include <openssl/err.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { RECORD_HEADER = 5, HANDSHAKE_RECORD = 22, TIMER_MS = 500 };
+
+/* --- What OpenSSL reads and writes --- */
+
+static int bio_read(BIO *bio, char *bytes, int len) {
+    struct tls *tls = BIO_get_data(bio);
+    bool is_record = len == RECORD_HEADER; /* no other part of a record is as short */
+    BIO_clear_retry_flags(bio);
+    if (tls->input_len == 0 || (is_record && tls->records_left == 0)) {
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    if (is_record) {
+        tls->records_left--;
+        tls->empty_records++;
+    }
+    size_t part = (size_t)len < tls->input_len ? (size_t)len : tls->input_len;
+    memcpy(bytes, tls->input, part);
+    tls->input += part;
+    tls->input_len -= part;
+    return (int)part;
+}
+
+static int bio_write(BIO *bio, const char *bytes, int len) {
+    struct tls_shared *shared = tls_shared_of(BIO_get_data(bio));
+    size_t end = shared->output_len + (size_t)len;
+    MEM_RESERVE(shared->output, shared->output_capacity, end);
+    memcpy(shared->output + shared->output_len, bytes, (size_t)len);
+    shared->output_len = end;
+    return len;
+}
+
+static long bio_control(BIO *bio, int command, long number, void *pointer) {
+    (void)bio, (void)number, (void)pointer;
+    return command == BIO_CTRL_FLUSH;
+}
+
+/* --- What all connections share --- */
+
+static void on_idle(uv_idle_t *idle);
+static void on_timer(void *arg);
+
+static struct tls_shared *shared_of(struct net *net) {
+    if (net->tls) return net->tls;
+    struct tls_shared *shared = net->tls = mem_alloc_zeroed(sizeof(*shared));
+    shared->net = net;
+    shared->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "packlist");
+    BIO_meth_set_read(shared->method, bio_read);
+    BIO_meth_set_write(shared->method, bio_write);
+    BIO_meth_set_ctrl(shared->method, bio_control);
+    uv_idle_init(&net->loop, &shared->idle);
+    shared->idle.data = shared;
+    shared->timer = net_timer_new(net, on_timer, shared);
+    return shared;
+}
+
+void tls_use(struct net *net, enum tls_role role, struct tls_context *context) {
+    struct tls_shared *shared = shared_of(net);
+    tls_context_free(shared->contexts[role]);
+    shared->contexts[role] = context;
+}
+
+void tls_free(struct net *net) {
+    struct tls_shared *shared = net->tls;
+    if (!shared) return;
+    for (int role = 0; role < TLS_ROLES; role++) tls_context_free(shared->contexts[role]);
+    BIO_meth_free(shared->method);
+    mem_free(shared->output);
+    mem_free(shared);
+    net->tls = NULL;
+}
+
+/* --- Lists --- */
+
+static void leave_list(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (tls->list == TLS_TURNS)
+        CHAIN_REMOVE(shared->turns_first, shared->turns_last, tls, prev, next);
+    else if (tls->list == TLS_WAITING)
+        CHAIN_REMOVE(shared->waiting_first, shared->waiting_last, tls, prev, next);
+    tls->list = TLS_NO_LIST;
+}
+
+static void enter_list(struct tls *tls, enum tls_list list) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (tls->is_closed || tls->list == list) return;
+    leave_list(tls);
+    if (list == TLS_TURNS)
+        CHAIN_APPEND(shared->turns_first, shared->turns_last, tls, prev, next);
+    else
+        CHAIN_APPEND(shared->waiting_first, shared->waiting_last, tls, prev, next);
+    tls->list = list;
+    if (!uv_is_closing((uv_handle_t *)&shared->idle)) uv_idle_start(&shared->idle, on_idle);
+}
+
+void tls_want_turn(struct tls *tls) {
+    enter_list(tls, TLS_TURNS);
+}
+
+static void begin_shaking(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    const struct tls_context *context = shared->contexts[tls->role];
+    tls->is_shaking = true;
+    tls->deadline_ms = (uint64_t)clock_monotonic_ms() +
+                       (context ? context->handshake_timeout_ms : TLS_HANDSHAKE_TIMEOUT_MS);
+    CHAIN_APPEND(shared->shaking_first, shared->shaking_last, tls, shaking_prev, shaking_next);
+    if (!shared->timer_runs) net_timer_start(shared->timer, TIMER_MS, TIMER_MS);
+    shared->timer_runs = true;
+}
+
+static void end_shaking(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (!tls->is_shaking) return;
+    tls->is_shaking = false;
+    CHAIN_REMOVE(shared->shaking_first, shared->shaking_last, tls, shaking_prev, shaking_next);
+}
+
+/* --- The end of the input, and failures --- */
+
+void tls_fail(struct tls *tls, int status) {
+    tls->is_failed = true;
+    tls->end_status = status;
+    tls->input_len = 0;
+    tls->has_more = false;
+    end_shaking(tls);
+    if (!tls->is_closed) tls_lower(tls)->transport->stop_reading(tls_lower(tls));
+    tls_want_turn(tls);
+}
+
+/* Fails, with a line in the log. */
+static void fail_with(struct tls *tls, int status, const char *reason) {
+    char name[CONN_NAME_MAX];
+    if (tls->is_closed || tls->is_failed) return;
+    log_write(tls->role == TLS_CLIENT ? LOG_WARNING : LOG_VERBOSE, "TLS with %s failed: %s",
+              conn_peer_name(tls_conn(tls), name), reason);
+    tls_fail(tls, status);
+}
+
+/* The same with OpenSSL's last error as the reason. */
+static void fail_by_openssl(struct tls *tls) {
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    long verified = SSL_get_verify_result(tls->ssl);
+    if (verified != X509_V_OK) reason = X509_verify_cert_error_string(verified);
+    ERR_clear_error();
+    fail_with(tls, UV_EPROTO, reason ? reason : "the other side closed");
+}
+
+/* Tells the connection that a write has failed, or that its input has ended. From the loop or
+ * read_now only. */
+static void report(struct tls *tls) {
+    struct conn *conn = tls_conn(tls);
+    if (tls->is_failed && tls->write) {
+        tls->write = NULL;
+        conn_written(conn, tls->end_status);
+    }
+    if (tls->is_closed || !tls->end_status || !tls->reads || tls->reported) return;
+    tls->reported = true;
+    conn_input_ended(conn, tls->end_status);
+}
+
+/* --- The handshake --- */
+
+/* Whether the other side of a connection that had to wait has gone. */
+static bool is_gone(const struct tls *tls) {
+    char byte;
+    int fd = tls_fd(tls_conn((struct tls *)tls));
+    return fd >= 0 && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static bool may_begin(struct tls_shared *shared) {
+    const struct tls_context *context = shared->contexts[TLS_SERVER];
+    if (shared->turn != shared->net->turn) {
+        shared->turn = shared->net->turn;
+        shared->begun = 0;
+    }
+    return !context || shared->begun < context->new_per_turn;
+}
+
+/* Makes OpenSSL's connection. */
+static bool make_ssl(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    const struct tls_context *context = shared->contexts[tls->role];
+    BIO *bio = context ? BIO_new(shared->method) : NULL;
+    ERR_clear_error();
+    size_t before = mem_used();
+    SSL *ssl = bio ? SSL_new(context->ssl) : NULL;
+    if (!ssl) {
+        BIO_free(bio);
+        fail_with(tls, UV_EPROTO, context ? "no memory" : "TLS is not configured");
+        return false;
+    }
+    BIO_set_data(bio, tls);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl, bio, bio);
+    if (tls->role == TLS_CLIENT)
+        SSL_set_connect_state(ssl);
+    else
+        SSL_set_accept_state(ssl);
+    tls->ssl = ssl;
+    tls->ssl_allocated = mem_used() - before;
+    return true;
+}
+
+/* Begins a handshake with the first bytes of a client. Returns false when it must wait, or has
+ * failed. */
+static bool begin_handshake(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (tls->role == TLS_SERVER) {
+        if (tls->input_len == 0) return false;
+        if (tls->input[0] != HANDSHAKE_RECORD) {
+            fail_with(tls, UV_EPROTO, "it does not speak TLS, but this port does");
+            return false;
+        }
+        if (!may_begin(shared)) {
+            enter_list(tls, TLS_WAITING);
+            return false;
+        }
+        shared->begun++;
+    }
+    return make_ssl(tls);
+}
+
+/* Returns whether the handshake is done. */
+static bool shake(struct tls *tls) {
+    if (tls->is_open) return true;
+    if (tls->is_failed || (!tls->ssl && !begin_handshake(tls))) return false;
+    size_t before = mem_used();
+    ERR_clear_error();
+    int result = SSL_do_handshake(tls->ssl);
+    int error = SSL_get_error(tls->ssl, result);
+    tls->ssl_allocated += mem_used() - before;
+    if (result == 1) {
+        ERR_clear_error();
+        tls->is_open = true;
+        tls->empty_records = 0;
+        end_shaking(tls);
+        if (!tls->reads) tls_lower(tls)->transport->stop_reading(tls_lower(tls));
+    } else if (error != SSL_ERROR_WANT_READ) {
+        fail_by_openssl(tls);
+    } else if (tls->input_len > 0) {
+        tls->has_more = true; /* records_left has stopped it */
+    }
+    tls_flush(tls);
+    if (tls->is_open && tls->write) tls_want_turn(tls);
+    return tls->is_open;
+}
+
+/* --- Input --- */
+
+/* Moves unread records to memory of the connection: the shared buffer is needed for others. */
+static void keep_input(struct tls *tls) {
+    if (tls->input_len == 0) {
+        mem_free(tls->kept);
+        tls->kept = NULL;
+    } else if (!tls->kept) {
+        tls->kept = mem_alloc(tls->input_len);
+        memcpy(tls->kept, tls->input, tls->input_len);
+        tls->input = tls->kept;
+    }
+}
+
+/* Decrypts as much as there is and fits. Returns the number of bytes. */
+static size_t decrypt(struct tls *tls, uv_buf_t room) {
+    size_t have = 0;
+    tls->has_more = false;
+    while (have < room.len) {
+        size_t most = room.len - have;
+        int got = SSL_read(tls->ssl, room.base + have, most < INT_MAX ? (int)most : INT_MAX);
+        if (got > 0) {
+            have += (size_t)got;
+            tls->empty_records = 0;
+            continue;
+        }
+        int error = SSL_get_error(tls->ssl, got);
+        if (error == SSL_ERROR_ZERO_RETURN) {
+            tls->end_status = UV_EOF;
+            tls->input_len = 0;
+        } else if (error != SSL_ERROR_WANT_READ) {
+            fail_by_openssl(tls);
+        } else if (tls->empty_records > TLS_EMPTY_MAX) {
+            fail_with(tls, UV_EPROTO, "too many records without data");
+        } else if (tls->input_len > 0) {
+            tls->has_more = true;
+        }
+        return have;
+    }
+    tls->has_more = true;
+    return have;
+}
+
+/* Works on the input that is there, until the connection takes no more or has had its share. */
+static void work(struct tls *tls) {
+    struct conn *conn = tls_conn(tls);
+    tls->records_left = TLS_TURN_RECORDS;
+    if (!shake(tls)) {
+        keep_input(tls);
+        if (tls->has_more) tls_want_turn(tls);
+        if (tls->end_status && tls->list != TLS_WAITING) report(tls);
+        return;
+    }
+    bool goes_on = true, has_share = true;
+    while (goes_on && tls->reads && !tls->is_closed && !tls->end_status) {
+        uv_buf_t room = conn_room(conn);
+        has_share = room.base != NULL;
+        if (!has_share || tls->is_closed) break;
+        size_t len = decrypt(tls, room);
+        goes_on = tls->has_more && tls->records_left > 0;
+        keep_input(tls);
+        if (tls->is_closed) return;
+        tls_flush(tls);
+        if (len > 0) conn_received(conn, len);
+    }
+    if (tls->is_closed) return;
+    keep_input(tls);
+    if (!has_share) tls->has_more = true;
+    if (tls->reads && !tls->end_status && (tls->has_more || tls->input_len > 0))
+        tls_want_turn(tls);
+    else if (tls->end_status && (tls->is_failed || !tls->has_more))
+        report(tls);
+}
+
+uv_buf_t tls_room(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct tls_shared *shared = tls_shared_of(tls);
+    net_note_awake(shared->net);
+    if (tls->is_closed || tls->input_len > 0 || tls->has_more || tls->end_status)
+        return uv_buf_init(NULL, 0);
+    return uv_buf_init(shared->input, sizeof(shared->input));
+}
+
+void tls_received(struct conn *conn, size_t len) {
+    struct tls *tls = tls_of(conn);
+    tls->input = tls_shared_of(tls)->input;
+    tls->input_len = len;
+    work(tls);
+}
+
+/* The lower transport is read no more. What it has brought before comes first. */
+void tls_input_ended(struct conn *conn, int status) {
+    struct tls *tls = tls_of(conn);
+    if (tls->is_closed || tls->end_status) return;
+    if (!tls->is_open) {
+        fail_with(tls, status, status == UV_EOF ? "the other side closed" : uv_strerror(status));
+        report(tls);
+    } else if (tls->input_len > 0 || tls->has_more) {
+        tls->lower_status = status;
+        tls_want_turn(tls);
+    } else {
+        tls->end_status = status;
+        report(tls);
+    }
+}
+
+/* --- Turns --- */
+
+static void take_turn(struct tls *tls) {
+    tls_pump(tls);
+    if (tls->is_closed) return;
+    if (tls->end_status)
+        report(tls);
+    else if (tls->input_len > 0 || tls->has_more || (tls->role == TLS_CLIENT && !tls->is_open))
+        work(tls);
+    if (tls->is_closed || tls->end_status || !tls->lower_status) return;
+    if (tls->input_len > 0 || tls->has_more) return;
+    tls->end_status = tls->lower_status;
+    report(tls);
+}
+
+/* Those that come into the lists meanwhile have their turn in the next iteration. */
+static void on_idle(uv_idle_t *idle) {
+    struct tls_shared *shared = idle->data;
+    net_note_awake(shared->net);
+    shared->net->reader = NULL;
+    size_t count = 0;
+    for (const struct tls *tls = shared->turns_first; tls; tls = tls->next) count++;
+    for (; count > 0 && shared->turns_first; count--) {
+        struct tls *tls = shared->turns_first;
+        leave_list(tls);
+        take_turn(tls);
+    }
+    while (shared->waiting_first && may_begin(shared)) {
+        struct tls *tls = shared->waiting_first;
+        leave_list(tls);
+        if (is_gone(tls)) {
+            fail_with(tls, UV_EOF, "the other side closed before its handshake");
+            report(tls);
+        } else {
+            work(tls);
+        }
+    }
+    if (!shared->turns_first && !shared->waiting_first) uv_idle_stop(idle);
+}
+
+static void on_timer(void *arg) {
+    struct tls_shared *shared = arg;
+    uint64_t now_ms = (uint64_t)clock_monotonic_ms();
+    while (shared->shaking_first && shared->shaking_first->deadline_ms <= now_ms) {
+        struct tls *tls = shared->shaking_first;
+        leave_list(tls);
+        fail_with(tls, UV_ETIMEDOUT, "the handshake took too long");
+        leave_list(tls);
+        report(tls);
+    }
+    if (shared->shaking_first) return;
+    net_timer_stop(shared->timer);
+    shared->timer_runs = false;
+}
+
+/* --- The functions of the table --- */
+
+static struct conn *make_lower(struct conn *conn, enum tls_role role) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    shared_of(net_of(conn));
+    lower->transport = conn->transport->filter->lower;
+    lower->net = net_of(conn);
+    lower->above = conn;
+    tls->role = role;
+    return lower;
+}
+
+int tls_accept(struct conn *conn, void *from) {
+    struct conn *lower = make_lower(conn, TLS_SERVER);
+    return lower->transport->accept(lower, from);
+}
+
+int tls_connect(struct conn *conn, uv_connect_t *request, const struct sockaddr_storage *from,
+                const struct sockaddr *address, uv_connect_cb done) {
+    struct conn *lower = make_lower(conn, TLS_CLIENT);
+    return lower->transport->connect(lower, request, from, address, done);
+}
+
+void tls_begin(struct tls *tls) {
+    struct conn *lower = tls_lower(tls);
+    if (tls->is_begun) return;
+    tls->is_begun = true;
+    begin_shaking(tls);
+    if (tls->role == TLS_CLIENT) tls_want_turn(tls);
+    lower->transport->start_reading(lower);
+}
+
+void tls_start_reading(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    bool is_first = !tls->is_begun;
+    tls->reads = true;
+    tls_begin(tls);
+    if (is_first) return;
+    if (tls->end_status || tls->input_len > 0 || tls->has_more) tls_want_turn(tls);
+    if (!tls->end_status && !tls->lower_status) lower->transport->start_reading(lower);
+}
+
+/* A handshake goes on without the connection. */
+void tls_stop_reading(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    tls->reads = false;
+    if (tls->is_open || tls->is_failed || tls->is_closed) lower->transport->stop_reading(lower);
+}
+
+/* In nested polling. */
+void tls_read_now(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    leave_list(tls);
+    if (tls_wants_turn(conn) || tls->lower_status || tls->end_status) take_turn(tls);
+    if (tls->is_closed || tls->end_status || tls->input_len > 0 || tls->has_more) return;
+    lower->transport->read_now(lower);
+}
+
+void tls_shut_down(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    lower->transport->shut_down(lower);
+    tls_fail(tls, tls->end_status && tls->is_failed ? tls->end_status : UV_EPIPE);
+}
+
+/* Says goodbye, if that can be sent at once. */
+static void say_goodbye(struct tls *tls) {
+    if (!tls->is_open || tls->is_failed || tls->unsent_first) return;
+    struct tls_shared *shared = tls_shared_of(tls);
+    struct conn *lower = tls_lower(tls);
+    if (SSL_shutdown(tls->ssl) < 0) ERR_clear_error();
+    uv_buf_t buffer = uv_buf_init(shared->output, (unsigned)shared->output_len);
+    if (shared->output_len > 0) lower->transport->try_write(lower, &buffer, 1);
+    shared->output_len = 0;
+}
+
+void tls_close(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    leave_list(tls);
+    end_shaking(tls);
+    if (tls->is_begun) say_goodbye(tls);
+    tls->is_closed = true;
+    tls->reads = false;
+    lower->transport->close(lower);
+}
+
+void tls_closed(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    tls_drop_output(tls);
+    SSL_free(tls->ssl);
+    mem_free(tls->kept);
+    conn_closed(conn);
+}
+
+int tls_fd(const struct conn *conn) {
+    const struct conn *lower = tls_lower(tls_of(conn));
+    return lower->transport->fd(lower);
+}
+
+bool tls_wants_turn(const struct conn *conn) {
+    const struct tls *tls = tls_of(conn);
+    return tls->list != TLS_NO_LIST || tls->input_len > 0 || tls->has_more ||
+           (tls->unsent_first && !tls->lower_writes);
+}
+
+size_t tls_allocated(const struct conn *conn) {
+    const struct tls *tls = tls_of(conn);
+    return tls->ssl_allocated + tls->unsent + (tls->kept ? tls->input_len : 0);
+}
+
+/* --- Over TCP --- */
+
+static const struct transport TLS_DIRECT;
+static const struct filter OVER_TCP = TLS_FILTER(&transport_tcp);
+static const struct filter OVER_DIRECT = TLS_FILTER(&transport_direct_tcp);
+
+const struct transport transport_tls = {
+    .counterpart = &TLS_DIRECT, .connect = tls_connect, TLS_FUNCTIONS(&OVER_TCP, sizeof(uv_tcp_t))};
+
+static const struct transport TLS_DIRECT = {.counterpart = &transport_tls,
+                                            TLS_FUNCTIONS(&OVER_DIRECT, sizeof(uv_tcp_t))};

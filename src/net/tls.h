@@ -1,0 +1,30 @@
+/* tls: connections whose bytes are encrypted, over another transport: a filter (transport.h).
+ * OpenSSL gets and gives records in memory; the lower transport moves them.
+ *
+ * A connection is opened before its handshake: what it sends waits until the other side is
+ * verified, and nothing is received before. When the handshake fails or takes too long, the input
+ * ends with an error; the log has the reason (level verbose for clients, warning for servers).
+ *
+ * Input is bounded: of one connection, a loop iteration reads TLS_TURN_RECORDS records at most,
+ * and one that sends TLS_EMPTY_MAX records without bytes in a row is closed. An iteration begins
+ * at most as many handshakes as the context says; the others wait, first come first served,
+ * without those who have gone. What is no handshake of TLS costs no memory of OpenSSL.
+ *
+ * The end: close_notify is sent once and not waited for. A side that closes without it ends its
+ * input as well. There is no renegotiation and no compression. */
+#ifndef PACKLIST_NET_TLS_H
+#define PACKLIST_NET_TLS_H
+
+#include "net/tls_context.h"
+
+struct conn;
+struct net;
+
+/* New handshakes of this role use the context from now on; the net owns it. Handshakes that have
+ * begun go on with the one before. NULL: handshakes fail. */
+void tls_use(struct net *net, enum tls_role role, struct tls_context *context);
+
+/* Frees what the connections of the net shared, all of which are gone. Called by net_free. */
+void tls_free(struct net *net);
+
+#endif

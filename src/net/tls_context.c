@@ -1,0 +1,224 @@
+#include "net/tls_context.h"
+
+#include "base/alloc.h"
+#include "net/tls_internal.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_given(const char *text) {
+    return text != NULL && text[0] != '\0';
+}
+
+/* Writes the line, with the reason of OpenSSL's last error, and returns false. */
+static bool refuse(char error[TLS_ERROR_MAX], const char *what, const char *name) {
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    snprintf(error, TLS_ERROR_MAX, "%s%s%s: %s", what, is_given(name) ? ": " : "",
+             is_given(name) ? name : "", reason ? reason : "unknown reason");
+    ERR_clear_error();
+    return false;
+}
+
+/* The password of a key; never asks at a terminal. */
+static int give_password(char *buffer, int size, int is_writing, void *arg) {
+    (void)is_writing;
+    const char *password = arg;
+    size_t len = is_given(password) ? strlen(password) : 0;
+    if (len > (size_t)size) return -1;
+    if (len > 0) memcpy(buffer, password, len);
+    return (int)len;
+}
+
+/* --- Protocols and ciphers --- */
+
+static const struct protocol {
+    const char *name;
+    int version;
+} PROTOCOLS[] = {{"TLSv1", TLS1_VERSION},
+                 {"TLSv1.1", TLS1_1_VERSION},
+                 {"TLSv1.2", TLS1_2_VERSION},
+                 {"TLSv1.3", TLS1_3_VERSION}};
+enum { PROTOCOL_COUNT = 4 };
+
+/* Sets the bit of each protocol that the text names. Returns false for another word. */
+static bool parse_protocols(const char *text, unsigned *set) {
+    static const char SPACES[] = " \t,";
+    *set = 0;
+    for (text += strspn(text, SPACES); *text; text += strspn(text, SPACES)) {
+        size_t len = strcspn(text, SPACES);
+        unsigned i = 0;
+        while (i < PROTOCOL_COUNT &&
+               (strlen(PROTOCOLS[i].name) != len || strncasecmp(PROTOCOLS[i].name, text, len) != 0))
+            i++;
+        if (i == PROTOCOL_COUNT) return false;
+        *set |= 1u << i;
+        text += len;
+    }
+    return true;
+}
+
+static bool set_protocols(SSL_CTX *ssl, const char *text, char error[TLS_ERROR_MAX]) {
+    static const uint64_t OFF[] = {SSL_OP_NO_TLSv1, SSL_OP_NO_TLSv1_1, SSL_OP_NO_TLSv1_2,
+                                   SSL_OP_NO_TLSv1_3};
+    unsigned set;
+    if (!parse_protocols(is_given(text) ? text : "TLSv1.2 TLSv1.3", &set) || set == 0) {
+        snprintf(error, TLS_ERROR_MAX,
+                 "Invalid tls-protocols specified. Use a combination of 'TLSv1', 'TLSv1.1', "
+                 "'TLSv1.2' and 'TLSv1.3'.");
+        return false;
+    }
+    int least = 0, most = 0;
+    for (unsigned i = 0; i < PROTOCOL_COUNT; i++) {
+        if (!(set & 1u << i)) continue;
+        if (least == 0) least = PROTOCOLS[i].version;
+        most = PROTOCOLS[i].version;
+    }
+    SSL_CTX_set_min_proto_version(ssl, least);
+    SSL_CTX_set_max_proto_version(ssl, most);
+    for (unsigned i = 0; i < PROTOCOL_COUNT; i++)
+        if (!(set & 1u << i)) SSL_CTX_set_options(ssl, OFF[i]);
+    return true;
+}
+
+static bool set_ciphers(SSL_CTX *ssl, const struct tls_options *options,
+                        char error[TLS_ERROR_MAX]) {
+    if (is_given(options->ciphers) && !SSL_CTX_set_cipher_list(ssl, options->ciphers))
+        return refuse(error, "Failed to configure ciphers", options->ciphers);
+    if (is_given(options->ciphersuites) && !SSL_CTX_set_ciphersuites(ssl, options->ciphersuites))
+        return refuse(error, "Failed to configure ciphersuites", options->ciphersuites);
+    if (is_given(options->groups) && !SSL_CTX_set1_groups_list(ssl, options->groups))
+        return refuse(error, "Failed to configure groups", options->groups);
+    if (!is_given(options->dh_params_file)) {
+        SSL_CTX_set_dh_auto(ssl, 1);
+        return true;
+    }
+    BIO *file = BIO_new_file(options->dh_params_file, "r");
+    EVP_PKEY *params = file ? PEM_read_bio_Parameters(file, NULL) : NULL;
+    BIO_free(file);
+    if (params && SSL_CTX_set0_tmp_dh_pkey(ssl, params)) return true;
+    EVP_PKEY_free(params);
+    return refuse(error, "Failed to load DH parameters", options->dh_params_file);
+}
+
+/* --- Certificates --- */
+
+/* Checks the times of a certificate of the file. */
+static bool check_times(X509 *certificate, const char *file, char error[TLS_ERROR_MAX]) {
+    bool is_early = X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0;
+    bool is_late = X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0;
+    if (!is_early && !is_late) return true;
+    char subject[256];
+    X509_NAME_oneline(X509_get_subject_name(certificate), subject, sizeof(subject));
+    snprintf(error, TLS_ERROR_MAX, "Failed to load certificate: %.200s: %.200s %s", file, subject,
+             is_late ? "has expired" : "is not yet valid");
+    return false;
+}
+
+static bool check_chain(SSL_CTX *ssl, const char *file, char error[TLS_ERROR_MAX]) {
+    STACK_OF(X509) *chain = NULL;
+    SSL_CTX_get0_chain_certs(ssl, &chain);
+    for (int i = 0; i < sk_X509_num(chain); i++)
+        if (!check_times(sk_X509_value(chain, i), file, error)) return false;
+    return check_times(SSL_CTX_get0_certificate(ssl), file, error);
+}
+
+static bool load_certificate(SSL_CTX *ssl, const struct tls_options *options,
+                             char error[TLS_ERROR_MAX]) {
+    if (!is_given(options->cert_file) && options->role == TLS_CLIENT) return true;
+    if (!is_given(options->cert_file) || !is_given(options->key_file)) {
+        snprintf(error, TLS_ERROR_MAX, "No tls-%s-file configured!",
+                 is_given(options->cert_file) ? "key" : "cert");
+        return false;
+    }
+    if (!SSL_CTX_use_certificate_chain_file(ssl, options->cert_file))
+        return refuse(error, "Failed to load certificate", options->cert_file);
+    SSL_CTX_set_default_passwd_cb_userdata(ssl, (void *)options->key_password);
+    bool is_loaded = SSL_CTX_use_PrivateKey_file(ssl, options->key_file, SSL_FILETYPE_PEM);
+    SSL_CTX_set_default_passwd_cb_userdata(ssl, NULL);
+    if (!is_loaded || !SSL_CTX_check_private_key(ssl))
+        return refuse(error, "Failed to load private key", options->key_file);
+    return check_chain(ssl, options->cert_file, error);
+}
+
+static bool load_trusted(SSL_CTX *ssl, const struct tls_options *options,
+                         char error[TLS_ERROR_MAX]) {
+    const char *file = is_given(options->ca_file) ? options->ca_file : NULL;
+    const char *dir = is_given(options->ca_dir) ? options->ca_dir : NULL;
+    bool is_needed = options->role == TLS_CLIENT || options->auth != TLS_AUTH_NO;
+    if (!file && !dir && is_needed) {
+        snprintf(error, TLS_ERROR_MAX,
+                 "Either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-cluster, "
+                 "tls-replication or tls-auth-clients are enabled!");
+        return false;
+    }
+    if (file && !SSL_CTX_load_verify_file(ssl, file))
+        return refuse(error, "Failed to configure CA certificate(s) file", file);
+    if (dir && !SSL_CTX_load_verify_dir(ssl, dir))
+        return refuse(error, "Failed to configure CA certificate(s) directory", dir);
+    if (options->role == TLS_SERVER && file && is_needed) /* which ones clients may choose from */
+        SSL_CTX_set_client_CA_list(ssl, SSL_load_client_CA_file(file));
+    int mode = SSL_VERIFY_NONE;
+    if (is_needed) mode = SSL_VERIFY_PEER;
+    if (is_needed && options->auth == TLS_AUTH_YES) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+    SSL_CTX_set_verify(ssl, mode, NULL);
+    return true;
+}
+
+/* --- The context --- */
+
+static void set_sessions(SSL_CTX *ssl, const struct tls_options *options) {
+    static const unsigned char ID[] = "packlist"; /* without one no session is resumed */
+    SSL_CTX_set_session_id_context(ssl, ID, sizeof(ID) - 1);
+    if (options->role == TLS_CLIENT || !options->session_caching) {
+        SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
+        SSL_CTX_set_options(ssl, SSL_OP_NO_TICKET);
+        SSL_CTX_set_num_tickets(ssl, 0);
+        return;
+    }
+    SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_SERVER);
+    SSL_CTX_sess_set_cache_size(ssl, options->session_cache_size);
+    SSL_CTX_set_timeout(ssl, options->session_cache_timeout_s);
+    SSL_CTX_set_num_tickets(ssl, 1);
+}
+
+static bool configure(SSL_CTX *ssl, const struct tls_options *options, char error[TLS_ERROR_MAX]) {
+    SSL_CTX_set_options(ssl, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    if (options->prefer_server_ciphers) SSL_CTX_set_options(ssl, SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_default_passwd_cb(ssl, give_password);
+    set_sessions(ssl, options);
+    return set_protocols(ssl, options->protocols, error) && set_ciphers(ssl, options, error) &&
+           load_certificate(ssl, options, error) && load_trusted(ssl, options, error);
+}
+
+struct tls_context *tls_context_new(const struct tls_options *options, char error[TLS_ERROR_MAX]) {
+    ERR_clear_error();
+    SSL_CTX *ssl =
+        SSL_CTX_new(options->role == TLS_CLIENT ? TLS_client_method() : TLS_server_method());
+    if (!ssl) {
+        refuse(error, "Failed to configure TLS", NULL);
+        return NULL;
+    }
+    if (!configure(ssl, options, error)) {
+        SSL_CTX_free(ssl);
+        return NULL;
+    }
+    ERR_clear_error();
+    struct tls_context *context = mem_alloc(sizeof(*context));
+    *context = (struct tls_context){
+        .ssl = ssl,
+        .handshake_timeout_ms = options->handshake_timeout_ms ? options->handshake_timeout_ms
+                                                              : TLS_HANDSHAKE_TIMEOUT_MS,
+        .new_per_turn = options->new_per_turn ? options->new_per_turn : 1};
+    return context;
+}
+
+void tls_context_free(struct tls_context *context) {
+    if (!context) return;
+    SSL_CTX_free(context->ssl);
+    mem_free(context);
+}

@@ -1,0 +1,183 @@
+/* Internal declarations of TLS: tls.c has the connections, tls_output.c their output. */
+#ifndef PACKLIST_NET_TLS_INTERNAL_H
+#define PACKLIST_NET_TLS_INTERNAL_H
+
+#include "net/net_internal.h"
+#include "net/tls.h"
+
+#include <openssl/ssl.h>
+
+struct tls_context {
+    SSL_CTX *ssl;
+    unsigned handshake_timeout_ms;
+    unsigned new_per_turn;
+};
+
+#ifdef TINY_LIMITS
+enum { TLS_PIECE = 100, TLS_BATCH = 300, TLS_WRITE_MAX = 900, TLS_TURN_RECORDS = 4 };
+#else
+enum {
+    TLS_PIECE = 16 * 1024,      /* bytes of a record, at most */
+    TLS_BATCH = 4 * TLS_PIECE,  /* bytes in records that one system call sends */
+    TLS_WRITE_MAX = 256 * 1024, /* bytes encrypted for one connection before others have a turn */
+    TLS_TURN_RECORDS = 256      /* records read of one connection before others are read */
+};
+#endif
+enum {
+    TLS_EMPTY_MAX = 64,          /* records in a row that bring no bytes */
+    TLS_UNSENT_MAX = 1024 * 1024 /* bytes of records that wait for the lower transport */
+};
+
+/* Records that the lower transport has not taken:
+ *      | this struct | its state of a write | bytes | */
+struct tls_chunk {
+    struct tls_chunk *next;
+    char *bytes;
+    size_t start;
+    size_t end;
+    size_t allocated;
+};
+
+/* An outstanding write of the connection; the bytes are the caller's. */
+struct tls_write {
+    uv_buf_t buffers[CONN_BATCH_MAX];
+    unsigned count;
+    unsigned first; /* the first buffer that is not encrypted completely */
+    size_t done;    /* bytes encrypted of that buffer */
+    size_t left;    /* bytes not encrypted */
+};
+
+enum tls_list { TLS_NO_LIST, TLS_TURNS, TLS_WAITING };
+
+/* The state of a connection. Its lower connection lies before it, the connection behind it. */
+struct tls {
+    SSL *ssl; /* NULL until the first bytes are there */
+    enum tls_role role;
+    struct tls_chunk *unsent_first;
+    struct tls_chunk *unsent_last;
+    size_t unsent;           /* bytes of the chunks */
+    struct tls_write *write; /* the outstanding one, or NULL */
+
+    const char *input; /* records that OpenSSL has not got: of a read, or kept */
+    size_t input_len;
+    char *kept; /* a copy of them that outlives a callback; NULL: none */
+
+    struct tls *prev; /* in the list of `list` */
+    struct tls *next;
+    enum tls_list list;
+    struct tls *shaking_prev; /* among those whose handshake goes on */
+    struct tls *shaking_next;
+    uint64_t deadline_ms;
+
+    size_t ssl_allocated;  /* memory of `ssl`, as it was after the handshake */
+    unsigned records_left; /* of TLS_TURN_RECORDS */
+    unsigned empty_records;
+    int end_status;    /* the input ends with it once all is read; 0: it goes on */
+    int lower_status;  /* the lower transport's input has ended with it; 0: not yet */
+    bool is_shaking;   /* in the list of handshakes */
+    bool is_open;      /* the handshake is done */
+    bool is_failed;    /* nothing can be sent any more */
+    bool is_begun;     /* tls_begin was called */
+    bool is_closed;    /* `close` was called */
+    bool reads;        /* the connection reads */
+    bool lower_writes; /* the first chunk is an outstanding write of the lower transport */
+    bool has_more;     /* OpenSSL may hold decrypted bytes, or was stopped by records_left */
+    bool reported;     /* conn_input_ended was called */
+};
+
+/* What the connections of a net share. */
+struct tls_shared {
+    struct net *net;
+    struct tls_context *contexts[TLS_ROLES];
+    BIO_METHOD *method;
+    uv_idle_t idle; /* active while there are turns to take */
+    struct net_timer *timer;
+    bool timer_runs;
+    struct tls *turns_first; /* those that have something to do in the next iteration */
+    struct tls *turns_last;
+    struct tls *waiting_first; /* those whose handshake may not begin yet */
+    struct tls *waiting_last;
+    struct tls *shaking_first; /* by deadline */
+    struct tls *shaking_last;
+    unsigned turn; /* net->turn for which `begun` counts */
+    unsigned begun;
+    char *output; /* records that OpenSSL has just made */
+    size_t output_len;
+    size_t output_capacity;
+    char piece[TLS_PIECE]; /* bytes gathered for a record */
+    char input[CONN_READ_SIZE];
+};
+
+static inline struct tls *tls_of(const struct conn *conn) {
+    return (struct tls *)conn - 1;
+}
+static inline struct conn *tls_conn(struct tls *tls) {
+    return (struct conn *)(tls + 1);
+}
+static inline struct conn *tls_lower(const struct tls *tls) {
+    return (struct conn *)tls - 1;
+}
+static inline struct tls_shared *tls_shared_of(struct tls *tls) {
+    return tls_lower(tls)->net->tls;
+}
+
+/* The connection has something to do in the next loop iteration. */
+void tls_want_turn(struct tls *tls);
+
+/* Nothing can be sent or read any more. The connection hears of it in its next turn. */
+void tls_fail(struct tls *tls, int status);
+
+/* The handshake goes on from now on, also if the connection does not read. */
+void tls_begin(struct tls *tls);
+
+/* --- tls_output.c --- */
+
+/* Sends what OpenSSL has just made, and keeps what the lower transport does not take. */
+void tls_flush(struct tls *tls);
+
+/* Goes on with kept records and the outstanding write. May call conn_written: from the loop
+ * only. */
+void tls_pump(struct tls *tls);
+
+/* Tries to send kept records. Returns whether none are left. */
+bool tls_send_kept(struct tls *tls);
+
+void tls_drop_output(struct tls *tls);
+
+ssize_t tls_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count);
+int tls_begin_write(struct conn *conn, void *write, const uv_buf_t *buffers, unsigned count);
+size_t tls_unsent(const struct conn *conn);
+
+/* The table of a transport over a lower one with a state of `lower_size` bytes; `over` is its
+ * struct filter, made with TLS_FILTER. */
+uv_buf_t tls_room(struct conn *conn);
+void tls_received(struct conn *conn, size_t len);
+void tls_input_ended(struct conn *conn, int status);
+void tls_written(struct conn *conn, int status);
+void tls_closed(struct conn *conn);
+int tls_accept(struct conn *conn, void *from);
+int tls_connect(struct conn *conn, uv_connect_t *request, const struct sockaddr_storage *from,
+                const struct sockaddr *address, uv_connect_cb done);
+void tls_start_reading(struct conn *conn);
+void tls_stop_reading(struct conn *conn);
+void tls_read_now(struct conn *conn);
+void tls_shut_down(struct conn *conn);
+void tls_close(struct conn *conn);
+int tls_fd(const struct conn *conn);
+bool tls_wants_turn(const struct conn *conn);
+size_t tls_allocated(const struct conn *conn);
+
+#define TLS_FILTER(transport)                                                                      \
+    {                                                                                              \
+        .lower = (transport), .room = tls_room, .received = tls_received,                          \
+        .input_ended = tls_input_ended, .written = tls_written, .closed = tls_closed               \
+    }
+#define TLS_FUNCTIONS(over, lower_size)                                                            \
+    .filter = (over), .state_size = (lower_size) + sizeof(struct conn) + sizeof(struct tls),       \
+    .write_size = sizeof(struct tls_write), .accept = tls_accept,                                  \
+    .start_reading = tls_start_reading, .stop_reading = tls_stop_reading,                          \
+    .read_now = tls_read_now, .try_write = tls_try_write, .write = tls_begin_write,                \
+    .unsent = tls_unsent, .shut_down = tls_shut_down, .close = tls_close, .fd = tls_fd,            \
+    .wants_turn = tls_wants_turn, .allocated = tls_allocated
+
+#endif
