@@ -81,11 +81,13 @@ static void build_id_read(char text[BUILD_ID_SIZE]) {
 static sds append_listeners(struct engine *engine, sds out) {
     const struct config *config = &engine->config;
     int number = 0;
-    if (config->port) {
-        out = sds_append_format(out, "listener%d:name=tcp", number++);
+    for (int is_tls = 0; is_tls < 2; is_tls++) {
+        int64_t port = is_tls ? config->tls_port : config->port;
+        if (port == 0) continue;
+        out = sds_append_format(out, "listener%d:name=%s", number++, is_tls ? "tls" : "tcp");
         for (size_t i = 0; i < config->bind_count; i++)
             out = sds_append_format(out, ",bind=%s", config->bind[i]);
-        out = sds_append_format(out, ",port=%lld\r\n", (long long)config->port);
+        out = sds_append_format(out, ",port=%lld\r\n", (long long)port);
     }
     if (sds_len(config->unixsocket))
         out =
@@ -139,10 +141,11 @@ static sds append_server(struct engine *engine, sds out) {
         "io_threads_active:0\r\n",
         build_id, host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
         __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(engine), engine->run_id,
-        (long long)engine->config.port, (long long)clock_wall_us(), (long long)uptime,
-        (long long)(uptime / (24 * 3600)), (long long)engine->config.hz,
-        (long long)engine->config.hz, (long long)(engine->now_ms / 1000 & ACCESS_MASK),
-        executable_path(engine, executable), engine->config_source.path);
+        (long long)(engine->config.port ? engine->config.port : engine->config.tls_port),
+        (long long)clock_wall_us(), (long long)uptime, (long long)(uptime / (24 * 3600)),
+        (long long)engine->config.hz, (long long)engine->config.hz,
+        (long long)(engine->now_ms / 1000 & ACCESS_MASK), executable_path(engine, executable),
+        engine->config_source.path);
     int64_t wait_ms = shutdown_wait_ms(engine);
     if (wait_ms > 0)
         out = sds_append_format(out, "shutdown_in_milliseconds:%lld\r\n", (long long)wait_ms);

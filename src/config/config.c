@@ -578,14 +578,14 @@ static bool set_all(struct config *config, const struct config_change *changes, 
     return true;
 }
 
-/* Returns the first change with this effect whose value differs from before; `count` when there is
- * none. */
+/* Returns the first change with this effect whose value differs from before, or may do so though it
+ * has the same text; `count` when there is none. */
 static size_t find_effect(const struct config *config, const struct config *old,
                           const struct config_change *changes, size_t count,
                           enum config_effect effect) {
     for (size_t i = 0; i < count; i++)
         if (changes[i].directive->effect == effect &&
-            !config_same_value(config, old, changes[i].directive))
+            (effect == EFFECT_TLS || !config_same_value(config, old, changes[i].directive)))
             return i;
     return count;
 }

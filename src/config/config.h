@@ -53,6 +53,9 @@ enum diskless_load {
     DISKLESS_LOAD_FLUSH
 };
 
+/* tls-auth-clients: whether clients need a certificate. As enum tls_auth of net/tls_context.h. */
+enum tls_auth_clients { TLS_AUTH_CLIENTS_NO, TLS_AUTH_CLIENTS_YES, TLS_AUTH_CLIENTS_OPTIONAL };
+
 /* client-output-buffer-limit, by class of client. */
 enum client_class {
     CLIENT_CLASS_NORMAL,
@@ -75,6 +78,22 @@ struct config {
     sds unixsocket; /* "" = none */
     int64_t unixsocketperm;
     sds unixsocketgroup; /* "" = the process's */
+    int64_t tls_port;    /* 0 = no TLS */
+    sds tls_cert_file;   /* this and the next ones: "" = none, or OpenSSL's default */
+    sds tls_key_file;
+    sds tls_key_file_pass;
+    sds tls_ca_cert_file;
+    sds tls_ca_cert_dir;
+    sds tls_dh_params_file;
+    sds tls_protocols;
+    sds tls_ciphers;
+    sds tls_ciphersuites;
+    int64_t tls_auth_clients; /* enum tls_auth_clients */
+    bool tls_prefer_server_ciphers;
+    bool tls_session_caching;
+    int64_t tls_session_cache_size;
+    int64_t tls_session_cache_timeout; /* seconds */
+    int64_t max_new_tls_connections_per_cycle;
     int64_t tcp_backlog;
     int64_t tcp_keepalive; /* seconds */
     int64_t timeout;       /* seconds that a client may idle; 0 = no limit */

@@ -55,6 +55,11 @@ static const struct config_choice eviction_policies[] = {
     {"allkeys-random", EVICTION_ALLKEYS_RANDOM}, {"noeviction", EVICTION_NONE}, {NULL, 0},
 };
 
+static const struct config_choice tls_auth_choices[] = {
+    {"no", TLS_AUTH_CLIENTS_NO}, {"yes", TLS_AUTH_CLIENTS_YES},
+    {"optional", TLS_AUTH_CLIENTS_OPTIONAL}, {NULL, 0},
+};
+
 static const struct config_choice diskless_loads[] = {
     {"disabled", DISKLESS_LOAD_OFF}, {"on-empty-db", DISKLESS_LOAD_EMPTY},
     {"swapdb", DISKLESS_LOAD_SWAP}, {"flush-before-load", DISKLESS_LOAD_FLUSH}, {NULL, 0},
@@ -83,9 +88,13 @@ static const struct config_choice diskless_loads[] = {
 #define NO_ZONE "the server has no zone to report"
 #define NO_TRACKING "there is no client-side caching"
 #define NAMED_REDIS "the server presents itself as Redis in any case"
-#define NO_TLS_PORT "there is no TLS"
-#define NO_TLS \
-    "There is no TLS. Remove the line, and let a TLS proxy such as stunnel listen on that port."
+#define NO_OUTGOING_TLS "there is no TLS to other servers"
+#define PLAIN_REPLICATION \
+    "Replication does not use TLS. Remove the line, and let a TLS proxy such as stunnel connect " \
+    "the servers."
+#define NO_TLS_USERS \
+    "The certificate of a client names no user. Remove the line, and let clients authenticate."
+#define NO_TLS_RELOAD "CONFIG SET of tls-cert-file reads the files again, also with the same name"
 #define NO_ACLS CONFIG_NO_ACLS
 #define NO_ACL_USERS "there are no ACLs"
 #define NO_MODULES "there are no modules: their commands are unknown"
@@ -122,6 +131,42 @@ const struct config_directive config_table[] = {
      .offset = AT(unixsocketperm), .min = 0, .max = 0777, .default_text = "0"},
     {.name = "unixsocketgroup", .kind = CONFIG_STRING, .flags = CONFIG_IMMUTABLE,
      .offset = AT(unixsocketgroup), .default_text = ""},
+
+    /* TLS. */
+    {.name = "tls-port", .kind = CONFIG_INTEGER, .offset = AT(tls_port), .min = 0, .max = 65535,
+     .default_text = "0", .effect = EFFECT_LISTENERS},
+    {.name = "tls-cert-file", .kind = CONFIG_STRING, .offset = AT(tls_cert_file),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-key-file", .kind = CONFIG_STRING, .offset = AT(tls_key_file),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-key-file-pass", .kind = CONFIG_STRING, .offset = AT(tls_key_file_pass),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-ca-cert-file", .kind = CONFIG_STRING, .offset = AT(tls_ca_cert_file),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-ca-cert-dir", .kind = CONFIG_STRING, .offset = AT(tls_ca_cert_dir),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-dh-params-file", .kind = CONFIG_STRING, .offset = AT(tls_dh_params_file),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-protocols", .kind = CONFIG_STRING, .offset = AT(tls_protocols),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-ciphers", .kind = CONFIG_STRING, .offset = AT(tls_ciphers),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-ciphersuites", .kind = CONFIG_STRING, .offset = AT(tls_ciphersuites),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-auth-clients", .kind = CONFIG_ENUM, .offset = AT(tls_auth_clients),
+     .default_text = "yes", .effect = EFFECT_TLS, .detail = tls_auth_choices},
+    {.name = "tls-prefer-server-ciphers", .kind = CONFIG_BOOL,
+     .offset = AT(tls_prefer_server_ciphers), .default_text = "no", .effect = EFFECT_TLS},
+    {.name = "tls-session-caching", .kind = CONFIG_BOOL, .offset = AT(tls_session_caching),
+     .default_text = "yes", .effect = EFFECT_TLS},
+    {.name = "tls-session-cache-size", .kind = CONFIG_INTEGER, .offset = AT(tls_session_cache_size),
+     .min = 0, .max = INT32_MAX, .default_text = "20480", .effect = EFFECT_TLS},
+    {.name = "tls-session-cache-timeout", .kind = CONFIG_INTEGER,
+     .offset = AT(tls_session_cache_timeout), .min = 0, .max = INT32_MAX, .default_text = "300",
+     .effect = EFFECT_TLS},
+    {.name = "max-new-tls-connections-per-cycle", .kind = CONFIG_INTEGER,
+     .offset = AT(max_new_tls_connections_per_cycle), .min = 1, .max = 1000, .default_text = "1",
+     .effect = EFFECT_TLS},
 
     /* Clients. */
     {.name = "timeout", .kind = CONFIG_INTEGER, .offset = AT(timeout), .min = 0, .max = INT32_MAX,
@@ -401,7 +446,6 @@ const struct config_directive config_table[] = {
     ONLY("min-string-size-avoid-copy-reply", "16384", CONFIG_HIDDEN, LARGE_REPLIES),
     ONLY("min-string-size-avoid-copy-reply-threaded", "65536", CONFIG_HIDDEN, LARGE_REPLIES),
     ONLY("max-new-connections-per-cycle", "10", 0, ALL_ACCEPTED),
-    ONLY("max-new-tls-connections-per-cycle", "1", 0, ALL_ACCEPTED),
     ONLY("activedefrag", "no", 0, NO_DEFRAGMENTATION),
     ONLY("active-defrag-cycle-max", "25", 0, NO_DEFRAGMENTATION),
     ONLY("active-defrag-cycle-min", "1", 0, NO_DEFRAGMENTATION),
@@ -448,28 +492,13 @@ const struct config_directive config_table[] = {
     ONLY("extended-redis-compatibility", "no", 0, NAMED_REDIS),
 
     /* TLS. */
-    ONLY("tls-port", "0", CONFIG_PROTECTS, NO_TLS),
-    ONLY("tls-auth-clients", "yes", 0, NO_TLS_PORT),
-    ONLY("tls-auth-clients-user", "off", 0, NO_TLS_PORT),
-    ONLY("tls-auto-reload-interval", "0", 0, NO_TLS_PORT),
-    ONLY("tls-ca-cert-dir", "", 0, NO_TLS_PORT),
-    ONLY("tls-ca-cert-file", "", 0, NO_TLS_PORT),
-    ONLY("tls-cert-file", "", 0, NO_TLS_PORT),
-    ONLY("tls-ciphers", "", 0, NO_TLS_PORT),
-    ONLY("tls-ciphersuites", "", 0, NO_TLS_PORT),
-    ONLY("tls-client-cert-file", "", 0, NO_TLS_PORT),
-    ONLY("tls-client-key-file", "", 0, NO_TLS_PORT),
-    ONLY("tls-client-key-file-pass", "", 0, NO_TLS_PORT),
-    ONLY("tls-cluster", "no", 0, NO_TLS_PORT),
-    ONLY("tls-dh-params-file", "", 0, NO_TLS_PORT),
-    ONLY("tls-key-file", "", 0, NO_TLS_PORT),
-    ONLY("tls-key-file-pass", "", 0, NO_TLS_PORT),
-    ONLY("tls-prefer-server-ciphers", "no", 0, NO_TLS_PORT),
-    ONLY("tls-protocols", "", 0, NO_TLS_PORT),
-    ONLY("tls-replication", "no", 0, NO_TLS_PORT),
-    ONLY("tls-session-cache-size", "20480", 0, NO_TLS_PORT),
-    ONLY("tls-session-cache-timeout", "300", 0, NO_TLS_PORT),
-    ONLY("tls-session-caching", "yes", 0, NO_TLS_PORT),
+    ONLY("tls-auth-clients-user", "off", CONFIG_PROTECTS, NO_TLS_USERS),
+    ONLY("tls-auto-reload-interval", "0", CONFIG_MISSED, NO_TLS_RELOAD),
+    ONLY("tls-client-cert-file", "", 0, NO_OUTGOING_TLS),
+    ONLY("tls-client-key-file", "", 0, NO_OUTGOING_TLS),
+    ONLY("tls-client-key-file-pass", "", 0, NO_OUTGOING_TLS),
+    ONLY("tls-cluster", "no", 0, NO_CLUSTER),
+    ONLY("tls-replication", "no", CONFIG_PROTECTS, PLAIN_REPLICATION),
 
     /* Access. */
     ONLY("aclfile", "", CONFIG_PROTECTS, NO_ACLS),

@@ -50,6 +50,7 @@ enum config_effect {
     EFFECT_NONE, /* the value is read where it is used */
     EFFECT_DIR,
     EFFECT_MAXCLIENTS,
+    EFFECT_TLS, /* also when the value stays: the files may have changed */
     EFFECT_LISTENERS,
     EFFECT_OOM_SCORE,
     EFFECT_SAVE,

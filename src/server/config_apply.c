@@ -15,6 +15,7 @@
 #include "server/os_limits.h"
 #include "server/os_oom_score.h"
 #include "server/os_title.h"
+#include "server/tls_configure.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/denials.h"
@@ -69,16 +70,27 @@ static bool apply_maxclients(struct engine *engine, sds *error) {
     return false;
 }
 
+static bool apply_tls(struct engine *engine, sds *error) {
+    sds reason = NULL;
+    if (tls_configure(engine, &reason)) return true;
+    log_warning("%s", reason);
+    sds_free(reason);
+    *error = sds_new(SLICE("Unable to update TLS configuration. Check server logs."));
+    return false;
+}
+
 static bool apply_listeners(struct engine *engine, const struct config_directive *directive,
                             sds *error) {
     sds reason = NULL;
+    bool is_tls = slice_is(SLICE("tls-port"), directive->name);
+    if (is_tls && !apply_tls(engine, error)) return false;
     if (listeners_reopen(engine, &reason)) {
         process_title_set(engine);
         return true;
     }
     log_warning("%s", reason);
     sds_free(reason);
-    bool port = slice_is(SLICE("port"), directive->name);
+    bool port = is_tls || slice_is(SLICE("port"), directive->name);
     *error = sds_append_cstr(sds_new(SLICE("")),
                              port ? "Unable to listen on this port. Check server logs."
                                   : "Failed to bind to specified addresses.");
@@ -156,6 +168,7 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_COUNT: break;
     case EFFECT_DIR: return apply_dir(engine, error);
     case EFFECT_MAXCLIENTS: return apply_maxclients(engine, error);
+    case EFFECT_TLS: return apply_tls(engine, error);
     case EFFECT_LISTENERS: return apply_listeners(engine, directive, error);
     case EFFECT_OOM_SCORE: return apply_oom_score(engine, error);
     case EFFECT_SAVE: return apply_save(engine, error);

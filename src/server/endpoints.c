@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "net/listener.h"
 #include "requests/session_input.h"
+#include "server/tls_configure.h"
 
 #include <assert.h>
 
@@ -15,6 +16,7 @@ struct endpoint {
     struct listener *listener;
     sds address; /* as in bind, without the leading minus */
     int port;
+    bool is_tls;
 };
 
 struct endpoints {
@@ -29,8 +31,13 @@ struct listeners {
 
 /* --- TCP --- */
 
+/* Returns the configured port for plain connections or for TLS; 0: none. */
+static int port_for(struct engine *engine, bool is_tls) {
+    return (int)(is_tls ? engine->config.tls_port : engine->config.port);
+}
+
 static bool asks_for_tcp(struct engine *engine) {
-    return engine->config.port != 0 && engine->config.bind_count > 0;
+    return (port_for(engine, false) || port_for(engine, true)) && engine->config.bind_count > 0;
 }
 
 /* Returns the address of an entry of bind, without the minus that makes it optional. */
@@ -41,9 +48,9 @@ static const char *bind_address(struct engine *engine, size_t index, bool *optio
 }
 
 static enum listen_status open_address(struct engine *engine, struct endpoints *endpoints,
-                                       const char *address, sds *error) {
+                                       const char *address, bool is_tls, sds *error) {
     char reason[256];
-    int port = (int)engine->config.port;
+    int port = port_for(engine, is_tls);
     if (endpoints->count == LISTENERS_MAX) {
         *error = sds_append_format(sds_new(SLICE("")), "Too many bind addresses (at most %d)",
                                    LISTENERS_MAX);
@@ -56,11 +63,16 @@ static enum listen_status open_address(struct engine *engine, struct endpoints *
     if (status == LISTEN_OK) {
         endpoint->address = sds_new(slice_of_cstr(address));
         endpoint->port = port;
+        endpoint->is_tls = is_tls;
+        if (is_tls) listener_use(endpoint->listener, &transport_tls);
         endpoints->count++;
     } else {
-        *error = sds_append_format(
-            sds_new(SLICE("")), "Could not create server TCP listening socket %s:%d: %s%s", address,
-            port, reason, status == LISTEN_IN_USE ? " (choose another port with --port)" : "");
+        *error = sds_append_format(sds_new(SLICE("")),
+                                   "Could not create server TCP listening socket %s:%d: %s%s",
+                                   address, port, reason,
+                                   status != LISTEN_IN_USE ? ""
+                                   : is_tls ? " (choose another port with --tls-port)"
+                                            : " (choose another port with --port)");
     }
     return status;
 }
@@ -74,18 +86,25 @@ static void close_all(struct endpoints *endpoints) {
     while (endpoints->count > 0) close_endpoint(&endpoints->items[--endpoints->count]);
 }
 
-static bool contains(struct engine *engine, const struct endpoints *endpoints,
-                     const char *address) {
-    for (size_t i = 0; i < endpoints->count; i++)
-        if (endpoints->items[i].port == engine->config.port &&
-            strcmp(endpoints->items[i].address, address) == 0)
+/* Returns whether the endpoint is open on the configured port. */
+static bool is_on_port(struct engine *engine, const struct endpoint *endpoint) {
+    return endpoint->port == port_for(engine, endpoint->is_tls);
+}
+
+static bool contains(struct engine *engine, const struct endpoints *endpoints, const char *address,
+                     bool is_tls) {
+    for (size_t i = 0; i < endpoints->count; i++) {
+        const struct endpoint *endpoint = &endpoints->items[i];
+        if (endpoint->is_tls == is_tls && is_on_port(engine, endpoint) &&
+            strcmp(endpoint->address, address) == 0)
             return true;
+    }
     return false;
 }
 
 /* Returns whether the configuration names the endpoint. */
 static bool is_wanted(struct engine *engine, const struct endpoint *endpoint) {
-    if (endpoint->port != engine->config.port) return false;
+    if (!is_on_port(engine, endpoint)) return false;
     for (size_t i = 0; i < engine->config.bind_count; i++) {
         bool optional;
         if (strcmp(bind_address(engine, i, &optional), endpoint->address) == 0) return true;
@@ -93,17 +112,18 @@ static bool is_wanted(struct engine *engine, const struct endpoint *endpoint) {
     return false;
 }
 
-/* Opens the endpoints that the configuration names and `tcp` lacks. When one that is not optional
- * fails, none stays open, and *error says why. */
-static enum listen_status open_missing(struct engine *engine, struct endpoints *fresh, sds *error) {
+/* Opens the endpoints for one port that the configuration names and `tcp` lacks; as
+ * open_missing. */
+static enum listen_status open_port(struct engine *engine, struct endpoints *fresh, bool is_tls,
+                                    sds *error) {
     const struct endpoints *tcp = &engine->listeners->tcp;
-    fresh->count = 0;
-    if (!asks_for_tcp(engine)) return LISTEN_OK;
+    if (port_for(engine, is_tls) == 0) return LISTEN_OK;
     for (size_t i = 0; i < engine->config.bind_count; i++) {
         bool optional;
         const char *address = bind_address(engine, i, &optional);
-        if (contains(engine, tcp, address) || contains(engine, fresh, address)) continue;
-        enum listen_status status = open_address(engine, fresh, address, error);
+        if (contains(engine, tcp, address, is_tls) || contains(engine, fresh, address, is_tls))
+            continue;
+        enum listen_status status = open_address(engine, fresh, address, is_tls, error);
         if (status == LISTEN_OK) continue;
         if (!optional || status != LISTEN_UNAVAILABLE) {
             close_all(fresh);
@@ -116,13 +136,20 @@ static enum listen_status open_missing(struct engine *engine, struct endpoints *
     return LISTEN_OK;
 }
 
+/* Opens the endpoints that the configuration names and `tcp` lacks. When one that is not optional
+ * fails, none stays open, and *error says why. */
+static enum listen_status open_missing(struct engine *engine, struct endpoints *fresh, sds *error) {
+    fresh->count = 0;
+    enum listen_status status = open_port(engine, fresh, false, error);
+    return status == LISTEN_OK ? open_port(engine, fresh, true, error) : status;
+}
+
 /* Returns whether an endpoint is open on the configured port that the configuration names, or that
  * only the old one names. */
 static bool has_endpoint(struct engine *engine, bool wanted) {
     const struct endpoints *tcp = &engine->listeners->tcp;
     for (size_t i = 0; i < tcp->count; i++)
-        if (tcp->items[i].port == engine->config.port &&
-            is_wanted(engine, &tcp->items[i]) == wanted)
+        if (is_on_port(engine, &tcp->items[i]) && is_wanted(engine, &tcp->items[i]) == wanted)
             return true;
     return false;
 }
@@ -154,7 +181,7 @@ bool listeners_reopen(struct engine *engine, sds *error) {
     if (fresh.count == 0 && !has_endpoint(engine, true) && asks_for_tcp(engine)) {
         *error = sds_append_format(sds_new(SLICE("")),
                                    "None of the bind addresses is available on port %d",
-                                   (int)engine->config.port);
+                                   port_for(engine, engine->config.port == 0));
         return false;
     }
     close_unwanted(engine);
@@ -182,7 +209,7 @@ static bool open_unix(struct engine *engine, sds *error) {
 bool listeners_open(struct engine *engine, sds *error) {
     assert(!engine->listeners);
     struct listeners *listeners = engine->listeners = mem_alloc_zeroed(sizeof(*listeners));
-    if (!listeners_reopen(engine, error)) return false;
+    if (!tls_configure(engine, error) || !listeners_reopen(engine, error)) return false;
     if (!open_unix(engine, error)) {
         close_all(&listeners->tcp);
         return false;
@@ -190,7 +217,8 @@ bool listeners_open(struct engine *engine, sds *error) {
     if (listeners->tcp.count > 0 || listeners->unix_socket) return true;
     *error = sds_append_format(
         sds_new(SLICE("")),
-        "Configured to listen nowhere: port is 0 or bind empty, and there is no unixsocket");
+        "Configured to listen nowhere: port and tls-port are 0 or bind empty, and there is no "
+        "unixsocket");
     return false;
 }
 
@@ -205,9 +233,14 @@ void listeners_close(struct engine *engine) {
 
 /* Test programs wait for the lines "Ready to accept connections …", which are Redis's own. */
 void listeners_announce(struct engine *engine) {
-    if (engine->listeners->tcp.count > 0) {
-        log_notice("Connect with: redis-cli -p %d", (int)engine->config.port);
+    bool has_tcp = engine->listeners->tcp.count > 0;
+    if (has_tcp && engine->config.port) {
+        log_notice("Connect with: redis-cli -p %d", port_for(engine, false));
         log_notice("Ready to accept connections tcp");
+    }
+    if (has_tcp && engine->config.tls_port) {
+        log_notice("Connect with: redis-cli --tls -p %d", port_for(engine, true));
+        log_notice("Ready to accept connections tls");
     }
     if (engine->listeners->unix_socket) {
         log_notice("Connect with: redis-cli -s %s", engine->config.unixsocket);

@@ -36,23 +36,25 @@ void process_title_init(struct process_title *title, int argc, char **argv) {
 static sds listen_address(struct engine *engine) {
     const struct config *config = &engine->config;
     sds out = sds_new(SLICE(""));
-    if (config->port == 0) return sds_append(out, sds_slice(config->unixsocket));
+    int64_t port = config->port ? config->port : config->tls_port;
+    if (port == 0) return sds_append(out, sds_slice(config->unixsocket));
     const char *address = config->bind_count > 0 ? config->bind[0] : "*";
-    return sds_append_format(out, "%s:%d", address + (address[0] == '-'), (int)config->port);
+    return sds_append_format(out, "%s:%d", address + (address[0] == '-'), (int)port);
 }
 
 void process_title_set(struct engine *engine) {
     struct process_title *place = engine->title;
     if (!engine->config.set_proc_title || place->size == 0) return;
-    char port[16];
+    char port[16], tls_port[16];
     snprintf(port, sizeof(port), "%d", (int)engine->config.port);
+    snprintf(tls_port, sizeof(tls_port), "%d", (int)engine->config.tls_port);
     sds address = listen_address(engine);
     sds text = title_template_expand(sds_slice(engine->config.proc_title_template),
                                      &(struct title_values){
                                          .title = place->started_as,
                                          .listen_addr = address,
                                          .port = port,
-                                         .tls_port = "0",
+                                         .tls_port = tls_port,
                                          .unixsocket = engine->config.unixsocket,
                                          .config_file = engine->config_source.path,
                                      });

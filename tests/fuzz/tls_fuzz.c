@@ -333,7 +333,8 @@ static void begin(uint8_t settings) {
     SSL_set_connect_state(world->client);
     conn_accept(net, &TLS, world, &EVENTS, NULL);
     if (settings & 2) return; /* the steps shake hands, or do not */
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < END_STEPS; i++) {
+        if (SSL_is_init_finished(world->client) && world->to_server.len == 0) break;
         client_works();
         deliver(SIZE_MAX);
         iterate();

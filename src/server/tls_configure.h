@@ -1,0 +1,16 @@
+/* tls_configure: what the directives of TLS say for connections of clients. */
+#ifndef PACKLIST_SERVER_TLS_CONFIGURE_H
+#define PACKLIST_SERVER_TLS_CONFIGURE_H
+
+#include "base/sds.h"
+
+#include <stdbool.h>
+
+struct engine;
+
+/* Has new connections use the directives' values, and the files as they are now; with tls-port 0
+ * checks nothing. Returns false with *error set (the caller frees it), and nothing changed, when
+ * something is wrong. Reads files. */
+bool tls_configure(struct engine *engine, sds *error);
+
+#endif
