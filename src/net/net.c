@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "net/net_internal.h"
-#include "net/tls.h"
 
 #include <signal.h>
 #include <string.h>
@@ -85,7 +84,7 @@ void net_free(struct net *net) {
     uv_walk(&net->loop, close_handle, NULL);
     conn_close_all_sockets(net);
     while (uv_loop_close(&net->loop) == UV_EBUSY) uv_run(&net->loop, UV_RUN_DEFAULT);
-    tls_free(net);
+    if (net->free_tls) net->free_tls(net);
     mem_free(net->read_buffer);
     mem_free(net);
 }

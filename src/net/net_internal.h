@@ -89,8 +89,9 @@ struct net {
 
     unsigned turn; /* counts iterations, and batches of nested polling */
 
-    struct tls_shared *tls; /* tls.c; NULL: no connection has used TLS */
-    struct nested *nested;  /* nested_poll.c; NULL: connections are not polled inside a callback */
+    struct tls_shared *tls;            /* tls.c; NULL: no connection has used TLS */
+    void (*free_tls)(struct net *net); /* frees it, once all connections are gone */
+    struct nested *nested; /* nested_poll.c; NULL: connections are not polled inside a callback */
 };
 
 /* Call it at the beginning of a callback: the first one of an iteration begins its active time. */

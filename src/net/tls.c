@@ -60,9 +60,19 @@ static long bio_control(BIO *bio, int command, long number, void *pointer) {
 static void on_idle(uv_idle_t *idle);
 static void on_timer(void *arg);
 
+static void free_shared(struct net *net) {
+    struct tls_shared *shared = net->tls;
+    for (int role = 0; role < TLS_ROLES; role++) tls_context_free(shared->contexts[role]);
+    BIO_meth_free(shared->method);
+    mem_free(shared->output);
+    mem_free(shared);
+    net->tls = NULL;
+}
+
 static struct tls_shared *shared_of(struct net *net) {
     if (net->tls) return net->tls;
     struct tls_shared *shared = net->tls = mem_alloc_zeroed(sizeof(*shared));
+    net->free_tls = free_shared;
     shared->net = net;
     shared->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "packlist");
     BIO_meth_set_read(shared->method, bio_read);
@@ -78,16 +88,6 @@ void tls_use(struct net *net, enum tls_role role, struct tls_context *context) {
     struct tls_shared *shared = shared_of(net);
     tls_context_free(shared->contexts[role]);
     shared->contexts[role] = context;
-}
-
-void tls_free(struct net *net) {
-    struct tls_shared *shared = net->tls;
-    if (!shared) return;
-    for (int role = 0; role < TLS_ROLES; role++) tls_context_free(shared->contexts[role]);
-    BIO_meth_free(shared->method);
-    mem_free(shared->output);
-    mem_free(shared);
-    net->tls = NULL;
 }
 
 /* --- Lists --- */

@@ -24,7 +24,4 @@ struct net;
  * begun go on with the one before. NULL: handshakes fail. */
 void tls_use(struct net *net, enum tls_role role, struct tls_context *context);
 
-/* Frees what the connections of the net shared, all of which are gone. Called by net_free. */
-void tls_free(struct net *net);
-
 #endif

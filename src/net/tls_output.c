@@ -1,7 +1,7 @@
 /* The output of TLS connections.
  *
- *      buffers ──gather──→ piece ──SSL_write──→ shared->output ──try_write──→ lower transport
- *                                                    └─ what it does not take: chunks, and its write
+ *      buffers ──gather──→ piece ──SSL_write──→ shared->output ──try_write──→ lower
+ *                                                └─ what it does not take: chunks
  *
  * Invariant: while records are kept, the connection's bytes are not encrypted; only what OpenSSL
  * sends by itself (alerts, answers to updates of keys) is added to them. */
