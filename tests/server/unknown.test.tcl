@@ -31,11 +31,11 @@ check_in 2 "the log names an unknown command once, in any case, without its argu
 check_in 2 "it names an unknown subcommand with its container" {
     with_server {} {
         set client [client_open]
-        send_unknown $client ACL SETUSER "name"
-        send_unknown $client acl setuser "other"
+        send_unknown $client ACL SETROLE "name"
+        send_unknown $client acl setrole "other"
         names_logged
     }
-} {{"ACL SETUSER"}}
+} {{"ACL SETROLE"}}
 check_in 2 "what clients send to find out what a server can do is not named" {
     with_server {} {
         set client [client_open]

@@ -348,7 +348,6 @@ static void what_protects_and_cannot_be_had_is_an_error(void **state) {
         "user guest on nopass ~* &* +@all",
         "user default on >a >b ~* &* +@all",
         "aclfile /etc/redis/users.acl",
-        "tls-port 6380",
         "socket-mark-id 7",
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
