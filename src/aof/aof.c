@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "engine/blocking.h"
 #include "engine/slow.h"
 #include "net/pool.h"
@@ -433,7 +434,8 @@ static int open_increment(struct engine *engine, uint64_t *size) {
     *size = 0;
     if (file == NULL) return aof_create_increment(engine);
     sds path = aof_files_path(engine, file->name);
-    int fd = file_open_plain(path, O_WRONLY | O_APPEND | O_CREAT);
+    int fd = file_open_plain(path, O_WRONLY | O_APPEND);
+    if (fd < 0 && errno == ENOENT) fd = new_file_open(path, O_APPEND);
     if (fd < 0) log_warning("Can't open the append-only file %s: %s", path, strerror(errno));
     sds_free(path);
     if (fd >= 0) *size = (uint64_t)lseek(fd, 0, SEEK_END);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "base/number.h"
 #include "net/pool.h"
 #include "snapshot/data_lock.h"
@@ -37,7 +38,7 @@ sds aof_files_path(struct engine *engine, const char *name) {
 
 sds aof_files_temporary(struct engine *engine, const char *kind) {
     sds prefix = sds_append_format(folder_path(engine), "/temp-%s.", engine->config.appendfilename);
-    sds path = disk_file_temporary(prefix, kind);
+    sds path = new_file_name(prefix, kind);
     sds_free(prefix);
     return path;
 }
@@ -75,7 +76,7 @@ static enum aof_adoption write_manifest(struct engine *engine, const struct aof_
     sds path = manifest_path(engine), temporary = aof_files_temporary(engine, ".manifest");
     sds text = aof_manifest_format(next);
     if (write_file(temporary, sds_slice(text)) && rename(temporary, path) == 0)
-        adoption = disk_file_sync_folder_of(path) ? AOF_ADOPTED : AOF_IN_DOUBT;
+        adoption = new_file_sync_folder_of(path) ? AOF_ADOPTED : AOF_IN_DOUBT;
     if (adoption != AOF_ADOPTED) log_warning("Can't write the AOF manifest: %s", strerror(errno));
     if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
     sds_free(text);
@@ -109,7 +110,7 @@ static size_t history_count(struct engine *engine) {
 /* Syncs the folder: afterwards a power failure cannot bring back an older manifest. */
 static bool sync_names(struct engine *engine) {
     sds path = manifest_path(engine);
-    bool done = disk_file_sync_folder_of(path);
+    bool done = new_file_sync_folder_of(path);
     sds_free(path);
     return done;
 }
@@ -249,7 +250,7 @@ static bool avoid_stray_names(struct engine *engine, const char *path) {
 
 static bool read_manifest(struct engine *engine, const char *folder) {
     sds path = manifest_path(engine);
-    sds text = file_read_plain(path);
+    sds text = file_read_plain(path, SIZE_MAX);
     bool done;
     if (text)
         done = parse_manifest(engine, path, sds_slice(text));
@@ -290,7 +291,7 @@ bool aof_files_adopt_old(struct engine *engine) {
 static bool open_folder(struct engine *engine, const char *folder) {
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail("Can't create the folder", folder);
     /* Even if the folder exists: the server that created it may have been killed before this. */
-    if (!disk_file_sync_folder_of(folder)) return fail("Can't bring the folder to disk:", folder);
+    if (!new_file_sync_folder_of(folder)) return fail("Can't bring the folder to disk:", folder);
     return read_manifest(engine, folder);
 }
 

@@ -22,6 +22,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "engine/slow.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/incremental.h"
@@ -56,7 +57,7 @@ void aof_rewrite_schedule(struct engine *engine) {
 /* --- Names --- */
 
 static sds new_temporary(struct engine *engine) {
-    sds name = disk_file_temporary("temp-rewriteaof-bg-", ".aof");
+    sds name = new_file_name("temp-rewriteaof-bg-", ".aof");
     sds path = aof_files_path_beside(engine, name);
     sds_free(name);
     return path;
@@ -88,7 +89,7 @@ static bool write_base(struct engine *engine, const char *path) {
 
 static int create(const char *path) {
     unlink(path); /* not O_TRUNC: after a power failure the old bytes could be back */
-    int fd = disk_file_open_new(path, O_APPEND);
+    int fd = new_file_open(path, O_APPEND);
     if (fd < 0) log_warning("Can't create the append-only file %s: %s", path, strerror(errno));
     return fd;
 }
@@ -96,7 +97,7 @@ static int create(const char *path) {
 /* Creates a file that the next manifest names: its own name must be on the disk first. */
 static int create_for_manifest(const char *path) {
     int fd = create(path);
-    if (fd < 0 || disk_file_sync_folder_of(path)) return fd;
+    if (fd < 0 || new_file_sync_folder_of(path)) return fd;
     log_warning("Can't bring the name of the append-only file %s to disk: %s", path,
                 strerror(errno));
     close(fd);

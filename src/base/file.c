@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,22 +38,23 @@ bool file_write(int fd, const void *bytes, size_t len, size_t *written) {
     return true;
 }
 
-sds file_read_all(int fd) {
+static sds read_up_to(int fd, size_t max) {
     sds text = sds_new(SLICE(""));
     for (;;) {
         text = sds_reserve(text, READ_SIZE);
         ssize_t n = file_read_some(fd, text + sds_len(text), READ_SIZE);
-        if (n > 0) {
-            sds_set_len(text, sds_len(text) + (size_t)n);
-        } else if (n == 0) {
-            return text;
-        } else {
-            int saved_errno = errno;
-            sds_free(text);
-            errno = saved_errno;
-            return NULL;
-        }
+        if (n == 0) return text;
+        if (n > 0) sds_set_len(text, sds_len(text) + (size_t)n);
+        if (n > 0 && sds_len(text) <= max) continue;
+        int saved_errno = n > 0 ? EFBIG : errno;
+        sds_free(text);
+        errno = saved_errno;
+        return NULL;
     }
+}
+
+sds file_read_all(int fd) {
+    return read_up_to(fd, SIZE_MAX);
 }
 
 int file_open_plain(const char *path, int flags) {
@@ -68,19 +70,19 @@ int file_open_plain(const char *path, int flags) {
 }
 
 /* Takes `fd`; -1: it could not be opened. */
-static sds read_and_close(int fd) {
+static sds read_and_close(int fd, size_t max) {
     if (fd < 0) return NULL;
-    sds text = file_read_all(fd);
+    sds text = read_up_to(fd, max);
     file_close(fd);
     return text;
 }
 
 sds file_read(const char *path) {
-    return read_and_close(open(path, O_RDONLY | O_CLOEXEC));
+    return read_and_close(open(path, O_RDONLY | O_CLOEXEC), SIZE_MAX);
 }
 
-sds file_read_plain(const char *path) {
-    return read_and_close(file_open_plain(path, O_RDONLY));
+sds file_read_plain(const char *path, size_t max) {
+    return read_and_close(file_open_plain(path, O_RDONLY), max);
 }
 
 void file_close(int fd) {

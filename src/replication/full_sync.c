@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/chain.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "base/sds.h"
 #include "engine/engine.h"
 #include "replication/payload.h"
@@ -165,7 +166,7 @@ static bool begin_snapshot(struct engine *engine, struct sync_group *group, bool
         order.stream = &stream;
     } else {
         if (!data_lock_take_or_log(engine)) return false;
-        path = disk_file_temporary("temp-", ".rdb");
+        path = new_file_name("temp-", ".rdb");
         order.temporary = path;
         order.sync_in_stretches = engine->config.rdb_save_incremental_fsync;
     }

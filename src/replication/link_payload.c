@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "engine/engine.h"
 #include "net/net.h"
 #include "net/pool.h"
@@ -102,7 +103,7 @@ static struct payload_file *open_file(struct link_payload *payload) {
     struct payload_file *file = mem_alloc_zeroed(sizeof(*file));
     file->payload = payload;
     file->net = engine->net;
-    sds name = disk_file_temporary("temp-sync-", ".rdb");
+    sds name = new_file_name("temp-sync-", ".rdb");
     file->path = sds_append_format(sds_new(SLICE("")), "%s/%s", engine->config.dir, name);
     sds_free(name);
     reply_init(&file->bytes, 0);

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/random.h"
+#include "base/new_file.h"
 #include "base/sds.h"
 
 #include <dirent.h>
@@ -15,23 +15,9 @@
 
 enum { SEND_EVERY = 2 * 1024 * 1024, MOST_UNDER_WAY = 4 * SEND_EVERY };
 
-/* The random digits of a temporary file's name: 64 bits. */
-enum { SECRET_DIGITS = 16 };
-
-sds disk_file_temporary(const char *prefix, const char *suffix) {
-    char secret[SECRET_DIGITS];
-    random_hex(secret, sizeof(secret));
-    return sds_append_format(sds_new(SLICE("")), "%s%d-%.*s%s", prefix, (int)getpid(),
-                             (int)sizeof(secret), secret, suffix);
-}
-
-int disk_file_open_new(const char *path, int flags) {
-    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
-}
-
 bool disk_file_create(struct disk_file *file, const char *path, bool sync_in_stretches) {
     *file = (struct disk_file){.sync_in_stretches = sync_in_stretches};
-    file->fd = disk_file_open_new(path, 0);
+    file->fd = new_file_open(path, 0);
     if (file->fd >= 0) flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system has locks */
     return file->fd >= 0;
 }
@@ -82,30 +68,16 @@ bool disk_file_close(struct disk_file *file, bool ok) {
     return ok;
 }
 
-/* With `may_be_unsupported`, EINVAL is not an error: not every file system can fsync a folder. */
-static bool sync_path(const char *path, int flags, bool may_be_unsupported) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+bool disk_file_sync(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
-    bool done = fsync(fd) == 0 || (may_be_unsupported && errno == EINVAL);
+    bool done = fsync(fd) == 0;
     file_close(fd);
     return done;
 }
 
-bool disk_file_sync(const char *path) {
-    return sync_path(path, 0, false);
-}
-
-bool disk_file_sync_folder_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    sds folder =
-        slash ? sds_new(slice_make(path, (size_t)(slash - path) + 1)) : sds_new(SLICE("."));
-    bool done = sync_path(folder, O_DIRECTORY, true);
-    sds_free(folder);
-    return done;
-}
-
 bool disk_file_rename(const char *path, const char *other) {
-    return rename(path, other) == 0 && disk_file_sync_folder_of(other);
+    return rename(path, other) == 0 && new_file_sync_folder_of(other);
 }
 
 bool disk_file_remove_abandoned(const char *path) {
@@ -121,8 +93,8 @@ static bool is_leftover(const char *name, const char *prefix, const char *suffix
     if (strncmp(name, prefix, len) != 0 || name[len] == '0') return false;
     size_t digits = strspn(name + len, "0123456789");
     const char *rest = name + len + digits;
-    if (rest[0] == '-' && strspn(rest + 1, "0123456789abcdef") == SECRET_DIGITS)
-        rest += 1 + SECRET_DIGITS;
+    if (rest[0] == '-' && strspn(rest + 1, "0123456789abcdef") == NEW_FILE_SECRET_DIGITS)
+        rest += 1 + NEW_FILE_SECRET_DIGITS;
     return digits > 0 && strcmp(rest, suffix) == 0;
 }
 

@@ -18,16 +18,7 @@ struct disk_file {
     uint64_t dropped; /* bytes whose pages were dropped from the page cache */
 };
 
-/* Returns a new name for a temporary file: "<prefix><process id>-<16 random hex digits><suffix>".
- * Another user who may write to the folder cannot guess it, so cannot be there first. The caller
- * frees it. */
-sds disk_file_temporary(const char *prefix, const char *suffix);
-
-/* Creates the file for writing, with `flags` for open() in addition. Fails if anything has that
- * name already, even a symbolic link. Returns the descriptor; -1 with errno set. */
-int disk_file_open_new(const char *path, int flags);
-
-/* Creates the file as disk_file_open_new does, and locks it (flock) until it is closed, so that
+/* Creates the file as new_file_open does (base/new_file.h), and locks it (flock) until it is closed, so that
  * another server does not take it for abandoned. With `sync_in_stretches`, write-back begins every
  * few megabytes, which makes the final fsync shorter. Returns false with errno set. */
 bool disk_file_create(struct disk_file *file, const char *path, bool sync_in_stretches);
@@ -43,10 +34,6 @@ bool disk_file_close(struct disk_file *file, bool ok);
 /* Calls fsync for an existing file. Returns false with errno set. Blocks on the disk. */
 bool disk_file_sync(const char *path);
 
-/* Calls fsync for the folder that contains `path`, so that its names are on the disk. Returns false
- * with errno set. Blocks on the disk. */
-bool disk_file_sync_folder_of(const char *path);
-
 /* Renames the file at `path` to `other`, replacing a file of that name, and calls fsync for the
  * folder. Returns false with errno set. */
 bool disk_file_rename(const char *path, const char *other);
@@ -55,7 +42,7 @@ bool disk_file_rename(const char *path, const char *other);
  * it was removed. */
 bool disk_file_remove_abandoned(const char *path);
 
-/* Removes the abandoned files of the folder at `path` whose names are those of disk_file_temporary,
+/* Removes the abandoned files of the folder at `path` whose names are those of new_file_name,
  * or "<prefix><process id><suffix>", as Redis names them. O(names in the folder). */
 void disk_file_remove_leftovers(const char *path, const char *prefix, const char *suffix);
 

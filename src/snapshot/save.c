@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/new_file.h"
 #include "base/number.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
@@ -84,7 +85,7 @@ void save_stop(struct engine *engine) {
 /* --- Writing --- */
 
 static sds new_temporary(void) {
-    return disk_file_temporary("temp-", ".rdb");
+    return new_file_name("temp-", ".rdb");
 }
 
 static void log_error(int error, enum snapshot_step step, const char *temporary, const char *name,

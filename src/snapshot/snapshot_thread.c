@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/new_file.h"
 #include "base/sds.h"
 #include "base/thread.h"
 #include "net/wake.h"
@@ -170,7 +171,7 @@ static void rename_file(struct snapshot_job *job) {
     }
     unlock(job->thread);
     if (replaced >= 0) close(replaced);
-    if (renamed && !disk_file_sync_folder_of(job->name)) fail(job, errno, SNAPSHOT_RENAME);
+    if (renamed && !new_file_sync_folder_of(job->name)) fail(job, errno, SNAPSHOT_RENAME);
 }
 
 static void end_job(struct snapshot_job *job) {

@@ -587,7 +587,7 @@ check_in 2 "DEBUG CONFIG-REWRITE-FORCE-ALL also writes defaults, each once" {
 check_in 2 "CONFIG REWRITE of a value back to its default keeps the line that says so" {
     rewritten $file {timeout 30 timeout 0 hz 20}
 } [string map {"hz 10" "hz 20"} $file]
-check_in 2 "CONFIG REWRITE writes through a link and keeps the file's permissions" {
+check_in 2 "CONFIG REWRITE writes through a link, and only the server's user may read the new file" {
     with_server {} {
         set path [$current_server folder]/packlist.conf
         file rename $path $path.real
@@ -598,6 +598,6 @@ check_in 2 "CONFIG REWRITE writes through a link and keeps the file's permission
         list [file type $path] [regexp -all -line {^hz 66$} [read_file $path.real]] \
             [file attributes $path.real -permissions]
     }
-} {link 1 00640}
+} {link 1 00600}
 
 finish

@@ -58,6 +58,27 @@ check_in 2 "nor for the payload of a full synchronization" {
     }
 }
 
+oo::class create open_server {
+    superclass server
+    method command {} {
+        return [list sh -c {umask 0; exec "$0" "$@"} {*}[next]]
+    }
+}
+check_in 2 "only the user of the server may read what has data or secrets, even without an umask" {
+    with_started {open_server new {appendonly yes}} {
+        r SET a 1
+        r SAVE
+        r CONFIG SET maxclients 100
+        r CONFIG REWRITE
+        r BGREWRITEAOF
+        wait_rewritten
+        set files [glob [data_file appendonlydir]/*]
+        assert {[llength $files] >= 3}
+        lappend files [data_file dump.rdb] [$current_server folder]/packlist.conf
+        lsort -unique [lmap file $files {file attributes $file -permissions}]
+    }
+} 00600
+
 # The name of the file that is being written, once the thread has opened it.
 proc name_of_next {command glob} {
     set before [llength [fault_hits]]

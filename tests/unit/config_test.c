@@ -547,7 +547,7 @@ static void files_include_others(void **state) {
     sds_free(text);
     struct stat facts;
     assert_int_equal(stat("hz.conf", &facts), 0);
-    assert_int_equal(facts.st_mode & 0777, 0640);
+    assert_int_equal(facts.st_mode & 0777, 0600);
     assert_false(config_rewrite_file(&fixture->config, "/nonexistent/x.conf", false));
 
     const char *names[] = {"main.conf", "more-1.conf", "more-2.conf", "hz.conf", "link.conf"};

@@ -1,4 +1,5 @@
 /* Files that replace another one when they are complete. */
+#include "base/new_file.h"
 #include "snapshot/disk_file.h"
 
 #include <errno.h>
@@ -129,7 +130,7 @@ static void nothing_that_exists_is_overwritten(void **state) {
 
 static void names_of_temporary_files_differ(void **state) {
     (void)state;
-    sds one = disk_file_temporary("temp-", ".rdb"), other = disk_file_temporary("temp-", ".rdb");
+    sds one = new_file_name("temp-", ".rdb"), other = new_file_name("temp-", ".rdb");
     assert_string_not_equal(one, other);
     struct disk_file file, abandoned;
     assert_true(disk_file_create(&file, one, false));
