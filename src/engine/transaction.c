@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "table/command.h"
+#include "users/users.h"
 
 #include <assert.h>
 #include <string.h>
@@ -15,6 +16,21 @@ struct transaction *transaction_begin(struct session *session) {
     if (!session->transaction)
         session->transaction = mem_alloc_zeroed(sizeof(*session->transaction));
     return session->transaction;
+}
+
+void transaction_open(struct session *session) {
+    const struct requester *requester = &session->requester;
+    struct transaction *transaction = transaction_begin(session);
+    transaction->database = requester->database;
+    transaction->generation = requester->user ? requester->user->generation : 0;
+    session->flags |= SESSION_MULTI;
+}
+
+bool transaction_keeps_rights(const struct session *session) {
+    const struct requester *requester = &session->requester;
+    const struct transaction *transaction = session->transaction;
+    return (requester->user ? requester->user->generation : 0) == transaction->generation &&
+           requester->database == transaction->database;
 }
 
 void transaction_end(struct session *session) {
@@ -46,7 +62,7 @@ static void append(struct transaction *transaction, const struct command *comman
                    const struct slice *argv, size_t argc) {
     MEM_RESERVE(transaction->queue, transaction->capacity, transaction->count + 1);
     struct args *args = args_copy(argv, argc);
-    transaction->queue[transaction->count++] = (struct queued){command, args};
+    transaction->queue[transaction->count++] = (struct queued_command){command, args};
     transaction->counted_bytes += argc * sizeof(char *);
     for (size_t i = 0; i < argc; i++) transaction->counted_bytes += argv[i].len;
     transaction->args_allocated += args->allocated;
@@ -81,7 +97,7 @@ size_t transaction_counted_bytes(const struct session *session) {
 size_t transaction_queue_allocated(const struct session *session) {
     const struct transaction *transaction = session->transaction;
     if (!transaction) return 0;
-    return transaction->args_allocated + transaction->capacity * sizeof(struct queued);
+    return transaction->args_allocated + transaction->capacity * sizeof(struct queued_command);
 }
 
 size_t transaction_allocated(const struct session *session) {

@@ -10,6 +10,7 @@
 #include "base/slice.h"
 #include "engine/call.h"
 #include "engine/engine.h"
+#include "engine/transaction.h"
 #include "journal/command_log.h"
 #include "resp/reply.h"
 #include "session/session.h"
@@ -81,6 +82,8 @@ admission_is_open(enum call_origin origin, const struct requester *requester,
         return !engine->restrictions && !scope->is_readonly && !scope->lacks_memory &&
                !(command->flags & COMMAND_NOSCRIPT) && user_is_unrestricted(requester->user);
     case ORIGIN_TRANSACTION:
+        return user_is_unrestricted(requester->user) ||
+               transaction_keeps_rights(requester->session);
     case ORIGIN_BLOCKED: return user_is_unrestricted(requester->user);
     case ORIGIN_FILE:
     case ORIGIN_PRIMARY: return command_may_be_in_file(command);

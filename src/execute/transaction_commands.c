@@ -14,8 +14,7 @@ void multi_command(struct call *call) {
         reply_error(call->reply, "ERR MULTI calls can not be nested");
         return;
     }
-    transaction_begin(call_session(call));
-    call_session(call)->flags |= SESSION_MULTI;
+    transaction_open(call_session(call));
     reply_ok(call->reply);
 }
 
@@ -41,7 +40,7 @@ static void run_queue(struct call *call, const struct transaction *transaction) 
     reply_array(call->reply, transaction->count);
     if (session->flags & unwanted) reply_truncate(call->reply, begin);
     for (size_t i = 0; i < transaction->count && !call->engine->shutting_down; i++) {
-        const struct queued *queued = &transaction->queue[i];
+        const struct queued_command *queued = &transaction->queue[i];
         begin = call->reply->len;
         execute_queued(session, call->reply, queued->command, queued->args->argv,
                        queued->args->argc);
