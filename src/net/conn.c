@@ -220,49 +220,75 @@ void conn_input_ended(struct conn *conn, int status) {
     conn->events->ended(conn, status == UV_EOF ? "the other side closed" : uv_strerror(status));
 }
 
-uv_buf_t conn_room(struct conn *conn) {
-    if (filter_above(conn)) return filter_above(conn)->room(conn->above);
+/* Returns whether the connection may read in this iteration. */
+static inline bool begin_read(struct net *net, const struct conn *conn) {
+    if (net->reader == conn) return net->reader_bytes < CONN_ITERATION_MAX;
+    net_note_awake(net);
+    net->reader = conn;
+    net->reader_bytes = 0;
+    return true;
+}
+
+/* conn_room for a connection that has input. */
+static __attribute__((noinline)) uv_buf_t room_after_input(struct conn *conn) {
     struct net *net = net_of(conn);
-    if (net->reader != conn) {
-        net_note_awake(net);
-        net->reader = conn;
-        net->reader_bytes = 0;
-    } else if (net->reader_bytes >= CONN_ITERATION_MAX) {
-        return uv_buf_init(NULL, 0);
-    }
     struct input *input = conn->input;
-    if (input != NULL && input->collected.missing > 0) {
+    if (!begin_read(net, conn)) return uv_buf_init(NULL, 0);
+    if (input->collected.missing > 0) {
         uv_buf_t room = conn_collect_room(conn, CONN_ITERATION_MAX - net->reader_bytes);
         if (room.base == NULL) conn_input_ended(conn, UV_ENOMEM);
         return room;
     }
-    if (input != NULL && !is_tail(input)) {
+    if (!is_tail(input)) {
         input_reserve(conn);
         input = conn->input;
         return (uv_buf_t){.base = input->bytes + input->end, .len = input->capacity - input->end};
     }
     size_t tail = pending(input);
-    if (tail > 0) memcpy(net->read_buffer, input->bytes + input->start, tail);
+    memcpy(net->read_buffer, input->bytes + input->start, tail);
     return uv_buf_init(net->read_buffer + tail, CONN_READ_SIZE);
 }
 
-void conn_received(struct conn *conn, size_t len) {
-    if (filter_above(conn)) {
-        filter_above(conn)->received(conn->above, len);
-        return;
-    }
+uv_buf_t conn_room(struct conn *conn) {
     struct net *net = net_of(conn);
+    if (conn->input) {
+        const struct filter *filter = filter_above(conn);
+        return filter ? filter->room(conn->above) : room_after_input(conn);
+    }
+    if (!begin_read(net, conn)) return uv_buf_init(NULL, 0);
+    return uv_buf_init(net->read_buffer, CONN_READ_SIZE);
+}
+
+static inline void note_received(struct conn *conn, size_t len) {
     totals_of(conn)->input_bytes += len;
-    net->reader_bytes += len;
+    net_of(conn)->reader_bytes += len;
+}
+
+/* conn_received for a connection that has input. */
+static __attribute__((noinline)) void received_after_input(struct conn *conn, size_t len) {
     struct input *input = conn->input;
-    if (input != NULL && input->collected.missing > 0) {
+    note_received(conn, len);
+    if (input->collected.missing > 0) {
         conn_collect_read(conn, len);
-    } else if (input != NULL && !is_tail(input)) {
+    } else if (is_tail(input)) {
+        present_shared(conn, net_of(conn)->read_buffer, pending(input) + len);
+    } else {
         input->end += len;
         present_block(conn);
-    } else {
-        present_shared(conn, net->read_buffer, pending(input) + len);
     }
+}
+
+void conn_received(struct conn *conn, size_t len) {
+    if (!conn->input) {
+        note_received(conn, len);
+        present_shared(conn, net_of(conn)->read_buffer, len);
+        return;
+    }
+    const struct filter *filter = filter_above(conn);
+    if (filter)
+        filter->received(conn->above, len);
+    else
+        received_after_input(conn, len);
 }
 
 /* --- Open and close --- */

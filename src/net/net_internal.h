@@ -111,7 +111,8 @@ enum conn_flag {
     CONN_CLOSING = 1 << 0,  /* conn_close was called */
     CONN_DRAINING = 1 << 1, /* conn_close_after_write was called */
     CONN_FAILED = 1 << 2,   /* a write failed: output is dropped */
-    CONN_ENDED = 1 << 3     /* `ended` was called */
+    CONN_ENDED = 1 << 3,    /* `ended` was called */
+    CONN_LOWER = 1 << 4     /* it is a filter's lower connection */
 };
 
 /* One allocation: the transport's state, this struct, the session. An idle connection needs nothing
@@ -120,13 +121,15 @@ struct conn {
     const struct transport *transport;
     struct net *net;
     const struct conn_events *events;
-    struct input *input;   /* unconsumed bytes; NULL = none */
+    union {
+        struct input *input; /* unconsumed bytes; NULL = none */
+        struct conn *above;  /* with CONN_LOWER: the connection above it */
+    };
     struct output *output; /* queued bytes; NULL = none */
     struct conn *next_unclosed;
-    struct conn *above; /* NULL, or it is a filter's lower connection, and this one is above it */
-    int error;          /* status of the write that failed */
-    uint16_t flags;     /* enum conn_flag */
-    uint16_t kind;      /* enum conn_kind */
+    int error;      /* status of the write that failed */
+    uint16_t flags; /* enum conn_flag */
+    uint16_t kind;  /* enum conn_kind */
     _Alignas(uint64_t) char session[];
 };
 
@@ -134,14 +137,22 @@ static inline struct net *net_of(const struct conn *conn) {
     return conn->net;
 }
 
-/* Returns the filter that gets what the transport calls for this connection; NULL: none. */
-static inline const struct filter *filter_above(const struct conn *conn) {
-    return __builtin_expect(conn->above != NULL, 0) ? conn->above->transport->filter : NULL;
+/* Makes `lower`, which has no session, the lower connection of `conn`, whose transport is a filter.
+ */
+static inline void conn_put_below(struct conn *lower, struct conn *conn) {
+    lower->above = conn;
+    lower->flags |= CONN_LOWER;
 }
 
 /* Returns the connection that has the session: this one, or the one above it. */
 static inline struct conn *conn_top(struct conn *conn) {
-    return conn->above ? conn->above : conn;
+    return conn->flags & CONN_LOWER ? conn->above : conn;
+}
+
+/* Returns the filter that gets what the transport calls for this connection; NULL: none. The first
+ * test is for callers who know that there is no input: they ask nothing. */
+static inline const struct filter *filter_above(const struct conn *conn) {
+    return conn->above && conn->flags & CONN_LOWER ? conn->above->transport->filter : NULL;
 }
 
 /* Returns where the connection's bytes are counted. */

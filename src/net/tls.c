@@ -434,7 +434,7 @@ static struct conn *make_lower(struct conn *conn, enum tls_role role) {
     shared_of(net_of(conn));
     lower->transport = conn->transport->filter->lower;
     lower->net = net_of(conn);
-    lower->above = conn;
+    conn_put_below(lower, conn);
     tls->role = role;
     return lower;
 }
