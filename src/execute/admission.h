@@ -76,8 +76,8 @@ admission_is_open(enum call_origin origin, const struct requester *requester,
     const struct engine *engine = requester->engine;
     switch (origin) {
     case ORIGIN_CLIENT:
-        return !(requester->session->flags | engine->restrictions) && !engine->config.maxmemory &&
-               user_is_unrestricted(requester->user);
+        return !(requester->session->flags | engine->restrictions | requester->user->restricted) &&
+               !engine->config.maxmemory;
     case ORIGIN_SCRIPT:
         return !engine->restrictions && !scope->is_readonly && !scope->lacks_memory &&
                !(command->flags & COMMAND_NOSCRIPT) && user_is_unrestricted(requester->user);

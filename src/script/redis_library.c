@@ -182,7 +182,8 @@ static void replace_number(lua_State *L, int index) {
 }
 
 /* Points scripts->argv to the arguments on the stack. */
-static bool read_arguments(lua_State *L, struct scripts *scripts, size_t argc) {
+static inline __attribute__((always_inline)) bool
+read_arguments(lua_State *L, struct scripts *scripts, size_t argc) {
     MEM_RESERVE(scripts->argv, scripts->argv_capacity, argc);
     for (size_t i = 0; i < argc; i++) {
         int index = (int)i + 1, type = lua_type(L, index);

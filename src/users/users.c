@@ -34,7 +34,7 @@ sds user_append(sds out, const struct user *user) {
 static void set_rights(struct users *users, struct user *user, struct rights *rights) {
     rights_free((struct rights *)(uintptr_t)user->rights);
     user->rights = rights;
-    user->unrestricted = rights->unrestricted;
+    user->restricted = !rights->unrestricted;
     user->generation = ++users->generation;
 }
 

@@ -19,8 +19,8 @@ struct user {
     uint64_t generation; /* another one after each change: what was derived from the rights holds
                             as long as it stays */
     uint32_t references;
-    bool unrestricted; /* a copy of rights->unrestricted */
-    bool gone;         /* it was deleted: its sessions are to be closed */
+    uint32_t restricted; /* 0 if rights->unrestricted, otherwise 1 */
+    bool gone;           /* it was deleted: its sessions are to be closed */
 };
 
 struct users {
@@ -48,7 +48,7 @@ void user_release(struct user *user);
 /* Returns whether the user may do everything: nothing else need be asked. NULL is nobody's session:
  * the link to the primary, a file that is loaded. */
 static inline bool user_is_unrestricted(const struct user *user) {
-    return !user || user->unrestricted;
+    return !user || !user->restricted;
 }
 
 /* Returns whether a new connection is this user's without logging in. */
