@@ -47,8 +47,9 @@ static inline size_t slot_of(uint64_t prefix, size_t len) {
 static void add_family(const struct command_family *family) {
     assert(family->count <= COMMANDS_MAX - table_count);
     for (size_t i = 0; i < family->count; i++) {
-        struct command *command = &table[table_count++];
+        struct command *command = &table[table_count];
         *command = family->rows[i];
+        command->index = (uint16_t)table_count++;
         assert(!command->called && !command->run);
         command->called = command->name;
         if (!command->syntax) command->syntax = "";
@@ -204,10 +205,6 @@ const struct command *command_find_in_file(const struct slice *argv, size_t argc
 const struct command *command_all(size_t *count) {
     *count = table_count;
     return table;
-}
-
-size_t command_index(const struct command *command) {
-    return (size_t)(command - table);
 }
 
 /* --- Categories --- */

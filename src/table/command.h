@@ -166,6 +166,7 @@ struct command {
     struct key_positions keys;
     enum command_secrets secrets;
     enum command_databases databases;
+    uint16_t index;    /* in command_all; in a row always 0 */
     const char *group; /* "list", "string", "bitmap", "generic", "transactions", "connection", … */
     const char *since; /* the Redis version that introduced it */
     const char *complexity;
@@ -261,7 +262,9 @@ size_t command_subcommand_count(const struct command *command);
 const struct command *command_all(size_t *count);
 
 /* Returns the command's index in command_all, by which statistics are indexed. O(1). */
-size_t command_index(const struct command *command);
+static inline size_t command_index(const struct command *command) {
+    return command->index;
+}
 
 /* --- Categories --- */
 
