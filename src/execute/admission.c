@@ -213,14 +213,19 @@ static sds refusal_of_rights(const struct visit *visit, const struct denial *den
     return out;
 }
 
+bool admission_has_rights(const struct applicant *applicant, struct denial *denial) {
+    const struct requester *requester = applicant->requester;
+    const struct access access = {applicant->command, applicant->argv, applicant->argc,
+                                  requester->database};
+    return user_may_run(requester->user, &access, denial);
+}
+
 /* What the client's user may not do: users/access.h. */
 static const char *lacks_rights(struct visit *visit) {
     const struct applicant *applicant = visit->applicant;
     const struct requester *requester = applicant->requester;
-    struct access access = {applicant->command, applicant->argv, applicant->argc,
-                            requester->database};
     struct denial denial;
-    if (user_may_run(requester->user, &access, &denial)) return NULL;
+    if (admission_has_rights(applicant, &denial)) return NULL;
     enum acl_context context =
         applicant->origin == ORIGIN_SCRIPT ? ACL_CONTEXT_LUA
         : applicant->origin == ORIGIN_TRANSACTION || requester->session->flags & SESSION_MULTI
@@ -409,9 +414,19 @@ static const char *first_refusal(struct visit *visit) {
     return error;
 }
 
+/* Returns whether only the user's rights are asked for, and it has them: nearly always, if the user
+ * is restricted. */
+static bool is_granted(const struct applicant *applicant) {
+    struct denial denial;
+    return admission_asks_rights_only(applicant->origin, applicant->requester, applicant->scope,
+                                      applicant->command) &&
+           admission_has_rights(applicant, &denial);
+}
+
 enum admission admit(const struct applicant *applicant, struct reply *reply) {
     struct requester *requester = applicant->requester;
     const struct command *command = applicant->command;
+    if (is_granted(applicant)) return ADMISSION_GRANTED;
     struct visit visit = {.applicant = applicant,
                           .engine = requester->engine,
                           .session = requester->session,

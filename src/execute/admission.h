@@ -15,7 +15,7 @@
 #include "resp/reply.h"
 #include "session/session.h"
 #include "table/command.h"
-#include "users/users.h"
+#include "users/access.h"
 
 /* What the commands of one run of a script have in common. */
 struct script_scope {
@@ -68,27 +68,42 @@ static inline const struct command *admission_find(enum call_origin origin,
  * requester->error. Keys may be evicted to make room for a command that needs memory. O(gates). */
 enum admission admit(const struct applicant *applicant, struct reply *reply);
 
-/* Returns whether no gate of the origin is closed to anyone, as nearly always; admit would grant
- * the command then. Inlined where the origin is known. */
+/* Returns whether the requester's user has the rights to the command; otherwise *denial says which
+ * one it lacks. */
+bool admission_has_rights(const struct applicant *applicant, struct denial *denial);
+
+/* Returns whether no gate of the origin but that of the user's rights is closed to anyone, as
+ * nearly always. Inlined where the origin is known. */
 static inline __attribute__((always_inline)) bool
-admission_is_open(enum call_origin origin, const struct requester *requester,
-                  const struct script_scope *scope, const struct command *command) {
+admission_asks_rights_only(enum call_origin origin, const struct requester *requester,
+                           const struct script_scope *scope, const struct command *command) {
     const struct engine *engine = requester->engine;
     switch (origin) {
     case ORIGIN_CLIENT:
-        return !(requester->session->flags | engine->restrictions | requester->user->restricted) &&
-               !engine->config.maxmemory;
+        return !(requester->session->flags | engine->restrictions) && !engine->config.maxmemory;
     case ORIGIN_SCRIPT:
         return !engine->restrictions && !scope->is_readonly && !scope->lacks_memory &&
-               !(command->flags & COMMAND_NOSCRIPT) && user_is_unrestricted(requester->user);
-    case ORIGIN_TRANSACTION:
-        return user_is_unrestricted(requester->user) ||
-               transaction_keeps_rights(requester->session);
-    case ORIGIN_BLOCKED: return user_is_unrestricted(requester->user);
+               !(command->flags & COMMAND_NOSCRIPT);
     case ORIGIN_FILE:
     case ORIGIN_PRIMARY: return command_may_be_in_file(command);
     default: return true;
     }
+}
+
+/* Returns whether no gate of the origin is closed to anyone; admit would grant the command then. As
+ * admission_asks_rights_only, but with the user's rights; for a client they are one more bit of one
+ * test. */
+static inline __attribute__((always_inline)) bool
+admission_is_open(enum call_origin origin, const struct requester *requester,
+                  const struct script_scope *scope, const struct command *command) {
+    const struct engine *engine = requester->engine;
+    if (origin == ORIGIN_CLIENT)
+        return !(requester->session->flags | engine->restrictions | requester->user->restricted) &&
+               !engine->config.maxmemory;
+    if (!admission_asks_rights_only(origin, requester, scope, command)) return false;
+    return origin == ORIGIN_FILE || origin == ORIGIN_PRIMARY ||
+           user_is_unrestricted(requester->user) ||
+           (origin == ORIGIN_TRANSACTION && transaction_keeps_rights(requester->session));
 }
 
 /* Returns the flags with which a client's command is admitted: its own; for EXEC those of the

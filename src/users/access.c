@@ -6,13 +6,9 @@
 
 /* --- One selector --- */
 
-static unsigned rights_for(uint32_t use) {
-    return (use & KEY_ACCESS ? KEYS_READ : 0u) |
-           (use & (KEY_INSERT | KEY_UPDATE | KEY_DELETE) ? KEYS_WRITE : 0u);
-}
-
 static bool allows_name(const struct selector *selector, struct slice name, uint32_t use) {
-    if (!(use & KEY_CHANNEL)) return pattern_list_covers(&selector->keys, name, rights_for(use));
+    if (!(use & KEY_CHANNEL))
+        return pattern_list_covers(&selector->keys, name, selector_rights_for(use));
     return use & KEY_PATTERN ? pattern_list_has(&selector->channels, name, 0)
                              : pattern_list_covers(&selector->channels, name, 0);
 }
@@ -63,11 +59,10 @@ static enum denied check(const struct selector *selector, const struct access *a
 
 /* --- All selectors --- */
 
-bool user_may_restricted(const struct user *user, const struct access *access,
-                         struct denial *denial) {
+static bool ask_selectors(const struct user *user, const struct access *access,
+                          struct denial *denial) {
     const struct rights *rights = user->rights;
     *denial = (struct denial){0};
-    CHECKED_ASSERT(command_accepts(access->command, access->argc));
     for (size_t i = 0; i < rights->selector_count; i++) {
         size_t index;
         enum denied what = check(&rights->selectors[i], access, &index);
@@ -79,6 +74,21 @@ bool user_may_restricted(const struct user *user, const struct access *access,
     denial->object = denial->what == DENIED_COMMAND ? slice_of_cstr(access->command->name)
                                                     : access->argv[denial->index];
     return false;
+}
+
+/* Returns whether the selectors, too, allow what the shortcut allows. */
+static bool confirms(const struct user *user, const struct access *access) {
+    struct denial denial;
+    return ask_selectors(user, access, &denial);
+}
+
+bool user_may_restricted(const struct user *user, const struct access *access,
+                         struct denial *denial) {
+    CHECKED_ASSERT(command_accepts(access->command, access->argc));
+    if (!user_may_at_once(user, access->command, access->argv))
+        return ask_selectors(user, access, denial);
+    CHECKED_ASSERT(confirms(user, access));
+    return true;
 }
 
 bool user_may_run(const struct user *user, const struct access *access, struct denial *denial) {

@@ -17,6 +17,10 @@ static enum form form_of(struct slice text) {
     return FORM_WHOLE;
 }
 
+bool pattern_is_beginning(const struct pattern *pattern) {
+    return pattern->form == FORM_BEGINNING && sds_len(pattern->text) > 1;
+}
+
 static bool matches(const struct pattern *pattern, struct slice name) {
     struct slice text = sds_slice(pattern->text);
     switch ((enum form)pattern->form) {

@@ -21,6 +21,9 @@ struct pattern_list {
     size_t capacity;
 };
 
+/* Returns whether the pattern is a beginning of names, not empty, and a '*'. O(1). */
+bool pattern_is_beginning(const struct pattern *pattern);
+
 /* Adds the rights to the pattern with this text, which is appended if there is none. O(patterns).
  * */
 void pattern_list_add(struct pattern_list *list, struct slice text, unsigned rights);

@@ -19,6 +19,7 @@
 
 #include "base/sha256.h"
 #include "users/selector.h"
+#include "users/shortcut.h"
 
 /* The most passwords, and the most selectors. */
 enum { RIGHTS_PARTS_MAX = 4096 };
@@ -37,6 +38,7 @@ struct rights {
     struct selector *selectors; /* the root first */
     size_t selector_count;
     size_t selector_capacity;
+    struct shortcut shortcut; /* to the root; only what rights_apply has made has one */
 };
 
 /* A rule that cannot be applied. */

@@ -83,6 +83,13 @@ static inline bool selector_is_unrestricted(const struct selector *selector) {
            selector->all_databases;
 }
 
+/* Returns the rights (enum key_rights) that a command needs for a key of this use (enum
+ * key_use). */
+static inline unsigned selector_rights_for(uint32_t use) {
+    return (use & KEY_ACCESS ? KEYS_READ : 0u) |
+           (use & (KEY_INSERT | KEY_UPDATE | KEY_DELETE) ? KEYS_WRITE : 0u);
+}
+
 /* Returns whether the call's command is allowed, perhaps because of its first argument. O(1), or
  * O(rules) when the command is not allowed as a whole. */
 bool selector_has_command(const struct selector *selector, const struct command *command,

@@ -19,6 +19,16 @@ static const struct command *find(const struct slice *argv, size_t argc) {
     return command;
 }
 
+/* Returns whether the selectors alone, without their shortcut, allow it. */
+static bool selectors_allow(const struct user *user, const struct access *access) {
+    struct rights rights = *user->rights;
+    struct user bare = *user;
+    struct denial denial;
+    rights.shortcut = (struct shortcut){0};
+    bare.rights = &rights;
+    return user_may(&bare, access, &denial);
+}
+
 /* Returns the denial as a row has it, which the caller frees. */
 static sds denied(const struct user *user, const char *call, int64_t database) {
     static const char *const kinds[] = {"", "database ", "command ", "key ", "channel "};
@@ -28,6 +38,7 @@ static sds denied(const struct user *user, const char *call, int64_t database) {
     sds text = sds_new(SLICE(""));
     const struct access access = {find(argv, argc), argv, argc, database};
     assert_true(command_accepts(access.command, argc));
+    assert_int_equal(user_may(user, &access, &denial), selectors_allow(user, &access));
     if (!user_may(user, &access, &denial)) {
         assert_int_not_equal(denial.what, DENIED_NOTHING);
         text = sds_append(sds_append_cstr(text, kinds[denial.what]), denial.object);
@@ -112,6 +123,71 @@ static void patterns_are_globs(void **state) {
            {"get lit", ""}, {"get li", "key li"}, {"get litt", "key litt"});
     EXPECT("+@all ~app:*", {"get app:1", ""}, {"get app:", ""}, {"get app", "key app"},
            {"mset app:1 x app:2 x", ""}, {"mset app:1 x apq:2 x", "key apq:2"});
+}
+
+static bool is_seen_at_once(const char *rules, const char *call) {
+    struct users users;
+    size_t argc;
+    struct slice *argv = split_words(call, &argc);
+    users_init(&users, false);
+    assert_null(set_user(&users, "t", rules));
+    const struct user *user = users_find(&users, SLICE("t"));
+    const struct access access = {find(argv, argc), argv, argc, 0};
+    bool seen = user_may_at_once(user, access.command, argv);
+    if (seen) assert_true(selectors_allow(user, &access));
+    mem_free(argv);
+    users_free(&users);
+    return seen;
+}
+
+/* What frequent users do takes no more than a look at their shortcut, which allows nothing else. */
+static void frequent_calls_are_seen_at_once(void **state) {
+    (void)state;
+    static const struct {
+        const char *rules;
+        const char *call;
+        bool at_once;
+    } rows[] = {
+        {"+@all ~app:*", "get app:1", true},
+        {"+@all ~app:*", "get app:", true}, /* shorter than the eight bytes that are compared */
+        {"+@all ~app:*", "get app:12345", true},
+        {"+@all ~app:*", "get apq:12345", false},
+        {"+@all ~app:*", "get app", false},
+        {"+@all ~app:*", "set app:1 x get", true},
+        {"+@all ~app:*", "bitfield app:1 set u8 0 1", true},
+        {"+@all ~app:*", "lpush app:12345 x y", true},
+        {"+@all ~app:*", "mget app:1 app:2", false},
+        {"+@all ~app:*", "rename app:1 b", false},
+        {"+@all ~app:*", "sort app:1 store b", false},
+        {"+@all ~app:*", "object encoding app:1", false},
+        {"+@all ~app:*", "ping", true},
+        {"+@all ~app:*", "keys *", true},
+        {"+@all ~app:*", "publish app:1 x", false},
+        {"+@all ~app:* &*", "publish app:1 x", true},
+        {"+@all ~application*", "get application1", true}, /* longer than eight bytes */
+        {"+@all ~application*", "get applicatiom1", false},
+        {"+@all ~applicat*", "get applicat", true},
+        {"+@all ~x ~a?b* ~app:* ~b*", "get app:12345", true},
+        {"+@all ~x ~app:* ~b*", "get b", false},
+        {"+@all -get ~app:*", "get app:12345", false},
+        {"+get|app:12345 ~app:*", "get app:12345", false},
+        {"+@all %R~app:*", "get app:12345", true},
+        {"+@all %R~app:*", "set app:12345 x", false},
+        {"+@all %R~app:*", "bitfield app:12345 get u8 0", false},
+        {"+@all %W~app:*", "del app:12345", false}, /* its keys are many */
+        {"+@all %W~app:*", "expire app:12345 1", true},
+        {"+@all %W~app:*", "get app:12345", false},
+        {"+@all %R~*", "get app:12345", false},
+        {"+@all ~*", "mget a b", true},
+        {"+@all -@dangerous ~*", "mget a b", true},
+        {"+@all ~* db=0", "get a", false},
+        {"+@all ~* db=0", "ping", false},
+        {"+@all (~app:* +@all)", "get app:12345", false},
+        {"", "ping", false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (is_seen_at_once(rows[i].rules, rows[i].call) != rows[i].at_once)
+            fail_msg("'%s' of '%s'", rows[i].call, rows[i].rules);
 }
 
 /* As peers have it: the empty name is matched by the empty pattern, and by the flags for all. */
@@ -314,6 +390,7 @@ int main(void) {
         cmocka_unit_test(first_arguments_are_allowed_until_the_command_is_decided),
         cmocka_unit_test(keys_need_the_rights_of_their_use),
         cmocka_unit_test(patterns_are_globs),
+        cmocka_unit_test(frequent_calls_are_seen_at_once),
         cmocka_unit_test(the_empty_name_is_a_name),
         cmocka_unit_test(channels_are_globs_and_patterns_are_listed),
         cmocka_unit_test(selectors_do_not_add_up),
