@@ -65,6 +65,12 @@ def evalsha_of(script, *arguments):
     return request("EVALSHA", hashlib.sha1(script.encode()).hexdigest(), *arguments)
 
 
+def as_user(*prepare):
+    """Requests that end as a user who may use only some keys."""
+    return [*prepare, request("ACL", "SETUSER", "app", "reset", "on", "nopass", "~app:*", "+@all"),
+            request("AUTH", "app", "any")]
+
+
 def all_cases():
     """{name: Case}; the names stand in the file of figures."""
     getting = "return redis.call('GET', KEYS[1])"
@@ -79,6 +85,10 @@ def all_cases():
         "SET, 10000 keys": Case(strings(range(10_000)), strings(range(0, 10_000, 5))),
         "GET": Case(strings([1]), [request("GET", key(1))] * COUNT),
         "GET, 10000 keys": Case(strings(range(10_000)), [request("GET", key(i)) for i in range(0, 10_000, 5)]),
+        "GET, user with ~app:*": Case(as_user(request("SET", "app:000001", element(1))),
+                                      [request("GET", "app:000001")] * COUNT),
+        "SET, user with ~app:*": Case(as_user(), [request("SET", "app:000001", element(1))] * COUNT),
+        "LPUSH, user with ~app:*": Case(as_user(), [request("LPUSH", "app:list", element(i)) for i in range(COUNT)]),
         "INCR": Case([], [request("INCR", "number")] * COUNT),
         "LPUSH": Case([], pushes("LPUSH")),
         "RPUSH": Case([], pushes("RPUSH")),

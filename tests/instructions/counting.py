@@ -129,7 +129,7 @@ class Counter:
 
     def count(self, case):
         """The cost of all requests of the case."""
-        self.run_before_count([request("FLUSHALL", "SYNC"), *case.prepare])
+        self.run_before_count([request("AUTH", "default", "any"), request("FLUSHALL", "SYNC"), *case.prepare])
         self.run_pipelines(case.requests, case.pipeline)
         self.link.batch(b"")
         return count_of(self.server.next_dump(), self.server.binary)
