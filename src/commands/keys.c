@@ -49,33 +49,41 @@ void dbsize_command(struct call *call) {
     reply_integer(call->reply, (int64_t)keyspace_count(call->keyspace));
 }
 
-/* Returns the first key that has not expired, or NULL. O(keys). */
-static const struct entry *first_living(const struct call *call) {
+/* Returns the first key that RANDOMKEY may tell, or NULL. O(keys). */
+static const struct entry *first_shown(const struct call *call) {
     struct keyspace_iter iter;
     const struct entry *entry;
     keyspace_iter_start(&iter, call->keyspace);
-    while ((entry = keyspace_iter_next(&iter)) && call_is_expired(call, entry)) {
+    while ((entry = keyspace_iter_next(&iter)) &&
+           (call_is_expired(call, entry) || call_hides_key(call, entry_key(entry)))) {
     }
     return entry;
 }
 
-/* Draws until a key has not expired. Looking up an expired one deletes it, except during a CLIENT
- * PAUSE, when all keys may be expired. */
-static const struct entry *draw_living(struct call *call) {
-    enum { DRAWS_IN_VAIN_MAX = 100 };
-    const struct entry *entry;
-    for (size_t in_vain = 0; in_vain < DRAWS_IN_VAIN_MAX;) {
+/* Draws until a key has not expired, and the user may know of it. Looking up an expired one deletes
+ * it, except during a CLIENT PAUSE, when all keys may be expired: then the first one will do. When
+ * so many are hidden, only a small keyspace is looked through. */
+static const struct entry *draw_shown(struct call *call) {
+    enum { EXPIRED_MAX = 100, HIDDEN_MAX = 1000 };
+    size_t expired = 0, hidden = 0;
+    while (expired < EXPIRED_MAX && hidden < HIDDEN_MAX) {
         size_t count = keyspace_count(call->keyspace);
-        entry = keyspace_random(call->keyspace, call_random(call));
-        if (!entry || !call_is_expired(call, entry)) return entry;
-        call_find(call, entry_key(entry), 0, NULL);
-        in_vain += keyspace_count(call->keyspace) == count;
+        const struct entry *entry = keyspace_random(call->keyspace, call_random(call));
+        if (!entry) return NULL;
+        if (call_is_expired(call, entry)) {
+            call_find(call, entry_key(entry), 0, NULL);
+            expired += keyspace_count(call->keyspace) == count;
+        } else if (call_hides_key(call, entry_key(entry))) {
+            hidden++;
+        } else {
+            return entry;
+        }
     }
-    return first_living(call);
+    return hidden > 0 && keyspace_count(call->keyspace) > HIDDEN_MAX ? NULL : first_shown(call);
 }
 
 void randomkey_command(struct call *call) {
-    const struct entry *entry = draw_living(call);
+    const struct entry *entry = draw_shown(call);
     if (entry)
         reply_bulk(call->reply, entry_key(entry));
     else
@@ -92,7 +100,7 @@ void keys_command(struct call *call) {
     while ((entry = keyspace_iter_next(&iter)) != NULL) {
         struct slice key = entry_key(entry);
         if (!all && !glob_match(pattern, key, false)) continue;
-        if (call_is_expired(call, entry)) continue;
+        if (call_is_expired(call, entry) || call_hides_key(call, key)) continue;
         reply_bulk(call->reply, key);
         count++;
     }
@@ -132,7 +140,7 @@ static void scan_visit(struct entry *entry, void *arg) {
         note_expired(keys, entry);
     else if (keys->has_type && !slice_is(keys->type, value_type_name(entry_type(entry))))
         return;
-    else if (scan_matches(scan, key))
+    else if (scan_matches(scan, key) && !call_hides_key(scan->call, key))
         scan_reply(scan, key);
 }
 

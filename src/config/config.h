@@ -214,6 +214,7 @@ struct config {
     sds renamed_commands; /* words in quotes: a command's name, then what clients call it, … */
     sds replicaof;        /* "host port" of the primary; "" = the server is none's replica */
     int64_t acllog_max_len;
+    bool acl_filter_keys;
     sds masteruser;                /* "" = AUTH with the password alone */
     sds masterauth;                /* "" = no AUTH */
     sds replica_announce_ip;       /* "" = the address of its connection */

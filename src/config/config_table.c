@@ -505,6 +505,8 @@ const struct config_directive config_table[] = {
     ONLY("acl-pubsub-default", "resetchannels", 0, NO_ACL_USERS),
     {.name = "acllog-max-len", .kind = CONFIG_INTEGER, .offset = AT(acllog_max_len), .min = 0,
      .max = INT64_MAX, .default_text = "128"},
+    {.name = "acl-filter-keys", .kind = CONFIG_BOOL, .offset = AT(acl_filter_keys),
+     .default_text = "no"},
     {.name = "rename-command", .kind = CONFIG_RENAMES, .flags = CONFIG_FILE_ONLY,
      .offset = AT(renamed_commands), .default_text = ""},
 

@@ -390,6 +390,11 @@ bool call_may_read_all_keys(const struct call *call) {
     return !call->requester || user_may_with_all_keys(call->requester->user, &access, KEYS_READ);
 }
 
+bool call_hides_key(const struct call *call, struct slice key) {
+    return call->engine->config.acl_filter_keys && call->requester &&
+           !user_may_read_key(call->requester->user, key, call->database);
+}
+
 bool call_compresses_values(const struct call *call) {
     return call->engine->config.rdbcompression;
 }

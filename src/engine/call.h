@@ -313,6 +313,10 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
  * it, for keys that only data names. O(1), as the call was admitted. */
 bool call_may_read_all_keys(const struct call *call);
 
+/* Returns whether a command that lists keys must not tell the client's user of this one
+ * (acl-filter-keys). O(patterns of the user). */
+bool call_hides_key(const struct call *call, struct slice key);
+
 /* Returns whether payloads and snapshots hold compressed values (rdbcompression). */
 bool call_compresses_values(const struct call *call);
 
