@@ -3,6 +3,8 @@
  *      resolving ──→ connecting to an address ──→ opened
  *          └─ failed        └─ the next one, or failed
  *
+ * A numeric address is connected to at once.
+ *
  * A dial lives until the request that is under way has called back, also when it was cancelled. */
 #include "net/dial.h"
 
@@ -16,11 +18,16 @@ struct dial {
     uv_getaddrinfo_t resolving;
     uv_connect_t connecting;
     struct net *net;
-    struct dial_order order;      /* without host and from */
+    struct dial_order order; /* without host, expected_name and from */
+    sds host;
+    sds expected_name;
     struct sockaddr_storage from; /* of the family AF_UNSPEC: from any address */
-    struct addrinfo *found;
-    struct addrinfo *next; /* of them: to be tried next */
-    struct conn *conn;     /* that is being connected, or NULL */
+    struct sockaddr_storage numeric;
+    struct addrinfo numeric_info; /* of it */
+    struct addrinfo *found;       /* NULL: not looked up */
+    const struct addrinfo *next;  /* to be tried next */
+    bool has_tried;               /* an address */
+    struct conn *conn;            /* that is being connected, or NULL */
     bool is_cancelled;
     struct net_timer *timer; /* of fail_later */
     int status;
@@ -28,33 +35,44 @@ struct dial {
 
 static void end(struct dial *dial) {
     uv_freeaddrinfo(dial->found);
+    sds_free(dial->host);
+    sds_free(dial->expected_name);
     mem_free(dial);
 }
 
-static void fail(struct dial *dial, int status) {
+/* `reason`: NULL if the status says it. */
+static void fail(struct dial *dial, int status, const char *reason) {
     struct dial_order order = dial->order;
     bool is_cancelled = dial->is_cancelled;
-    bool is_refused = dial->found && status != UV_ETIMEDOUT && status != UV_EHOSTUNREACH;
+    bool is_refused =
+        dial->has_tried && !reason && status != UV_ETIMEDOUT && status != UV_EHOSTUNREACH;
     end(dial);
-    if (!is_cancelled) order.failed(order.owner, is_refused, uv_strerror(status));
+    if (!is_cancelled) order.failed(order.owner, is_refused, reason ? reason : uv_strerror(status));
 }
 
 static void on_connected(uv_connect_t *request, int status);
 
-/* Tries the addresses that are left. `status`: why the one before failed. */
-static void try_next(struct dial *dial, int status) {
+/* Begins to connect to one of the addresses that are left. Returns 0, or a status: of the last one,
+ * or the given one when none is left. */
+static int connect_next(struct dial *dial, int status) {
     while (dial->next) {
-        const struct addrinfo *address = dial->next;
-        dial->next = address->ai_next;
+        const struct addrinfo *info = dial->next;
+        const struct destination to = {.address = info->ai_addr,
+                                       .from = &dial->from,
+                                       .host = dial->host,
+                                       .expected_name = dial->expected_name};
+        dial->next = info->ai_next;
+        dial->has_tried = true;
         dial->conn = conn_make(dial->net, dial->order.transport, dial->order.events);
-        status = dial->order.transport->connect(dial->conn, &dial->connecting, &dial->from,
-                                                address->ai_addr, on_connected);
-        if (status == 0) return;
+        status = dial->order.transport->connect(dial->conn, &dial->connecting, &to, on_connected);
+        if (status == 0) return 0;
         conn_close(dial->conn);
+        dial->conn = NULL;
     }
-    fail(dial, status);
+    return status;
 }
 
+/* The connection that was tried stays valid until this callback ends, with its reason. */
 static void on_connected(uv_connect_t *request, int status) {
     struct dial *dial = request->data;
     struct conn *conn = dial->conn;
@@ -62,8 +80,12 @@ static void on_connected(uv_connect_t *request, int status) {
     if (dial->is_cancelled || conn_is_closing(conn)) {
         end(dial);
     } else if (status != 0) {
+        const struct transport *transport = dial->order.transport;
+        const char *reason = transport->failure ? transport->failure(conn) : NULL;
+        bool is_last = !dial->next;
         conn_close(conn);
-        try_next(dial, status);
+        status = connect_next(dial, status);
+        if (status != 0) fail(dial, status, is_last ? reason : NULL);
     } else {
         void *owner = dial->order.owner;
         end(dial);
@@ -74,18 +96,16 @@ static void on_connected(uv_connect_t *request, int status) {
 static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found) {
     struct dial *dial = request->data;
     net_note_awake(dial->net);
-    dial->found = dial->next = found;
-    if (dial->is_cancelled || status != 0)
-        fail(dial, status);
-    else
-        try_next(dial, UV_EAI_NODATA);
+    dial->next = dial->found = found;
+    if (!dial->is_cancelled && status == 0) status = connect_next(dial, UV_EAI_NODATA);
+    if (dial->is_cancelled || status != 0) fail(dial, status, NULL);
 }
 
 /* Only to report an error that was there at once. */
 static void on_timer(void *arg) {
     struct dial *dial = arg;
     net_timer_free(dial->timer);
-    fail(dial, dial->status);
+    fail(dial, dial->status, NULL);
 }
 
 static void fail_later(struct dial *dial, int status) {
@@ -94,29 +114,45 @@ static void fail_later(struct dial *dial, int status) {
     net_timer_start(dial->timer, 0, 0);
 }
 
+/* Returns false when the text is no numeric address. */
+static bool parse_numeric(struct sockaddr_storage *address, const char *text, int port) {
+    return uv_ip4_addr(text, port, (struct sockaddr_in *)address) == 0 ||
+           uv_ip6_addr(text, port, (struct sockaddr_in6 *)address) == 0;
+}
+
 /* Returns false when `from` is not an address. */
 static bool set_from(struct dial *dial, const char *from) {
     dial->from.ss_family = AF_UNSPEC;
-    if (!from || !*from) return true;
-    return uv_ip4_addr(from, 0, (struct sockaddr_in *)&dial->from) == 0 ||
-           uv_ip6_addr(from, 0, (struct sockaddr_in6 *)&dial->from) == 0;
+    return !from || !*from || parse_numeric(&dial->from, from, 0);
+}
+
+static int resolve(struct dial *dial) {
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    char service[16];
+    snprintf(service, sizeof(service), "%d", dial->order.port);
+    return uv_getaddrinfo(&dial->net->loop, &dial->resolving, on_resolved, dial->host, service,
+                          &hints);
+}
+
+static int connect_numeric(struct dial *dial) {
+    dial->numeric_info = (struct addrinfo){.ai_addr = (struct sockaddr *)&dial->numeric};
+    dial->next = &dial->numeric_info;
+    return connect_next(dial, UV_EINVAL);
 }
 
 struct dial *dial_start(struct net *net, const struct dial_order *order) {
     CHECKED_ASSERT(order->transport->connect);
     struct dial *dial = mem_alloc_zeroed(sizeof(*dial));
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    char service[16];
-    snprintf(service, sizeof(service), "%d", order->port);
     dial->net = net;
     dial->order = *order;
-    dial->order.host = dial->order.from = NULL;
-    bool is_from = set_from(dial, order->from);
+    dial->host = sds_new(slice_of_cstr(order->host));
+    dial->expected_name = sds_new(slice_of_cstr(order->expected_name ? order->expected_name : ""));
+    dial->order.host = dial->order.expected_name = dial->order.from = NULL;
     dial->resolving.data = dial->connecting.data = dial;
     int status = UV_EINVAL;
-    if (is_from)
-        status =
-            uv_getaddrinfo(&net->loop, &dial->resolving, on_resolved, order->host, service, &hints);
+    if (set_from(dial, order->from))
+        status = parse_numeric(&dial->numeric, order->host, order->port) ? connect_numeric(dial)
+                                                                         : resolve(dial);
     if (status != 0) fail_later(dial, status);
     return dial;
 }

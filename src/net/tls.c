@@ -147,12 +147,15 @@ void tls_fail(struct tls *tls, int status) {
     tls_want_turn(tls);
 }
 
-/* Fails, with a line in the log. */
+/* Fails, with a line in the log, or with the reason for the caller of tls_connect. */
 static void fail_with(struct tls *tls, int status, const char *reason) {
     char name[CONN_NAME_MAX];
     if (tls->is_closed || tls->is_failed) return;
-    log_write(tls->role == TLS_CLIENT ? LOG_WARNING : LOG_VERBOSE, "TLS with %s failed: %s",
-              conn_peer_name(tls_conn(tls), name), reason);
+    if (tls->call)
+        tls_note_failure(tls, reason);
+    else
+        log_write(tls->role == TLS_CLIENT ? LOG_WARNING : LOG_VERBOSE, "TLS with %s failed: %s",
+                  conn_peer_name(tls_conn(tls), name), reason);
     tls_fail(tls, status);
 }
 
@@ -165,10 +168,14 @@ static void fail_by_openssl(struct tls *tls) {
     fail_with(tls, UV_EPROTO, reason ? reason : "the other side closed");
 }
 
-/* Tells the connection that a write has failed, or that its input has ended. From the loop or
- * read_now only. */
+/* Tells the connection that a write has failed, or that its input has ended, or that it is not
+ * connected. From the loop or read_now only. */
 static void report(struct tls *tls) {
     struct conn *conn = tls_conn(tls);
+    if (tls->call) {
+        if (tls->end_status && !tls->is_closed) tls_connected(tls, tls->end_status);
+        return;
+    }
     if (tls->is_failed && tls->write) {
         tls->write = NULL;
         conn_written(conn, tls->end_status);
@@ -212,13 +219,16 @@ static bool make_ssl(struct tls *tls) {
     BIO_set_data(bio, tls);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl, bio, bio);
-    if (tls->role == TLS_CLIENT)
-        SSL_set_connect_state(ssl);
-    else
-        SSL_set_accept_state(ssl);
     tls->ssl = ssl;
     tls->ssl_allocated = mem_used() - before;
-    return true;
+    if (tls->role == TLS_SERVER) {
+        SSL_set_accept_state(ssl);
+        return true;
+    }
+    SSL_set_connect_state(ssl);
+    if (tls_set_names(tls->call, ssl)) return true;
+    fail_with(tls, UV_EPROTO, "no certificate can have the name that is expected");
+    return false;
 }
 
 /* Begins a handshake with the first bytes of a client. Returns false when it must wait, or has
@@ -318,6 +328,7 @@ static void work(struct tls *tls) {
         if (tls->end_status && tls->list != TLS_WAITING) report(tls);
         return;
     }
+    if (tls->call) tls_connected(tls, 0);
     bool goes_on = true, has_share = true;
     while (goes_on && tls->reads && !tls->is_closed && !tls->end_status) {
         uv_buf_t room = conn_room(conn);
@@ -428,7 +439,7 @@ static void on_timer(void *arg) {
 
 /* --- The functions of the table --- */
 
-static struct conn *make_lower(struct conn *conn, enum tls_role role) {
+struct conn *tls_make_lower(struct conn *conn, enum tls_role role) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
     shared_of(net_of(conn));
@@ -440,14 +451,8 @@ static struct conn *make_lower(struct conn *conn, enum tls_role role) {
 }
 
 int tls_accept(struct conn *conn, void *from) {
-    struct conn *lower = make_lower(conn, TLS_SERVER);
+    struct conn *lower = tls_make_lower(conn, TLS_SERVER);
     return lower->transport->accept(lower, from);
-}
-
-int tls_connect(struct conn *conn, uv_connect_t *request, const struct sockaddr_storage *from,
-                const struct sockaddr *address, uv_connect_cb done) {
-    struct conn *lower = make_lower(conn, TLS_CLIENT);
-    return lower->transport->connect(lower, request, from, address, done);
 }
 
 void tls_begin(struct tls *tls) {
@@ -519,6 +524,8 @@ void tls_close(struct conn *conn) {
 
 void tls_closed(struct conn *conn) {
     struct tls *tls = tls_of(conn);
+    if (tls->call) tls_connected(tls, UV_ECANCELED);
+    tls_free_call(tls);
     tls_drop_output(tls);
     SSL_free(tls->ssl);
     mem_free(tls->kept);
@@ -547,8 +554,10 @@ static const struct transport TLS_DIRECT;
 static const struct filter OVER_TCP = TLS_FILTER(&transport_tcp);
 static const struct filter OVER_DIRECT = TLS_FILTER(&transport_direct_tcp);
 
-const struct transport transport_tls = {
-    .counterpart = &TLS_DIRECT, .connect = tls_connect, TLS_FUNCTIONS(&OVER_TCP, sizeof(uv_tcp_t))};
+const struct transport transport_tls = {.counterpart = &TLS_DIRECT,
+                                        .connect = tls_connect,
+                                        .failure = tls_failure,
+                                        TLS_FUNCTIONS(&OVER_TCP, sizeof(uv_tcp_t))};
 
 static const struct transport TLS_DIRECT = {.counterpart = &transport_tls,
                                             TLS_FUNCTIONS(&OVER_DIRECT, sizeof(uv_tcp_t))};

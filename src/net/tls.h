@@ -1,9 +1,15 @@
 /* tls: connections whose bytes are encrypted, over another transport: a filter (transport.h).
  * OpenSSL gets and gives records in memory; the lower transport moves them.
  *
- * A connection is opened before its handshake: what it sends waits until the other side is
- * verified, and nothing is received before. When the handshake fails or takes too long, the input
- * ends with an error; the log has the reason (level verbose for clients, warning for servers).
+ * A connection that is accepted is opened before its handshake: what it sends waits until the
+ * client is verified, and nothing is received before. When the handshake fails or takes too long,
+ * the input ends with an error; the log has the reason (level verbose).
+ *
+ * One that is dialled (net/dial.h) is opened after its handshake; the reason why that fails is the
+ * dial's. The server's certificate must be of a trusted authority, and for
+ *      expected_name, a name or numeric address, if there is one;
+ *      otherwise the host, if that is a name: it is also told to the server (SNI);
+ *      otherwise, when the host is a numeric address, for any name.
  *
  * Input is bounded: of one connection, a loop iteration reads TLS_TURN_RECORDS records at most,
  * and one that sends TLS_EMPTY_MAX records without bytes in a row is closed. An iteration begins

@@ -1,4 +1,5 @@
-/* Internal declarations of TLS: tls.c has the connections, tls_output.c their output. */
+/* Internal declarations of TLS: tls.c has the connections, tls_output.c their output, tls_connect.c
+ * what is different when they go to a server. */
 #ifndef PACKLIST_NET_TLS_INTERNAL_H
 #define PACKLIST_NET_TLS_INTERNAL_H
 
@@ -47,12 +48,15 @@ struct tls_write {
     size_t left;    /* bytes not encrypted */
 };
 
+struct tls_call; /* tls_connect.c */
+
 enum tls_list { TLS_NO_LIST, TLS_TURNS, TLS_WAITING };
 
 /* The state of a connection. Its lower connection lies before it, the connection behind it. */
 struct tls {
     SSL *ssl; /* NULL until the first bytes are there */
     enum tls_role role;
+    struct tls_call *call; /* until it is connected with a server; then, or of a client: NULL */
     struct tls_chunk *unsent_first;
     struct tls_chunk *unsent_last;
     size_t unsent;           /* bytes of the chunks */
@@ -130,6 +134,22 @@ void tls_fail(struct tls *tls, int status);
 /* The handshake goes on from now on, also if the connection does not read. */
 void tls_begin(struct tls *tls);
 
+/* Prepares the lower connection of a new one. */
+struct conn *tls_make_lower(struct conn *conn, enum tls_role role);
+
+/* --- tls_connect.c --- */
+
+/* Says whom the server must prove to be. Returns false when a name cannot be one. */
+bool tls_set_names(const struct tls_call *call, SSL *ssl);
+
+/* The handshake with the server has ended with this status. From the loop only. */
+void tls_connected(struct tls *tls, int status);
+
+/* Keeps the reason why it fails, for tls_failure. */
+void tls_note_failure(struct tls *tls, const char *reason);
+
+void tls_free_call(struct tls *tls);
+
 /* --- tls_output.c --- */
 
 /* Sends what OpenSSL has just made, and keeps what the lower transport does not take. */
@@ -156,8 +176,9 @@ void tls_input_ended(struct conn *conn, int status);
 void tls_written(struct conn *conn, int status);
 void tls_closed(struct conn *conn);
 int tls_accept(struct conn *conn, void *from);
-int tls_connect(struct conn *conn, uv_connect_t *request, const struct sockaddr_storage *from,
-                const struct sockaddr *address, uv_connect_cb done);
+int tls_connect(struct conn *conn, uv_connect_t *request, const struct destination *to,
+                uv_connect_cb done);
+const char *tls_failure(const struct conn *conn);
 void tls_start_reading(struct conn *conn);
 void tls_stop_reading(struct conn *conn);
 void tls_read_now(struct conn *conn);

@@ -36,6 +36,14 @@
 
 struct filter;
 
+/* Where a connection goes. The names are for transports that verify the other side. */
+struct destination {
+    const struct sockaddr *address;
+    const struct sockaddr_storage *from; /* the own address; of the family AF_UNSPEC: any */
+    const char *host;                    /* as the caller knows it: a name or a numeric address */
+    const char *expected_name; /* that the other side must prove; NULL or "": see the transport */
+};
+
 struct transport {
     const struct filter *filter; /* NULL: it is none */
 
@@ -57,12 +65,12 @@ struct transport {
      * has given to conn_accept. Returns a status. */
     int (*accept)(struct conn *conn, void *from);
 
-    /* Begins to connect the new `conn` with an address, from the address `from` unless its family
-     * is AF_UNSPEC. Returns a status; unless that is an error, calls done(request, status) later,
-     * once, also when `close` ends it early, but before conn_closed. `request` stays in place until
-     * then, the addresses only until `connect` returns. NULL: it only accepts. */
-    int (*connect)(struct conn *conn, uv_connect_t *request, const struct sockaddr_storage *from,
-                   const struct sockaddr *address, uv_connect_cb done);
+    /* Begins to connect the new `conn`. Returns a status; unless that is an error, calls
+     * done(request, status) later, once, also when `close` ends it early, but before conn_closed.
+     * `request` stays in place until then, what `to` refers to only until `connect` returns. NULL:
+     * it only accepts. */
+    int (*connect)(struct conn *conn, uv_connect_t *request, const struct destination *to,
+                   uv_connect_cb done);
 
     /* Starts reading. Whenever bytes arrive, the transport calls conn_room, stores at most that
      * many bytes there, and calls conn_received, with no call of another function of net/ in
@@ -111,9 +119,13 @@ struct transport {
      * when there is none, or it is closed. */
     int (*fd)(const struct conn *conn);
 
-    /* The next two may be NULL, which is false and 0.
+    /* The next three may be NULL, which is NULL, false and 0.
      *
-     * Returns whether read_now has something to do although no bytes arrive: it holds input, or
+     * Returns why the connection could not be made, if the status that `done` got does not say it;
+     * otherwise NULL. Valid until conn_closed. */
+    const char *(*failure)(const struct conn *conn);
+
+    /* Returns whether read_now has something to do although no bytes arrive: it holds input, or
      * output that the other side takes no faster. O(1). */
     bool (*wants_turn)(const struct conn *conn);
 

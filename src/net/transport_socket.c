@@ -24,17 +24,17 @@ static int accept_tcp(struct conn *conn, void *from) {
     return status;
 }
 
-static int connect_tcp(struct conn *conn, uv_connect_t *request,
-                       const struct sockaddr_storage *from, const struct sockaddr *address,
+static int connect_tcp(struct conn *conn, uv_connect_t *request, const struct destination *to,
                        uv_connect_cb done) {
     uv_tcp_t *tcp = &socket_of(conn)->tcp;
     uv_tcp_init(&net_of(conn)->loop, tcp);
     tcp->data = conn;
     int status = 0;
-    if (from->ss_family != AF_UNSPEC) status = uv_tcp_bind(tcp, (const struct sockaddr *)from, 0);
+    if (to->from->ss_family != AF_UNSPEC)
+        status = uv_tcp_bind(tcp, (const struct sockaddr *)to->from, 0);
     if (status != 0) return status;
     uv_tcp_nodelay(tcp, 1);
-    return uv_tcp_connect(request, tcp, address, done);
+    return uv_tcp_connect(request, tcp, to->address, done);
 }
 
 static int accept_unix(struct conn *conn, void *from) {

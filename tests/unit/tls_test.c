@@ -7,7 +7,7 @@
 #include "unit/in_range.h"
 #include "unit/net_fixture.h"
 
-#include "net/net_internal.h"
+#include "net/tls_internal.h"
 
 #include <dirent.h>
 #include <openssl/err.h>
@@ -681,39 +681,132 @@ static void dialled_ended(struct conn *conn, const char *reason) {
     conn_close(conn);
 }
 
+static char dial_failure[300]; /* "": it did not fail */
+static bool dial_is_refused;
+
 static void dial_failed(void *owner, bool is_refused, const char *reason) {
-    (void)owner, (void)is_refused;
-    fail_msg("%s", reason);
+    (void)owner;
+    dial_is_refused = is_refused;
+    snprintf(dial_failure, sizeof(dial_failure), "%s", reason);
 }
 
 static const struct conn_events DIALLED = {
     .session_size = 8, .opened = dialled_opened, .data = dialled_data, .ended = dialled_ended};
 
-static void dial_here(const char *trusted) {
+static struct dial *dial_to(const char *trusted, const char *host, const char *expected_name) {
     struct tls_options options = {.role = TLS_CLIENT, .ca_file = file(trusted)};
     use(&options);
-    struct dial_order order = {.host = "127.0.0.1",
+    struct dial_order order = {.host = host,
                                .port = listener_port(world.listener),
                                .transport = &transport_tls,
+                               .expected_name = expected_name,
                                .events = &DIALLED,
                                .failed = dial_failed};
+    dialled = NULL;
+    dial_failure[0] = '\0';
     heard_len = 0;
     dialled_ended_calls = 0;
-    dial_start(world.net, &order);
+    return dial_start(world.net, &order);
+}
+
+/* Returns whether the connection was opened and the server's echo came. */
+static bool talks_with(const char *trusted, const char *host, const char *expected_name) {
+    dial_to(trusted, host, expected_name);
+    ITERATE_UNTIL(heard_len == 5 || dial_failure[0]);
+    assert_true((dialled != NULL) == (heard_len == 5));
+    if (heard_len != 5) return false;
+    assert_memory_equal(heard, "hello", 5);
+    return true;
 }
 
 static void a_dialled_connection_talks(void **state) {
     (void)state;
-    dial_here("ca.crt");
-    ITERATE_UNTIL(heard_len == 5);
-    assert_memory_equal(heard, "hello", 5);
+    assert_true(talks_with("ca.crt", "127.0.0.1", NULL));
+    assert_null(SSL_get_servername(tls_of(world.newest)->ssl, TLSEXT_NAMETYPE_host_name));
+    assert_true(talks_with("ca.crt", "localhost", ""));
+    assert_string_equal(SSL_get_servername(tls_of(world.newest)->ssl, TLSEXT_NAMETYPE_host_name),
+                        "localhost");
+}
+
+static void assert_fails(const char *reason) {
+    char *at = strstr(dial_failure, "TLS with 127.0.0.1:");
+    if (at != dial_failure || !strstr(dial_failure, reason)) fail_msg("%s", dial_failure);
+    assert_false(dial_is_refused);
 }
 
 static void a_dialled_server_must_be_trusted(void **state) {
     (void)state;
-    dial_here("other-ca.crt");
-    ITERATE_UNTIL(dialled_ended_calls == 1 && world.ended == 1);
-    assert_int_equal(heard_len, 0);
+    assert_false(talks_with("other-ca.crt", "127.0.0.1", NULL));
+    assert_fails(" failed: self-signed certificate in certificate chain");
+    ITERATE_UNTIL(world.ended == 1);
+}
+
+static void a_dialled_server_must_be_the_expected_one(void **state) {
+    (void)state;
+    assert_true(talks_with("ca.crt", "127.0.0.1", "localhost"));
+    assert_true(talks_with("ca.crt", "127.0.0.1", "127.0.0.1"));
+    assert_false(talks_with("ca.crt", "127.0.0.1", "primary.example"));
+    assert_fails(" failed: hostname mismatch");
+    assert_false(talks_with("ca.crt", "localhost", "primary.example"));
+    assert_fails(" failed: hostname mismatch");
+    assert_false(talks_with("ca.crt", "127.0.0.1", "10.1.2.3"));
+    assert_fails(" failed: IP address mismatch");
+    assert_false(talks_with("ca.crt", "127.0.0.1", "*.example"));
+}
+
+/* The certificate of another server, which is given by a name. */
+static void a_dialled_name_is_checked(void **state) {
+    (void)state;
+    struct tls_options options = server_options();
+    options.cert_file = file("other-name.crt");
+    use(&options);
+    assert_false(talks_with("ca.crt", "localhost", NULL));
+    assert_fails(" failed: hostname mismatch");
+    assert_true(talks_with("ca.crt", "127.0.0.1", NULL));
+    assert_true(talks_with("ca.crt", "localhost", "other.example"));
+}
+
+static size_t listen_only(struct conn *conn, char *bytes, size_t len) {
+    (void)conn, (void)bytes;
+    return len;
+}
+
+/* What the server is does not matter when it speaks no TLS. */
+static void a_dial_to_plain_text_fails(void **state) {
+    (void)state;
+    listener_use(world.listener, &transport_tcp);
+    assert_false(talks_with("ca.crt", "127.0.0.1", NULL));
+    assert_fails(" failed: ");
+}
+
+/* Cancels a dial after so many iterations. Nothing is called then. */
+static void a_dial_ends_early(void **state) {
+    (void)state;
+    for (int iterations = 0; iterations < 12; iterations++) {
+        struct dial *dial = dial_to("ca.crt", "127.0.0.1", NULL);
+        for (int i = 0; i < iterations && !dialled; i++) iterate();
+        if (dialled)
+            conn_close(dialled);
+        else
+            dial_cancel(dial);
+        bool was_opened = dialled != NULL;
+        for (int i = 0; i < 10; i++) iterate();
+        assert_true((dialled != NULL) == was_opened);
+        assert_string_equal(dial_failure, "");
+    }
+}
+
+/* A server that accepts, and says nothing. */
+static void a_dialled_handshake_has_a_time_limit(void **state) {
+    (void)state;
+    listener_use(world.listener, &transport_tcp);
+    world.on_data = listen_only;
+    struct tls_options options = {
+        .role = TLS_CLIENT, .ca_file = file("ca.crt"), .handshake_timeout_ms = 200};
+    dial_to("ca.crt", "127.0.0.1", NULL);
+    use(&options);
+    ITERATE_UNTIL(dial_failure[0]);
+    assert_fails(" failed: the handshake took too long");
 }
 
 /* --- Nested polling --- */
@@ -811,6 +904,11 @@ int main(void) {
         TLS_TEST(good_options_are_taken),
         TLS_TEST(a_dialled_connection_talks),
         TLS_TEST(a_dialled_server_must_be_trusted),
+        TLS_TEST(a_dialled_server_must_be_the_expected_one),
+        TLS_TEST(a_dialled_name_is_checked),
+        TLS_TEST(a_dial_to_plain_text_fails),
+        TLS_TEST(a_dial_ends_early),
+        TLS_TEST(a_dialled_handshake_has_a_time_limit),
         TLS_TEST(clients_are_served_inside_a_callback),
     };
     return cmocka_run_group_tests(tests, make_certificates, remove_certificates);
