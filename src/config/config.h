@@ -82,6 +82,12 @@ struct config {
     sds tls_cert_file;   /* this and the next ones: "" = none, or OpenSSL's default */
     sds tls_key_file;
     sds tls_key_file_pass;
+    sds tls_client_cert_file; /* for connections to other servers; "": the server's */
+    sds tls_client_key_file;
+    sds tls_client_key_file_pass;
+    sds tls_expected_peer_name; /* of other servers; "": the host, if it is a name */
+    bool tls_replication;
+    bool tls_cluster; /* MIGRATE */
     sds tls_ca_cert_file;
     sds tls_ca_cert_dir;
     sds tls_dh_params_file;

@@ -88,10 +88,6 @@ static const struct config_choice diskless_loads[] = {
 #define NO_ZONE "the server has no zone to report"
 #define NO_TRACKING "there is no client-side caching"
 #define NAMED_REDIS "the server presents itself as Redis in any case"
-#define NO_OUTGOING_TLS "there is no TLS to other servers"
-#define PLAIN_REPLICATION \
-    "Replication does not use TLS. Remove the line, and let a TLS proxy such as stunnel connect " \
-    "the servers."
 #define NO_TLS_USERS \
     "The certificate of a client names no user. Remove the line, and let clients authenticate."
 #define NO_TLS_RELOAD "CONFIG SET of tls-cert-file reads the files again, also with the same name"
@@ -141,6 +137,18 @@ const struct config_directive config_table[] = {
      .default_text = "", .effect = EFFECT_TLS},
     {.name = "tls-key-file-pass", .kind = CONFIG_STRING, .offset = AT(tls_key_file_pass),
      .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-client-cert-file", .kind = CONFIG_STRING, .offset = AT(tls_client_cert_file),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-client-key-file", .kind = CONFIG_STRING, .offset = AT(tls_client_key_file),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-client-key-file-pass", .kind = CONFIG_STRING,
+     .offset = AT(tls_client_key_file_pass), .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-expected-peer-name", .kind = CONFIG_STRING, .offset = AT(tls_expected_peer_name),
+     .default_text = "", .effect = EFFECT_TLS},
+    {.name = "tls-replication", .kind = CONFIG_BOOL, .offset = AT(tls_replication),
+     .default_text = "no", .effect = EFFECT_TLS},
+    {.name = "tls-cluster", .kind = CONFIG_BOOL, .offset = AT(tls_cluster), .default_text = "no",
+     .effect = EFFECT_TLS},
     {.name = "tls-ca-cert-file", .kind = CONFIG_STRING, .offset = AT(tls_ca_cert_file),
      .default_text = "", .effect = EFFECT_TLS},
     {.name = "tls-ca-cert-dir", .kind = CONFIG_STRING, .offset = AT(tls_ca_cert_dir),
@@ -494,11 +502,6 @@ const struct config_directive config_table[] = {
     /* TLS. */
     ONLY("tls-auth-clients-user", "off", CONFIG_PROTECTS, NO_TLS_USERS),
     ONLY("tls-auto-reload-interval", "0", CONFIG_MISSED, NO_TLS_RELOAD),
-    ONLY("tls-client-cert-file", "", 0, NO_OUTGOING_TLS),
-    ONLY("tls-client-key-file", "", 0, NO_OUTGOING_TLS),
-    ONLY("tls-client-key-file-pass", "", 0, NO_OUTGOING_TLS),
-    ONLY("tls-cluster", "no", 0, NO_CLUSTER),
-    ONLY("tls-replication", "no", CONFIG_PROTECTS, PLAIN_REPLICATION),
 
     /* Access. */
     ONLY("aclfile", "", CONFIG_PROTECTS, NO_ACLS),

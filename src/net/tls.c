@@ -90,6 +90,11 @@ void tls_use(struct net *net, enum tls_role role, struct tls_context *context) {
     shared->contexts[role] = context;
 }
 
+void tls_use_client_of(struct net *net, const struct net *other) {
+    const struct tls_context *context = other->tls ? other->tls->contexts[TLS_CLIENT] : NULL;
+    if (context) tls_use(net, TLS_CLIENT, tls_context_copy(context));
+}
+
 /* --- Lists --- */
 
 static void leave_list(struct tls *tls) {

@@ -30,4 +30,7 @@ struct net;
  * begun go on with the one before. NULL: handshakes fail. */
 void tls_use(struct net *net, enum tls_role role, struct tls_context *context);
 
+/* Dialled connections of `net` use what those of `other` use now. */
+void tls_use_client_of(struct net *net, const struct net *other);
+
 #endif

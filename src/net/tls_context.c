@@ -217,6 +217,13 @@ struct tls_context *tls_context_new(const struct tls_options *options, char erro
     return context;
 }
 
+struct tls_context *tls_context_copy(const struct tls_context *context) {
+    struct tls_context *copy = mem_alloc(sizeof(*copy));
+    *copy = *context;
+    SSL_CTX_up_ref(copy->ssl);
+    return copy;
+}
+
 void tls_context_free(struct tls_context *context) {
     if (!context) return;
     SSL_CTX_free(context->ssl);

@@ -49,6 +49,9 @@ struct tls_context;
  * or is not yet valid, or a value is wrong. Reads files: milliseconds. */
 struct tls_context *tls_context_new(const struct tls_options *options, char error[TLS_ERROR_MAX]);
 
+/* Returns another one with the same content. */
+struct tls_context *tls_context_copy(const struct tls_context *context);
+
 /* NULL is allowed. Connections that use it go on: they share OpenSSL's part of it. */
 void tls_context_free(struct tls_context *context);
 

@@ -293,14 +293,17 @@ static void connect_now(struct link *link) {
     link->after_pause = false;
     net_timer_start(link->timer, SECOND_MS, SECOND_MS);
     set_state(link, LINK_CONNECTS);
-    link->dial =
-        dial_start(engine->net, &(struct dial_order){.host = link->host,
-                                                     .port = link->port,
-                                                     .transport = &transport_tcp,
-                                                     .from = engine->config.bind_source_addr,
-                                                     .events = &link_events,
-                                                     .owner = link,
-                                                     .failed = on_failed});
+    const struct config *config = &engine->config;
+    link->dial = dial_start(
+        engine->net,
+        &(struct dial_order){.host = link->host,
+                             .port = link->port,
+                             .transport = config->tls_replication ? &transport_tls : &transport_tcp,
+                             .expected_name = config->tls_expected_peer_name,
+                             .from = config->bind_source_addr,
+                             .events = &link_events,
+                             .owner = link,
+                             .failed = on_failed});
     log_notice("MASTER <-> REPLICA sync started");
 }
 

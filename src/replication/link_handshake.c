@@ -33,6 +33,12 @@ static void send_auth(struct link *link) {
     link->auth_awaited = true;
 }
 
+/* The port at which clients, and a Sentinel, find this server. */
+static int64_t announced_port(const struct config *config) {
+    if (config->replica_announce_port) return config->replica_announce_port;
+    return config->tls_replication && config->tls_port ? config->tls_port : config->port;
+}
+
 /* The version is one of Valkey, whose form of files is read here: to a replica that tells none,
  * Valkey streams an older form, and fails when fields of hashes expire. Redis refuses the word,
  * after it has taken those before it; redis-fields makes a primary that is Packlist ignore it. Does
@@ -40,8 +46,7 @@ static void send_auth(struct link *link) {
 static void configure(struct link *link) {
     const struct config *config = &link->engine->config;
     char port[24];
-    int64_t number = config->replica_announce_port ? config->replica_announce_port : config->port;
-    snprintf(port, sizeof(port), "%d", (int)number);
+    snprintf(port, sizeof(port), "%d", (int)announced_port(config));
     link->awaited = 0;
     if (sds_len(config->masterauth) > 0) send_auth(link);
     send_words(link, "REPLCONF", "listening-port", port);

@@ -28,6 +28,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/keyed_hash.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
@@ -36,6 +37,7 @@
 #include "execute/blocking_serve.h"
 #include "net/dial.h"
 #include "net/net.h"
+#include "net/tls.h"
 #include "persist/dump.h"
 #include "resp/reply.h"
 #include "server/server_commands.h"
@@ -93,7 +95,7 @@ struct migration {
     bool is_greeted;
     bool is_entered;    /* password and database were accepted so far */
     bool is_writing;    /* it had not taken all bytes yet when that was last asked */
-    bool is_held;       /* bytes that came when nothing might be deleted are kept */
+    bool is_held;       /* nothing may be sent or deleted now; bytes that come are kept */
     unsigned greetings; /* that it has not answered */
 
     struct moving *keys; /* those that exist; of these … */
@@ -163,7 +165,7 @@ void migrate_tick(struct engine *engine) {
         close_target(kept->targets[0]);
 }
 
-void migrate_stop(struct migrate_kept *kept) {
+void migrate_close_kept(struct migrate_kept *kept) {
     while (kept->count > 0) close_target(kept->targets[0]);
 }
 
@@ -401,8 +403,12 @@ static const struct conn_events target_events;
 
 static void on_failed(void *owner, bool is_refused, const char *reason);
 
-/* Asks and sends what the target can take now. */
+static bool must_hold(const struct migration *migration);
+
+/* Asks and sends what the target can take now; nothing while the data is not to be touched. */
 static void talk(struct migration *migration, struct call *call) {
+    migration->is_held = must_hold(migration);
+    if (migration->is_held) return;
     if (!migration->is_greeted) greet(migration, call);
     read_replies(migration, call);
     bool may_send = migration->greetings == 0 && migration->is_entered;
@@ -419,13 +425,16 @@ static void connect_target(struct migration *migration, struct call *call) {
         migration->target->user = migration;
         talk(migration, call);
     } else {
-        migration->dial =
-            dial_start(migration->net, &(struct dial_order){.host = migration->wanted.host,
-                                                            .port = migration->wanted.port,
-                                                            .transport = &transport_tcp,
-                                                            .events = &target_events,
-                                                            .owner = migration,
-                                                            .failed = on_failed});
+        const struct config *config = &migration->engine->config;
+        migration->dial = dial_start(
+            migration->net,
+            &(struct dial_order){.host = migration->wanted.host,
+                                 .port = migration->wanted.port,
+                                 .transport = config->tls_cluster ? &transport_tls : &transport_tcp,
+                                 .expected_name = config->tls_expected_peer_name,
+                                 .events = &target_events,
+                                 .owner = migration,
+                                 .failed = on_failed});
     }
 }
 
@@ -434,6 +443,7 @@ static void disconnect(struct migration *migration) {
     if (migration->target) close_target(migration->target);
     migration->dial = NULL;
     migration->target = NULL;
+    migration->is_held = false;
 }
 
 /* Keeps the connection, unless its state is not known to be good. */
@@ -522,8 +532,8 @@ static void on_opened(struct conn *conn, void *owner) {
 
 static void on_failed(void *owner, bool is_refused, const char *reason) {
     struct migration *migration = owner;
-    (void)reason;
     migration->dial = NULL;
+    log_notice("MIGRATE cannot connect: %s", reason);
     fail(migration, is_refused ? no_writing : no_connection);
 }
 
@@ -578,13 +588,22 @@ static const struct conn_events target_events = {
     .ended = on_ended,
 };
 
+/* With the bytes that came meanwhile, or with what was not sent. */
+static void go_on_after_hold(struct migration *migration) {
+    struct conn *conn = conn_of(migration);
+    migration->is_held = false;
+    conn_resume_input(conn);
+    if (conn_pending_input(conn) > 0)
+        conn_replay(conn);
+    else
+        run(migration, &(struct slice){0});
+}
+
 /* Counts ticks, not time: a callback of the loop that lasts long is not the target's fault. */
 static void on_tick(void *arg) {
     struct migration *migration = arg;
     if (migration->is_held) {
-        if (must_hold(migration)) return;
-        conn_resume_input(conn_of(migration));
-        conn_replay(conn_of(migration));
+        if (!must_hold(migration)) go_on_after_hold(migration);
         return;
     }
     if (migration->target) {
@@ -650,6 +669,7 @@ static void wait_here(struct migration *migration, struct call *call) {
     migration->call = call;
     migration->net = net;
     if (net) {
+        tls_use_client_of(net, call->engine->net);
         start(migration, call);
         net_run(net);
     } else {

@@ -19,7 +19,7 @@ struct migrate_kept {
 /* Closes those that were not used for ten seconds; called by cron. */
 void migrate_tick(struct engine *engine);
 
-/* Closes all of them. No client may wait any more. */
-void migrate_stop(struct migrate_kept *kept);
+/* Closes all of them: they do not follow what is configured now. */
+void migrate_close_kept(struct migrate_kept *kept);
 
 #endif

@@ -176,7 +176,7 @@ void server_stop(struct engine *engine) {
     blocking_stop(engine->blocking);
     watches_free(engine->watches);
     monitors_free(&engine->clients->monitors);
-    migrate_stop(engine->migrate_kept);
+    migrate_close_kept(engine->migrate_kept);
     own_expiry_forget_all(engine);
     functions_free(engine->functions);
     scripts_free(engine->scripts);

@@ -1,4 +1,4 @@
-/* tls_configure: what the directives of TLS say for connections of clients. */
+/* tls_configure: what the directives of TLS say for connections of clients and to other servers. */
 #ifndef PACKLIST_SERVER_TLS_CONFIGURE_H
 #define PACKLIST_SERVER_TLS_CONFIGURE_H
 
@@ -8,9 +8,10 @@
 
 struct engine;
 
-/* Has new connections use the directives' values, and the files as they are now; with tls-port 0
- * checks nothing. Returns false with *error set (the caller frees it), and nothing changed, when
- * something is wrong. Reads files. */
+/* Has new connections use the directives' values, and the files as they are now; checks nothing for
+ * clients with tls-port 0, and for other servers unless tls-replication or tls-cluster is on.
+ * Returns false with *error set (the caller frees it), and nothing changed, when something is
+ * wrong. Reads files. */
 bool tls_configure(struct engine *engine, sds *error);
 
 #endif

@@ -126,8 +126,6 @@ check "CONFIG SET of a directive with one value says why it has no other" {
         activedefrag yes            "memory is not defragmented"
         import-mode yes             "keys always expire"
         cluster-enabled yes         "there are no clusters"
-        tls-replication yes
-            "Replication does not use TLS. Remove the line, and let a TLS proxy such as stunnel connect the servers."
     } {
         set before [r CONFIG GET $name]
         assert_equal [error_of {r CONFIG SET $name $value}] \
@@ -146,7 +144,7 @@ check "lines of files are no directives for CONFIG GET and CONFIG SET" {
 check_in 2 "what protects and cannot be had stops the start and says what to do" {
     foreach line {
         {user default off} {user default on nopass ~x* &* +@all} {user guest on >x ~* +@all} {aclfile users.acl}
-        {tls-replication yes} {tls-auth-clients-user CN}
+        {tls-auth-clients-user CN}
         {socket-mark-id 7} {rdb-save-in-slices no}
     } {
         set path [$current_server folder]/protecting.conf
