@@ -218,8 +218,8 @@ static void reply_counted(struct reply *reply, const char *name, int64_t value) 
 }
 
 static void reply_entry(struct call *call, const struct acl_entry *entry) {
-    static const char *const reasons[ACL_REASONS] = {"command", "key", "channel", "database",
-                                                     "auth"};
+    static const char *const reasons[ACL_REASONS] = {"command",  "key",  "channel",
+                                                     "database", "auth", "tls-cert"};
     static const char *const contexts[] = {"toplevel", "multi", "lua"};
     struct reply *reply = call->reply;
     reply_map(reply, 10);

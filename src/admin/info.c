@@ -315,10 +315,11 @@ static sds append_stats(struct engine *engine, sds out) {
         "acl_access_denied_cmd:%llu\r\n"
         "acl_access_denied_key:%llu\r\n"
         "acl_access_denied_channel:%llu\r\n"
+        "acl_access_denied_tls_cert:%llu\r\n"
         "acl_access_denied_db:%llu\r\n",
         (llu)stats->denied[ACL_REASON_AUTH], (llu)stats->denied[ACL_REASON_COMMAND],
         (llu)stats->denied[ACL_REASON_KEY], (llu)stats->denied[ACL_REASON_CHANNEL],
-        (llu)stats->denied[ACL_REASON_DATABASE]);
+        (llu)stats->denied[ACL_REASON_TLS_CERT], (llu)stats->denied[ACL_REASON_DATABASE]);
 }
 
 /* --- CPU, Modules, Cluster --- */

@@ -53,6 +53,9 @@ enum diskless_load {
     DISKLESS_LOAD_FLUSH
 };
 
+/* tls-auth-clients-user: what of a client's certificate names its user. */
+enum tls_auth_clients_user { TLS_USER_OFF, TLS_USER_COMMON_NAME, TLS_USER_URI };
+
 /* tls-auth-clients: whether clients need a certificate. As enum tls_auth of net/tls_context.h. */
 enum tls_auth_clients { TLS_AUTH_CLIENTS_NO, TLS_AUTH_CLIENTS_YES, TLS_AUTH_CLIENTS_OPTIONAL };
 
@@ -94,7 +97,8 @@ struct config {
     sds tls_protocols;
     sds tls_ciphers;
     sds tls_ciphersuites;
-    int64_t tls_auth_clients; /* enum tls_auth_clients */
+    int64_t tls_auth_clients;      /* enum tls_auth_clients */
+    int64_t tls_auth_clients_user; /* enum tls_auth_clients_user */
     bool tls_prefer_server_ciphers;
     bool tls_session_caching;
     int64_t tls_session_cache_size;

@@ -55,6 +55,9 @@ static const struct config_choice eviction_policies[] = {
     {"allkeys-random", EVICTION_ALLKEYS_RANDOM}, {"noeviction", EVICTION_NONE}, {NULL, 0},
 };
 
+static const struct config_choice tls_user_choices[] = {
+    {"CN", TLS_USER_COMMON_NAME}, {"URI", TLS_USER_URI}, {"off", TLS_USER_OFF}, {NULL, 0},
+};
 static const struct config_choice tls_auth_choices[] = {
     {"no", TLS_AUTH_CLIENTS_NO}, {"yes", TLS_AUTH_CLIENTS_YES},
     {"optional", TLS_AUTH_CLIENTS_OPTIONAL}, {NULL, 0},
@@ -88,8 +91,6 @@ static const struct config_choice diskless_loads[] = {
 #define NO_ZONE "the server has no zone to report"
 #define NO_TRACKING "there is no client-side caching"
 #define NAMED_REDIS "the server presents itself as Redis in any case"
-#define NO_TLS_USERS \
-    "The certificate of a client names no user. Remove the line, and let clients authenticate."
 #define NO_TLS_RELOAD "CONFIG SET of tls-cert-file reads the files again, also with the same name"
 #define NO_ACLS CONFIG_NO_ACLS
 #define NO_ACL_USERS "there are no ACLs"
@@ -163,6 +164,8 @@ const struct config_directive config_table[] = {
      .default_text = "", .effect = EFFECT_TLS},
     {.name = "tls-auth-clients", .kind = CONFIG_ENUM, .offset = AT(tls_auth_clients),
      .default_text = "yes", .effect = EFFECT_TLS, .detail = tls_auth_choices},
+    {.name = "tls-auth-clients-user", .kind = CONFIG_ENUM, .offset = AT(tls_auth_clients_user),
+     .default_text = "off", .detail = tls_user_choices},
     {.name = "tls-prefer-server-ciphers", .kind = CONFIG_BOOL,
      .offset = AT(tls_prefer_server_ciphers), .default_text = "no", .effect = EFFECT_TLS},
     {.name = "tls-session-caching", .kind = CONFIG_BOOL, .offset = AT(tls_session_caching),
@@ -500,7 +503,6 @@ const struct config_directive config_table[] = {
     ONLY("extended-redis-compatibility", "no", 0, NAMED_REDIS),
 
     /* TLS. */
-    ONLY("tls-auth-clients-user", "off", CONFIG_PROTECTS, NO_TLS_USERS),
     ONLY("tls-auto-reload-interval", "0", CONFIG_MISSED, NO_TLS_RELOAD),
 
     /* Access. */

@@ -291,6 +291,10 @@ void conn_received(struct conn *conn, size_t len) {
         received_after_input(conn, len);
 }
 
+void conn_verified(struct conn *conn) {
+    if (conn->events->verified && !conn_is_closing(conn)) conn->events->verified(conn);
+}
+
 /* --- Open and close --- */
 
 void conn_closed(struct conn *conn) {

@@ -255,6 +255,19 @@ static bool begin_handshake(struct tls *tls) {
     return make_ssl(tls);
 }
 
+/* The handshake has succeeded. A session that is resumed brings the certificate that was verified
+ * when it began. */
+static void open_up(struct tls *tls) {
+    end_shaking(tls);
+    if (tls_peer_has_expired(tls)) {
+        fail_with(tls, UV_EPROTO, "the certificate of the resumed session has expired");
+        return;
+    }
+    tls->is_open = true;
+    tls->empty_records = 0;
+    if (!tls->reads) tls_lower(tls)->transport->stop_reading(tls_lower(tls));
+}
+
 /* Returns whether the handshake is done. */
 static bool shake(struct tls *tls) {
     if (tls->is_open) return true;
@@ -266,10 +279,7 @@ static bool shake(struct tls *tls) {
     tls->ssl_allocated += mem_used() - before;
     if (result == 1) {
         ERR_clear_error();
-        tls->is_open = true;
-        tls->empty_records = 0;
-        end_shaking(tls);
-        if (!tls->reads) tls_lower(tls)->transport->stop_reading(tls_lower(tls));
+        open_up(tls);
     } else if (error != SSL_ERROR_WANT_READ) {
         fail_by_openssl(tls);
     } else if (tls->input_len > 0) {
@@ -277,6 +287,7 @@ static bool shake(struct tls *tls) {
     }
     tls_flush(tls);
     if (tls->is_open && tls->write) tls_want_turn(tls);
+    if (tls->is_open && tls_has_peer(tls)) conn_verified(tls_conn(tls));
     return tls->is_open;
 }
 

@@ -21,6 +21,7 @@
 #ifndef PACKLIST_NET_TLS_H
 #define PACKLIST_NET_TLS_H
 
+#include "base/slice.h"
 #include "net/tls_context.h"
 
 struct conn;
@@ -32,5 +33,18 @@ void tls_use(struct net *net, enum tls_role role, struct tls_context *context);
 
 /* Dialled connections of `net` use what those of `other` use now. */
 void tls_use_client_of(struct net *net, const struct net *other);
+
+/* What a certificate says about its owner. */
+enum tls_name {
+    TLS_NAME_COMMON, /* the first common name (CN) of its subject */
+    TLS_NAME_URI     /* each URI of its alternative names, in their order */
+};
+
+/* Calls each(name, arg) for these names of the other side's certificate until one returns true; and
+ * returns whether one has. False, too, when the connection is none of TLS, or the other side has
+ * shown no certificate. Names are UTF-8, may contain any byte, also NUL, and are valid in the call
+ * only. O(certificate). */
+bool tls_peer_names(struct conn *conn, enum tls_name which,
+                    bool (*each)(struct slice name, void *arg), void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /* Internal declarations of TLS: tls.c has the connections, tls_output.c their output, tls_connect.c
- * what is different when they go to a server. */
+ * what is different when they go to a server, tls_peer.c what the other side's certificate says. */
 #ifndef PACKLIST_NET_TLS_INTERNAL_H
 #define PACKLIST_NET_TLS_INTERNAL_H
 
@@ -149,6 +149,15 @@ void tls_connected(struct tls *tls, int status);
 void tls_note_failure(struct tls *tls, const char *reason);
 
 void tls_free_call(struct tls *tls);
+
+/* --- tls_peer.c --- */
+
+/* Returns whether the other side has shown a certificate, which was verified by the handshake, or
+ * by the one whose session is resumed. */
+bool tls_has_peer(const struct tls *tls);
+
+/* Returns whether that certificate has expired since it was verified. */
+bool tls_peer_has_expired(const struct tls *tls);
 
 /* --- tls_output.c --- */
 

@@ -13,6 +13,7 @@
 #include "requests/dispatch.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
+#include "session/certificate_user.h"
 #include "session/client_limits.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
@@ -332,6 +333,12 @@ static void session_opened(struct conn *conn, void *owner) {
     client_memory_note(session);
 }
 
+static void session_verified(struct conn *conn) {
+    struct session *session = conn_session(conn);
+    engine_update_clock(session->requester.engine);
+    certificate_user_log_in(session);
+}
+
 static void session_ended(struct conn *conn, const char *reason) {
     struct session *session = conn_session(conn);
     log_verbose("Client id=%llu closed connection: %s", (unsigned long long)session->id, reason);
@@ -376,6 +383,7 @@ void session_cut_off_denied(struct engine *engine) {
 const struct conn_events session_events = {
     .session_size = sizeof(struct session),
     .opened = session_opened,
+    .verified = session_verified,
     .data = session_data,
     .input_kept = session_input_kept,
     .collecting = session_collecting,

@@ -47,6 +47,7 @@ enum acl_reason {
     ACL_REASON_CHANNEL,
     ACL_REASON_DATABASE,
     ACL_REASON_AUTH,
+    ACL_REASON_TLS_CERT, /* its certificate names no user who may log in */
     ACL_REASONS
 };
 

@@ -1,39 +1,25 @@
 # TLS: the port, its directives, certificates of clients, CONFIG SET under open connections.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source $library/tls.tcl
 
 server_start
+tls_listen
 set folder [$current_server folder]
-set certificates $folder/certificates
-exec $repository/tests/tls/make-certificates $certificates
-set tls_port [free_port]
-r CONFIG SET tls-cert-file $certificates/server.crt tls-key-file $certificates/server.key \
-    tls-ca-cert-file $certificates/ca.crt tls-port $tls_port
 
-# Runs redis-cli over TLS with the certificate of a client, or "" for none.
-proc cli {certificate args} {
-    global tls_port certificates
-    set options [list --tls -p $tls_port --cacert $certificates/ca.crt]
-    if {$certificate ne ""} {
-        lappend options --cert $certificates/$certificate.crt --key $certificates/$certificate.key
-    }
-    if {[catch {exec redis-cli {*}$options {*}$args 2>@1} output]} {return failed}
-    return [expr {[string match "*Error*" $output] ? "failed" : $output}]
-}
-
-check_in 2 "a client with a certificate of the authority is served" {cli client ECHO hello} hello
-check_in 2 "one without is not, nor one of another authority" {list [cli "" PING] [cli stranger PING]} \
+check_in 2 "a client with a certificate of the authority is served" {tls_cli client ECHO hello} hello
+check_in 2 "one without is not, nor one of another authority" {list [tls_cli "" PING] [tls_cli stranger PING]} \
     {failed failed}
 check_in 2 "tls-auth-clients decides who needs a certificate" {
     set answers {}
     foreach auth {no optional yes} {
         r CONFIG SET tls-auth-clients $auth
-        lappend answers $auth [cli "" PING] [cli stranger PING] [cli client PING]
+        lappend answers $auth [tls_cli "" PING] [tls_cli stranger PING] [tls_cli client PING]
     }
     set answers
 } {no PONG PONG PONG optional PONG failed PONG yes failed failed PONG}
 check_in 2 "a large value comes and goes" {
     r SET large [string repeat x 3000000]
-    string length [cli client GET large]
+    string length [tls_cli client GET large]
 } 3000000
 check_in 2 "INFO shows the listener" {r INFO server} "*listener1:name=tls,*port=$tls_port*" -match glob
 check_in 2 "plain text on the port is closed" {
@@ -52,19 +38,19 @@ check_in 2 "a key that does not fit, and certificates out of their time, are ref
             '$name') - Unable to update TLS configuration. Check server logs."
     }
     assert_equal [r CONFIG GET tls-protocols] {tls-protocols {}}
-    cli client PING
+    tls_cli client PING
 } PONG
 check_in 2 "certificate and key are changed together" {
     r CONFIG SET tls-cert-file $certificates/rsa.crt tls-key-file $certificates/rsa.key
-    set answer [cli client PING]
+    set answer [tls_cli client PING]
     r CONFIG SET tls-key-file $certificates/server.key tls-cert-file $certificates/server.crt
-    list $answer [cli client PING]
+    list $answer [tls_cli client PING]
 } {PONG PONG}
 check_in 2 "tls-port 0 closes the port" {
     r CONFIG SET tls-port 0
-    set answer [cli client PING]
+    set answer [tls_cli client PING]
     r CONFIG SET tls-port $tls_port
-    list $answer [cli client PING]
+    list $answer [tls_cli client PING]
 } {failed PONG}
 check_in 2 "a server with wrong files does not start" {
     set path $folder/wrong.conf

@@ -41,6 +41,7 @@ struct world {
     struct conn *newest;
     void (*on_opened)(struct conn *conn);
     size_t (*on_data)(struct conn *conn, char *bytes, size_t len);
+    void (*on_verified)(struct conn *conn);
     void (*on_ended)(struct conn *conn);
 };
 
@@ -68,6 +69,11 @@ static inline size_t data(struct conn *conn, char *bytes, size_t len) {
     return consumed;
 }
 
+static inline void verified(struct conn *conn) {
+    assert_int_equal(((struct session *)conn_session(conn))->data_calls, 0);
+    if (world.on_verified != NULL) world.on_verified(conn);
+}
+
 static inline void ended(struct conn *conn, const char *reason) {
     struct session *session = conn_session(conn);
     assert_int_equal(session->ended_calls, 0);
@@ -89,6 +95,7 @@ static inline void drained(struct conn *conn) {
 
 static const struct conn_events EVENTS = {.session_size = sizeof(struct session),
                                           .opened = opened,
+                                          .verified = verified,
                                           .data = data,
                                           .ended = ended,
                                           .drained = drained};

@@ -1,0 +1,45 @@
+#include "session/certificate_user.h"
+
+#include "base/log.h"
+#include "engine/engine.h"
+#include "net/tls.h"
+#include "session/denials.h"
+#include "session/session.h"
+#include "users/users.h"
+
+struct search {
+    const struct users *users;
+    struct user *user; /* NULL: none was found yet */
+    sds first;         /* the first name; NULL: there is none */
+};
+
+/* The password is not asked for, so a user must not be on by mistake only: one who is off is passed
+ * over. */
+static bool find_user(struct slice name, void *arg) {
+    struct search *search = arg;
+    struct user *user = users_find(search->users, name);
+    if (!search->first) search->first = sds_new(name);
+    if (user && user->rights->enabled) search->user = user;
+    return search->user != NULL;
+}
+
+void certificate_user_log_in(struct session *session) {
+    struct engine *engine = session->requester.engine;
+    struct search search = {.users = engine->users};
+    char peer[CONN_NAME_MAX];
+    int64_t names = engine->config.tls_auth_clients_user;
+    if (names == TLS_USER_OFF) return;
+    tls_peer_names(conn_of_session(session), names == TLS_USER_URI ? TLS_NAME_URI : TLS_NAME_COMMON,
+                   find_user, &search);
+    if (search.user) {
+        session_set_user(session, search.user);
+        session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+    } else if (search.first) {
+        denial_note(session, ACL_REASON_TLS_CERT, ACL_CONTEXT_TOPLEVEL, SLICE(""),
+                    sds_slice(search.first));
+        log_verbose("The certificate of client id=%llu addr=%s names no user who is on.",
+                    (unsigned long long)session->id,
+                    conn_peer_name(conn_of_session(session), peer));
+    }
+    sds_free(search.first);
+}
