@@ -14,6 +14,7 @@
 #include "engine/waiter.h"
 #include "engine/watch.h"
 #include "net/net.h"
+#include "net/tls.h"
 #include "reclaim/evict.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
@@ -177,6 +178,28 @@ static sds append_clients(struct engine *engine, sds out) {
         engine->clients->pubsub.subscriber_count, engine->watches->watcher_count,
         timer_wheel_count(&engine->blocking->deadlines), engine->watches->keys.count,
         engine->blocking->keys.count);
+}
+
+/* --- TLS --- */
+
+static sds append_certificate(struct engine *engine, sds out, const char *whose,
+                              const struct tls_certificate *certificate) {
+    bool is_there = certificate->serial[0] != 0;
+    int64_t left_s = is_there ? certificate->ends_s - engine->now_ms / 1000 : 0;
+    return sds_append_format(out,
+                             "tls_%s_cert_serial:%s\r\n"
+                             "tls_%s_cert_expires_in_seconds:%lld\r\n",
+                             whose, is_there ? certificate->serial : "none", whose,
+                             left_s > 0 ? (long long)left_s : 0);
+}
+
+static sds append_tls(struct engine *engine, sds out) {
+    struct tls_certificates server = tls_certificates(engine->net, TLS_SERVER);
+    struct tls_certificates client = tls_certificates(engine->net, TLS_CLIENT);
+    out = append_certificate(engine, out, "server", &server.own);
+    out = append_certificate(engine, out, "client", &client.own);
+    return append_certificate(engine, out, "ca",
+                              server.trusted.serial[0] ? &server.trusted : &client.trusted);
 }
 
 /* --- Stats --- */
@@ -417,6 +440,7 @@ static const struct section {
     sds (*append)(struct engine *engine, sds out);
 } sections[] = {
     {"Server", true, append_server},
+    {"TLS", false, append_tls},
     {"Clients", true, append_clients},
     {"Memory", true, info_append_memory},
     {"Persistence", true, info_append_persistence},

@@ -103,6 +103,7 @@ struct config {
     bool tls_session_caching;
     int64_t tls_session_cache_size;
     int64_t tls_session_cache_timeout; /* seconds */
+    int64_t tls_auto_reload_interval;  /* seconds; 0 = never */
     int64_t max_new_tls_connections_per_cycle;
     int64_t tcp_backlog;
     int64_t tcp_keepalive; /* seconds */

@@ -91,7 +91,6 @@ static const struct config_choice diskless_loads[] = {
 #define NO_ZONE "the server has no zone to report"
 #define NO_TRACKING "there is no client-side caching"
 #define NAMED_REDIS "the server presents itself as Redis in any case"
-#define NO_TLS_RELOAD "CONFIG SET of tls-cert-file reads the files again, also with the same name"
 #define NO_ACLS CONFIG_NO_ACLS
 #define NO_ACL_USERS "there are no ACLs"
 #define NO_MODULES "there are no modules: their commands are unknown"
@@ -175,6 +174,8 @@ const struct config_directive config_table[] = {
     {.name = "tls-session-cache-timeout", .kind = CONFIG_INTEGER,
      .offset = AT(tls_session_cache_timeout), .min = 0, .max = INT32_MAX, .default_text = "300",
      .effect = EFFECT_TLS},
+    {.name = "tls-auto-reload-interval", .kind = CONFIG_INTEGER,
+     .offset = AT(tls_auto_reload_interval), .min = 0, .max = INT32_MAX, .default_text = "0"},
     {.name = "max-new-tls-connections-per-cycle", .kind = CONFIG_INTEGER,
      .offset = AT(max_new_tls_connections_per_cycle), .min = 1, .max = 1000, .default_text = "1",
      .effect = EFFECT_TLS},
@@ -503,7 +504,6 @@ const struct config_directive config_table[] = {
     ONLY("extended-redis-compatibility", "no", 0, NAMED_REDIS),
 
     /* TLS. */
-    ONLY("tls-auto-reload-interval", "0", CONFIG_MISSED, NO_TLS_RELOAD),
 
     /* Access. */
     ONLY("aclfile", "", CONFIG_PROTECTS, NO_ACLS),

@@ -85,6 +85,7 @@ static struct tls_shared *shared_of(struct net *net) {
 }
 
 void tls_use(struct net *net, enum tls_role role, struct tls_context *context) {
+    if (!context && !net->tls) return;
     struct tls_shared *shared = shared_of(net);
     tls_context_free(shared->contexts[role]);
     shared->contexts[role] = context;
@@ -93,6 +94,11 @@ void tls_use(struct net *net, enum tls_role role, struct tls_context *context) {
 void tls_use_client_of(struct net *net, const struct net *other) {
     const struct tls_context *context = other->tls ? other->tls->contexts[TLS_CLIENT] : NULL;
     if (context) tls_use(net, TLS_CLIENT, tls_context_copy(context));
+}
+
+struct tls_certificates tls_certificates(const struct net *net, enum tls_role role) {
+    const struct tls_context *context = net->tls ? net->tls->contexts[role] : NULL;
+    return context ? context->certificates : (struct tls_certificates){0};
 }
 
 /* --- Lists --- */

@@ -34,6 +34,10 @@ void tls_use(struct net *net, enum tls_role role, struct tls_context *context);
 /* Dialled connections of `net` use what those of `other` use now. */
 void tls_use_client_of(struct net *net, const struct net *other);
 
+/* Returns the certificates that new connections of this role use; without digits where there are
+ * none. O(1). */
+struct tls_certificates tls_certificates(const struct net *net, enum tls_role role);
+
 /* What a certificate says about its owner. */
 enum tls_name {
     TLS_NAME_COMMON, /* the first common name (CN) of its subject */

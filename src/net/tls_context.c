@@ -1,6 +1,7 @@
 #include "net/tls_context.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "net/tls_internal.h"
 
 #include <openssl/err.h>
@@ -14,23 +15,16 @@ static bool is_given(const char *text) {
     return text != NULL && text[0] != '\0';
 }
 
-/* Writes the line, with the reason of OpenSSL's last error, and returns false. */
+/* Writes the line, with the reason of OpenSSL's first error, and returns false. Later errors only
+ * name the layers above. */
 static bool refuse(char error[TLS_ERROR_MAX], const char *what, const char *name) {
-    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+    unsigned long first = ERR_peek_error();
+    const char *reason =
+        ERR_SYSTEM_ERROR(first) ? strerror(ERR_GET_REASON(first)) : ERR_reason_error_string(first);
     snprintf(error, TLS_ERROR_MAX, "%s%s%s: %s", what, is_given(name) ? ": " : "",
              is_given(name) ? name : "", reason ? reason : "unknown reason");
     ERR_clear_error();
     return false;
-}
-
-/* The password of a key; never asks at a terminal. */
-static int give_password(char *buffer, int size, int is_writing, void *arg) {
-    (void)is_writing;
-    const char *password = arg;
-    size_t len = is_given(password) ? strlen(password) : 0;
-    if (len > (size_t)size) return -1;
-    if (len > 0) memcpy(buffer, password, len);
-    return (int)len;
 }
 
 /* --- Protocols and ciphers --- */
@@ -106,46 +100,122 @@ static bool set_ciphers(SSL_CTX *ssl, const struct tls_options *options,
 
 /* --- Certificates --- */
 
-/* Checks the times of a certificate of the file. */
+static bool is_early(const X509 *certificate) {
+    return X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0;
+}
+
+static bool is_late(const X509 *certificate) {
+    return X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0;
+}
+
+static int64_t end_of(const X509 *certificate) {
+    int days = 0, seconds = 0;
+    ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(certificate));
+    return clock_wall_ms() / 1000 + (int64_t)days * 24 * 3600 + seconds;
+}
+
+static void describe(struct tls_certificate *result, X509 *certificate) {
+    BIGNUM *number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), NULL);
+    char *digits = number ? BN_bn2hex(number) : NULL;
+    snprintf(result->serial, sizeof(result->serial), "%s", digits ? digits : "?");
+    OPENSSL_free(digits);
+    BN_free(number);
+    result->ends_s = end_of(certificate);
+}
+
 static bool check_times(X509 *certificate, const char *file, char error[TLS_ERROR_MAX]) {
-    bool is_early = X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0;
-    bool is_late = X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0;
-    if (!is_early && !is_late) return true;
+    if (!is_early(certificate) && !is_late(certificate)) return true;
     char subject[256];
     X509_NAME_oneline(X509_get_subject_name(certificate), subject, sizeof(subject));
     snprintf(error, TLS_ERROR_MAX, "Failed to load certificate: %.200s: %.200s %s", file, subject,
-             is_late ? "has expired" : "is not yet valid");
+             is_late(certificate) ? "has expired" : "is not yet valid");
     return false;
 }
 
-static bool check_chain(SSL_CTX *ssl, const char *file, char error[TLS_ERROR_MAX]) {
+static bool check_chain(SSL_CTX *ssl, const char *file, struct tls_certificate *own,
+                        char error[TLS_ERROR_MAX]) {
     STACK_OF(X509) *chain = NULL;
+    X509 *certificate = SSL_CTX_get0_certificate(ssl);
+    if (!check_times(certificate, file, error)) return false;
+    describe(own, certificate);
     SSL_CTX_get0_chain_certs(ssl, &chain);
-    for (int i = 0; i < sk_X509_num(chain); i++)
-        if (!check_times(sk_X509_value(chain, i), file, error)) return false;
-    return check_times(SSL_CTX_get0_certificate(ssl), file, error);
+    for (int i = 0; i < sk_X509_num(chain); i++) {
+        X509 *link = sk_X509_value(chain, i);
+        if (!check_times(link, file, error)) return false;
+        if (end_of(link) < own->ends_s) own->ends_s = end_of(link);
+    }
+    return true;
+}
+
+struct password {
+    const char *text; /* NULL or "": there is none */
+    bool was_asked_for;
+};
+
+/* Never asks at a terminal. OpenSSL clears its copy. */
+static int give_password(char *buffer, int size, int is_writing, void *arg) {
+    (void)is_writing;
+    struct password *password = arg;
+    size_t len = is_given(password->text) ? strlen(password->text) : 0;
+    password->was_asked_for = true;
+    if (len == 0 || len > (size_t)size) return -1;
+    memcpy(buffer, password->text, len);
+    return (int)len;
+}
+
+static bool load_key(SSL_CTX *ssl, const struct tls_options *options, char error[TLS_ERROR_MAX]) {
+    struct password password = {.text = options->key_password};
+    BIO *file = BIO_new_file(options->key_file, "r");
+    EVP_PKEY *key = file ? PEM_read_bio_PrivateKey(file, NULL, give_password, &password) : NULL;
+    BIO_free(file);
+    bool fits = key && X509_check_private_key(SSL_CTX_get0_certificate(ssl), key);
+    bool is_used = fits && SSL_CTX_use_PrivateKey(ssl, key);
+    EVP_PKEY_free(key);
+    if (is_used) return true;
+    if (fits || (!key && !password.was_asked_for))
+        return refuse(error, "Failed to load private key", options->key_file);
+    const char *reason = "it is not the key of the certificate";
+    if (!key)
+        reason = is_given(password.text) ? "its password is another one"
+                                         : "it needs a password, and none is configured";
+    snprintf(error, TLS_ERROR_MAX, "Failed to load private key: %.300s: %s", options->key_file,
+             reason);
+    ERR_clear_error();
+    return false;
 }
 
 static bool load_certificate(SSL_CTX *ssl, const struct tls_options *options,
-                             char error[TLS_ERROR_MAX]) {
-    if (!is_given(options->cert_file) && options->role == TLS_CLIENT) return true;
+                             struct tls_certificate *own, char error[TLS_ERROR_MAX]) {
+    bool has_files = is_given(options->cert_file) || is_given(options->key_file);
+    if (!has_files && options->role == TLS_CLIENT) return true;
     if (!is_given(options->cert_file) || !is_given(options->key_file)) {
-        snprintf(error, TLS_ERROR_MAX, "No tls-%s-file configured!",
+        snprintf(error, TLS_ERROR_MAX, "No %s-%s-file configured!",
+                 is_given(options->directives) ? options->directives : "tls",
                  is_given(options->cert_file) ? "key" : "cert");
         return false;
     }
     if (!SSL_CTX_use_certificate_chain_file(ssl, options->cert_file))
         return refuse(error, "Failed to load certificate", options->cert_file);
-    SSL_CTX_set_default_passwd_cb_userdata(ssl, (void *)options->key_password);
-    bool is_loaded = SSL_CTX_use_PrivateKey_file(ssl, options->key_file, SSL_FILETYPE_PEM);
-    SSL_CTX_set_default_passwd_cb_userdata(ssl, NULL);
-    if (!is_loaded || !SSL_CTX_check_private_key(ssl))
-        return refuse(error, "Failed to load private key", options->key_file);
-    return check_chain(ssl, options->cert_file, error);
+    return load_key(ssl, options, error) && check_chain(ssl, options->cert_file, own, error);
+}
+
+/* --- Trusted certificates --- */
+
+/* Finds the valid one that expires first. Returns whether there is a valid one. */
+static bool describe_trusted(SSL_CTX *ssl, struct tls_certificate *result) {
+    STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(SSL_CTX_get_cert_store(ssl));
+    X509 *first = NULL;
+    for (int i = 0; i < sk_X509_OBJECT_num(objects); i++) {
+        X509 *certificate = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, i));
+        if (!certificate || is_early(certificate) || is_late(certificate)) continue;
+        if (!first || end_of(certificate) < end_of(first)) first = certificate;
+    }
+    if (first) describe(result, first);
+    return first != NULL;
 }
 
 static bool load_trusted(SSL_CTX *ssl, const struct tls_options *options,
-                         char error[TLS_ERROR_MAX]) {
+                         struct tls_certificate *trusted, char error[TLS_ERROR_MAX]) {
     const char *file = is_given(options->ca_file) ? options->ca_file : NULL;
     const char *dir = is_given(options->ca_dir) ? options->ca_dir : NULL;
     bool is_needed = options->role == TLS_CLIENT || options->auth != TLS_AUTH_NO;
@@ -157,6 +227,14 @@ static bool load_trusted(SSL_CTX *ssl, const struct tls_options *options,
     }
     if (file && !SSL_CTX_load_verify_file(ssl, file))
         return refuse(error, "Failed to configure CA certificate(s) file", file);
+    if (file && !describe_trusted(ssl, trusted) && is_needed && !dir) {
+        snprintf(
+            error, TLS_ERROR_MAX,
+            "Failed to configure CA certificate(s) file: %.300s: no certificate in it is valid "
+            "now",
+            file);
+        return false;
+    }
     if (dir && !SSL_CTX_load_verify_dir(ssl, dir))
         return refuse(error, "Failed to configure CA certificate(s) directory", dir);
     if (options->role == TLS_SERVER && file && is_needed) /* which ones clients may choose from */
@@ -185,14 +263,15 @@ static void set_sessions(SSL_CTX *ssl, const struct tls_options *options) {
     SSL_CTX_set_num_tickets(ssl, 1);
 }
 
-static bool configure(SSL_CTX *ssl, const struct tls_options *options, char error[TLS_ERROR_MAX]) {
+static bool configure(SSL_CTX *ssl, const struct tls_options *options,
+                      struct tls_certificates *certificates, char error[TLS_ERROR_MAX]) {
     SSL_CTX_set_options(ssl, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
     if (options->prefer_server_ciphers) SSL_CTX_set_options(ssl, SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    SSL_CTX_set_default_passwd_cb(ssl, give_password);
     set_sessions(ssl, options);
     return set_protocols(ssl, options->protocols, error) && set_ciphers(ssl, options, error) &&
-           load_certificate(ssl, options, error) && load_trusted(ssl, options, error);
+           load_certificate(ssl, options, &certificates->own, error) &&
+           load_trusted(ssl, options, &certificates->trusted, error);
 }
 
 struct tls_context *tls_context_new(const struct tls_options *options, char error[TLS_ERROR_MAX]) {
@@ -203,7 +282,8 @@ struct tls_context *tls_context_new(const struct tls_options *options, char erro
         refuse(error, "Failed to configure TLS", NULL);
         return NULL;
     }
-    if (!configure(ssl, options, error)) {
+    struct tls_certificates certificates = {0};
+    if (!configure(ssl, options, &certificates, error)) {
         SSL_CTX_free(ssl);
         return NULL;
     }
@@ -211,6 +291,7 @@ struct tls_context *tls_context_new(const struct tls_options *options, char erro
     struct tls_context *context = mem_alloc(sizeof(*context));
     *context = (struct tls_context){
         .ssl = ssl,
+        .certificates = certificates,
         .handshake_timeout_ms = options->handshake_timeout_ms ? options->handshake_timeout_ms
                                                               : TLS_HANDSHAKE_TIMEOUT_MS,
         .new_per_turn = options->new_per_turn ? options->new_per_turn : 1};

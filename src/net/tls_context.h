@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum tls_role { TLS_SERVER, TLS_CLIENT, TLS_ROLES };
 
@@ -19,8 +20,9 @@ enum tls_auth {
 
 /* Texts are NULL or "" for what is not given. Files are in PEM format. */
 struct tls_options {
-    enum tls_role role;    /* a client needs no certificate, and always verifies the server's */
-    const char *cert_file; /* with its chain */
+    enum tls_role role;     /* a client needs no certificate, and always verifies the server's */
+    const char *directives; /* what the names of its directives begin with; for errors; static */
+    const char *cert_file;  /* with its chain */
     const char *key_file;
     const char *key_password;
     const char *ca_file;
@@ -44,9 +46,21 @@ enum { TLS_HANDSHAKE_TIMEOUT_MS = 10 * 1000, TLS_ERROR_MAX = 512 };
 
 struct tls_context;
 
+/* A certificate that a context uses. */
+struct tls_certificate {
+    char serial[64]; /* hexadecimal digits; "": there is none */
+    int64_t ends_s;  /* seconds since 1970 */
+};
+
+struct tls_certificates {
+    struct tls_certificate own;     /* ends_s: when it or one of its chain expires first */
+    struct tls_certificate trusted; /* of those in ca_file that are valid, which expires first */
+};
+
 /* Returns a context; the options are not needed any longer. NULL with the reason in `error`, one
- * line, when a file cannot be read, the key does not fit the certificate, a certificate has expired
- * or is not yet valid, or a value is wrong. Reads files: milliseconds. */
+ * line without secrets, when a file cannot be read, the key is not that of the certificate or needs
+ * another password, the certificate or one of its chain has expired or is not yet valid, none of
+ * those that are trusted is valid, or a value is wrong. Reads files: milliseconds. Any thread. */
 struct tls_context *tls_context_new(const struct tls_options *options, char error[TLS_ERROR_MAX]);
 
 /* Returns another one with the same content. */

@@ -10,6 +10,7 @@
 
 struct tls_context {
     SSL_CTX *ssl;
+    struct tls_certificates certificates;
     unsigned handshake_timeout_ms;
     unsigned new_per_turn;
 };

@@ -15,6 +15,7 @@
 #include "server/os_oom_score.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
+#include "server/tls_watch.h"
 #include "session/client_limits.h"
 #include "session/clients.h"
 #include "session/pause.h"
@@ -109,6 +110,7 @@ static void tick(void *arg) {
     replication_tick(engine);
     supervisor_tick(engine);
     oom_score_tick(engine);
+    tls_watch_tick(engine);
     shutdown_try_pending(engine);
     if (engine->restrictions & RESTRICTED_LOADING) return;
     expire_tick(engine);

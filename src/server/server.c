@@ -36,6 +36,7 @@
 #include "server/server_run.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
+#include "server/tls_watch.h"
 #include "session/outbox.h"
 #include "session/publish.h"
 #include "snapshot/data_lock.h"
@@ -165,6 +166,7 @@ void server_run(struct engine *engine) {
 
 void server_stop(struct engine *engine) {
     listeners_close(engine);
+    tls_watch_stop(engine);
     net_timer_free(engine->cron->timer);
     expire_stop(engine);
     link_stop(engine);

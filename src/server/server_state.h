@@ -18,6 +18,7 @@
 #include "server/os_title.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
+#include "server/tls_watch.h"
 #include "session/clients.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/incremental.h"
@@ -54,6 +55,7 @@ struct server_state {
     struct supervisor supervisor;
     struct cron cron;
     struct migrate_kept migrate_kept;
+    struct tls_watch tls_watch;
     struct shutdown_state shutdown;
 };
 
@@ -84,6 +86,7 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.supervisor = &state->supervisor;
     state->engine.cron = &state->cron;
     state->engine.migrate_kept = &state->migrate_kept;
+    state->engine.tls_watch = &state->tls_watch;
     state->engine.shutdown = &state->shutdown;
     return &state->engine;
 }

@@ -10,7 +10,7 @@ proc titles {args} {
 
 set default_titles {Server Clients Memory Persistence Stats Replication CPU Modules Errorstats Cluster Keyspace
     Keysizes}
-set all_titles {Server Clients Memory Persistence Stats Replication CPU Modules Commandstats Errorstats
+set all_titles {Server TLS Clients Memory Persistence Stats Replication CPU Modules Commandstats Errorstats
     Latencystats Cluster Keyspace Keysizes}
 
 check "INFO has the default sections" {assert_equal [titles] [list {*}$default_titles]}

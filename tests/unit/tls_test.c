@@ -429,21 +429,34 @@ static void wrong_options_are_refused(void **state) {
     bad = good, bad.key_file = NULL;
     assert_refused(bad, "No tls-key-file configured!");
     bad = good, bad.cert_file = file("none.crt");
-    assert_refused(bad, "Failed to load certificate: ");
-    bad = good, bad.key_file = file("rsa.key");
+    assert_refused(bad, "none.crt: No such file or directory");
+    bad.cert_file = file("server.key");
+    assert_refused(bad, "server.key: no start line");
+    bad = good, bad.key_file = file("none.key");
     assert_refused(bad, "Failed to load private key: ");
+    bad = good, bad.key_file = file("server.crt");
+    assert_refused(bad, "Failed to load private key: ");
+    bad = good, bad.key_file = file("rsa.key");
+    assert_refused(bad, "rsa.key: it is not the key of the certificate");
     bad = good, bad.key_file = file("client.key");
-    assert_refused(bad, "mismatch");
+    assert_refused(bad, "client.key: it is not the key of the certificate");
     bad = good, bad.cert_file = file("expired.crt");
     assert_refused(bad, "has expired");
     bad = good, bad.cert_file = file("early.crt");
     assert_refused(bad, "is not yet valid");
     bad = good, bad.key_file = file("locked.key");
-    assert_refused(bad, "Failed to load private key: ");
+    assert_refused(bad, "locked.key: it needs a password, and none is configured");
     bad.key_password = "wrong";
-    assert_refused(bad, "Failed to load private key: ");
+    assert_refused(bad, "locked.key: its password is another one");
     bad = good, bad.ca_file = file("none.crt");
     assert_refused(bad, "Failed to configure CA certificate(s) file: ");
+    bad = good, bad.ca_file = file("server.key");
+    assert_refused(bad, "Failed to configure CA certificate(s) file: ");
+    bad = good, bad.ca_file = file("empty"), bad.auth = TLS_AUTH_YES;
+    fclose(fopen(bad.ca_file, "w"));
+    assert_refused(bad, "Failed to configure CA certificate(s) file: ");
+    bad.ca_file = file("expired.crt");
+    assert_refused(bad, "expired.crt: no certificate in it is valid now");
     bad = good, bad.ca_file = NULL, bad.auth = TLS_AUTH_YES;
     assert_refused(bad, "Either tls-ca-cert-file or tls-ca-cert-dir must be specified");
     bad = good, bad.protocols = "TLSv1.2 SSLv3";
@@ -474,6 +487,33 @@ static void good_options_are_taken(void **state) {
     use(&options);
     assert_true(is_let_in(NULL, TLS1_3_VERSION));
     assert_true(is_let_in(NULL, TLS1_2_VERSION));
+}
+
+static void a_client_may_have_no_certificate_but_no_wrong_one(void **state) {
+    (void)state;
+    char error[TLS_ERROR_MAX] = "";
+    struct tls_options good = {.role = TLS_CLIENT, .ca_file = file("ca.crt")}, bad = good;
+    tls_context_free(tls_context_new(&good, error));
+    assert_string_equal(error, "");
+    bad.cert_file = file("expired.crt"), bad.key_file = file("server.key");
+    assert_refused(bad, "has expired");
+    bad.cert_file = file("client.crt");
+    assert_refused(bad, "it is not the key of the certificate");
+}
+
+static void the_context_names_its_certificates(void **state) {
+    (void)state;
+    struct tls_certificates all = tls_certificates(world.net, TLS_SERVER);
+    const int64_t end = 2461449600; /* 2048-01-01 */
+    assert_in_range(strlen(all.own.serial), 30, 40);
+    assert_uint_in_range((uint64_t)all.own.ends_s, end - 2, end + 2);
+    assert_in_range(strlen(all.trusted.serial), 30, 40);
+    assert_true(all.trusted.ends_s < end);
+    all = tls_certificates(world.net, TLS_CLIENT);
+    assert_string_equal(all.own.serial, "");
+    tls_use(world.net, TLS_SERVER, NULL);
+    all = tls_certificates(world.net, TLS_SERVER);
+    assert_string_equal(all.own.serial, "");
 }
 
 /* --- Dialled connections --- */
@@ -724,6 +764,8 @@ int main(void) {
         TLS_TEST(an_idle_connection_is_small_and_counted),
         TLS_TEST(wrong_options_are_refused),
         TLS_TEST(good_options_are_taken),
+        TLS_TEST(a_client_may_have_no_certificate_but_no_wrong_one),
+        TLS_TEST(the_context_names_its_certificates),
         TLS_TEST(a_dialled_connection_talks),
         TLS_TEST(a_dialled_server_must_be_trusted),
         TLS_TEST(a_dialled_server_must_be_the_expected_one),

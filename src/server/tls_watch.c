@@ -1,0 +1,149 @@
+#include "server/tls_watch.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "net/pool.h"
+#include "net/tls.h"
+#include "net/tls_files.h"
+#include "server/tls_configure.h"
+
+#include <string.h>
+
+enum { DAY_S = 24 * 3600, WARN_DAYS = 14 };
+
+/* --- Dates --- */
+
+static void warn_of(struct engine *engine, const char *what,
+                    const struct tls_certificate *certificate) {
+    int64_t left_s = certificate->ends_s - engine->now_ms / 1000;
+    if (!certificate->serial[0] || left_s > (int64_t)WARN_DAYS * DAY_S) return;
+    if (left_s <= 0)
+        log_warning("The TLS certificate of %s, serial number %s, has expired.", what,
+                    certificate->serial);
+    else
+        log_warning("The TLS certificate of %s, serial number %s, or one of its chain expires in "
+                    "%lld days and %lld hours.",
+                    what, certificate->serial, (long long)(left_s / DAY_S),
+                    (long long)(left_s % DAY_S / 3600));
+}
+
+/* A server may use one certificate in both roles. */
+static void warn_of_all(struct engine *engine) {
+    struct tls_certificates server = tls_certificates(engine->net, TLS_SERVER);
+    struct tls_certificates client = tls_certificates(engine->net, TLS_CLIENT);
+    engine->tls_watch->warned_ms = engine->steady_ms;
+    warn_of(engine, "this server", &server.own);
+    warn_of(engine, "an authority that is trusted", &server.trusted);
+    if (strcmp(client.own.serial, server.own.serial) != 0)
+        warn_of(engine, "this server as a client of others", &client.own);
+    if (strcmp(client.trusted.serial, server.trusted.serial) != 0)
+        warn_of(engine, "an authority that is trusted by this server as a client", &client.trusted);
+}
+
+/* --- What is in use --- */
+
+uint64_t tls_watch_files(const struct tls_options *const options[TLS_ROLES]) {
+    uint64_t files = 0;
+    for (int role = 0; role < TLS_ROLES; role++)
+        if (options[role]) files += tls_files_state(options[role]);
+    return files;
+}
+
+void tls_watch_use(struct engine *engine, struct tls_context *const contexts[TLS_ROLES],
+                   uint64_t files) {
+    struct tls_watch *watch = engine->tls_watch;
+    watch->generation++;
+    watch->files = files;
+    watch->looked_ms = engine->steady_ms;
+    watch->is_used = false;
+    for (int role = 0; role < TLS_ROLES; role++) {
+        tls_use(engine->net, (enum tls_role)role, contexts[role]);
+        if (contexts[role]) watch->is_used = true;
+    }
+    warn_of_all(engine);
+}
+
+/* --- Changed files --- */
+
+/* Read in a thread of the pool, since a disk may be slow. */
+struct look {
+    struct engine *engine; /* not for the thread */
+    uint64_t generation;
+    struct tls_options texts[TLS_ROLES];
+    const struct tls_options *options[TLS_ROLES]; /* NULL: the role is not used */
+    uint64_t known;                               /* state of the files */
+    uint64_t found;
+    struct tls_context *contexts[TLS_ROLES];
+    bool is_good;
+    char error[TLS_ERROR_MAX];
+};
+
+static void drop_contexts(struct look *look) {
+    for (int role = 0; role < TLS_ROLES; role++) tls_context_free(look->contexts[role]);
+}
+
+static void read_changed(void *arg) {
+    struct look *look = arg;
+    look->found = tls_watch_files(look->options);
+    if (look->found == look->known) return;
+    look->is_good = true;
+    for (int role = 0; role < TLS_ROLES && look->is_good; role++) {
+        if (!look->options[role]) continue;
+        look->contexts[role] = tls_context_new(look->options[role], look->error);
+        look->is_good = look->contexts[role] != NULL;
+    }
+}
+
+/* The configuration may have changed meanwhile; then what was read is for nobody. */
+static void use_changed(void *arg) {
+    struct look *look = arg;
+    struct engine *engine = look->engine;
+    struct tls_watch *watch = engine->tls_watch;
+    bool is_current = look->generation == watch->generation;
+    watch->is_looking = false;
+    if (is_current && look->is_good) {
+        tls_watch_use(engine, look->contexts, look->found);
+        log_notice("The files of TLS have changed. New connections use them.");
+    } else {
+        if (is_current && look->found != look->known) {
+            watch->files = look->found;
+            log_warning("The files of TLS have changed, but cannot be used: %s. New connections "
+                        "use what was read before.",
+                        look->error);
+        }
+        drop_contexts(look);
+    }
+    for (int role = 0; role < TLS_ROLES; role++) tls_options_free(&look->texts[role]);
+    mem_free(look);
+}
+
+static void look_for_changes(struct engine *engine) {
+    struct tls_watch *watch = engine->tls_watch;
+    watch->looked_ms = engine->steady_ms;
+    watch->is_looking = true;
+    struct look *look = mem_alloc_zeroed(sizeof(*look));
+    look->engine = engine;
+    look->generation = watch->generation;
+    look->known = watch->files;
+    for (int role = 0; role < TLS_ROLES; role++) {
+        struct tls_options options;
+        if (!tls_describe(&engine->config, (enum tls_role)role, &options)) continue;
+        look->texts[role] = tls_options_copy(&options);
+        look->options[role] = &look->texts[role];
+    }
+    net_pool_run(engine->net, read_changed, use_changed, look);
+}
+
+void tls_watch_tick(struct engine *engine) {
+    const struct tls_watch *watch = engine->tls_watch;
+    int64_t interval_s = engine->config.tls_auto_reload_interval;
+    if (!watch->is_used) return;
+    if (engine->steady_ms - watch->warned_ms >= (int64_t)DAY_S * 1000) warn_of_all(engine);
+    if (interval_s == 0 || watch->is_looking) return;
+    if (engine->steady_ms - watch->looked_ms >= interval_s * 1000) look_for_changes(engine);
+}
+
+void tls_watch_stop(struct engine *engine) {
+    engine->tls_watch->generation++;
+}
