@@ -9,6 +9,7 @@
 #include "resp/reply.h"
 #include "server/config_apply.h"
 #include "session/session.h"
+#include "table/secret.h"
 
 #include "base/alloc.h"
 #include "base/glob.h"
@@ -92,10 +93,12 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
     for (size_t i = 0; i < count; i++) {
         struct slice name = call->argv[2 + 2 * i];
         const struct config_directive *directive = find(name);
-        if (!directive)
+        if (!directive) {
+            name = secret_shown(call->command, call->argv, call->argc, 2 + 2 * i);
             return reply_error_format(
                 call->reply, "ERR Unknown option or number of arguments for CONFIG SET - '%.*s'",
                 slice_precision(name), name.ptr);
+        }
         if (directive->flags & CONFIG_NOT_LOADING && engine->restrictions & RESTRICTED_LOADING)
             return reply_error(call->reply, LOADING_REFUSAL);
         const char *why = NULL;

@@ -33,7 +33,3 @@ bool sha256_parse_hex(uint8_t digest[SHA256_SIZE], struct slice text) {
 bool sha256_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE]) {
     return CRYPTO_memcmp(a, b, SHA256_SIZE) == 0;
 }
-
-void sha256_clear(void *text, size_t len) {
-    OPENSSL_cleanse(text, len);
-}

@@ -20,7 +20,4 @@ bool sha256_parse_hex(uint8_t digest[SHA256_SIZE], struct slice text);
 /* Returns whether both are equal, in a time that does not depend on where they differ. */
 bool sha256_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE]);
 
-/* Overwrites a text that was secret, which no compiler leaves out. */
-void sha256_clear(void *text, size_t len);
-
 #endif

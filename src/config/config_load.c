@@ -5,6 +5,7 @@
  * directive counts. */
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/secret.h"
 #include "config/config.h"
 #include "config/config_table.h"
 #include "config/default_user.h"
@@ -47,7 +48,7 @@ static bool bad_line(struct loader *loader, struct slice line, const char *reaso
     else
         text = sds_append_format(text, "Reading %s\n", loader->name);
     text = sds_append_cstr(text, ">>> '");
-    text = sds_append(text, line);
+    text = secret_append_line(text, line);
     *loader->error = sds_append_format(text, "'\n%s\n", reason);
     return false;
 }

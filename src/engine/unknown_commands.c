@@ -4,6 +4,7 @@
 #include "base/sds.h"
 #include "engine/client.h"
 #include "engine/engine.h"
+#include "table/secret.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ static void append_word(struct unknown_name *name, struct slice word) {
 
 static struct unknown_name name_of(struct slice command, const struct slice *subcommand) {
     struct unknown_name name = {.len = 0};
-    append_word(&name, command);
+    append_word(&name, secret_shown_name(command));
     if (!subcommand) return name;
     name.text[name.len++] = ' ';
     append_word(&name, *subcommand);

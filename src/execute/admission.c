@@ -13,6 +13,7 @@
 #include "session/pause.h"
 #include "session/session.h"
 #include "table/command.h"
+#include "table/secret.h"
 #include "users/access.h"
 
 #include <string.h>
@@ -25,16 +26,19 @@ enum { UNKNOWN_NAME_MAX = 128, UNKNOWN_ARGUMENTS_MAX = 128 };
 
 static void answer_unknown(const struct session *session, struct reply *reply,
                            const struct slice *argv, size_t argc) {
+    bool is_secret = secret_may_follow(argv[0]);
+    struct slice name = secret_shown_name(argv[0]);
     unknown_command_note(session, argv[0], NULL);
-    sds text = sds_append_format(
-        sds_new(SLICE("ERR unknown command '")), "%.*s",
-        (int)(argv[0].len < UNKNOWN_NAME_MAX ? argv[0].len : UNKNOWN_NAME_MAX), argv[0].ptr);
+    sds text = sds_append_format(sds_new(SLICE("ERR unknown command '")), "%.*s",
+                                 (int)(name.len < UNKNOWN_NAME_MAX ? name.len : UNKNOWN_NAME_MAX),
+                                 name.ptr);
     text = sds_append_cstr(text, "', with args beginning with: ");
     size_t begin = sds_len(text);
     for (size_t i = 1; i < argc && sds_len(text) - begin < UNKNOWN_ARGUMENTS_MAX; i++) {
+        struct slice argument = is_secret ? SLICE(SECRET_SHOWN) : argv[i];
         size_t room = UNKNOWN_ARGUMENTS_MAX - (sds_len(text) - begin);
-        size_t shown = argv[i].len < room ? argv[i].len : room;
-        text = sds_append_format(text, "'%.*s' ", (int)shown, argv[i].ptr);
+        size_t shown = argument.len < room ? argument.len : room;
+        text = sds_append_format(text, "'%.*s' ", (int)shown, argument.ptr);
     }
     reply_error(reply, text);
     sds_free(text);

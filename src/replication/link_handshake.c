@@ -1,6 +1,7 @@
 /* link_handshake: what a replica says before it gets the stream, and which answers it accepts. */
 #include "base/log.h"
 #include "base/number.h"
+#include "base/secret.h"
 #include "engine/engine.h"
 #include "net/net.h"
 #include "replication/link.h"
@@ -104,7 +105,10 @@ static void take_setting(struct link *link, struct slice line) {
     bool is_auth = link->auth_awaited;
     link->auth_awaited = false;
     if (is_auth && is_error(line)) {
-        link_fail(link, "Unable to AUTH to MASTER: %.*s", slice_precision(line), line.ptr);
+        sds text = secret_append_without(sds_new(SLICE("")), line,
+                                         sds_slice(link->engine->config.masterauth));
+        link_fail(link, "Unable to AUTH to MASTER: %s", text);
+        sds_free(text);
         return;
     }
     if (is_error(line))

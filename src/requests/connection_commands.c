@@ -9,6 +9,7 @@
 #include "session/monitor.h"
 #include "session/publish.h"
 #include "session/session.h"
+#include "table/secret.h"
 #include "users/users.h"
 
 /* As a message, for a client that listens to channels in RESP2. */
@@ -147,8 +148,9 @@ static bool parse_hello(struct call *call, struct hello *hello) {
             if (session_check_name(call, hello->name, "Client names")) continue;
             return false;
         } else {
+            struct slice option = secret_shown(call->command, call->argv, call->argc, i);
             reply_error_format(call->reply, "ERR Syntax error in HELLO option '%.*s'",
-                               slice_precision(call->argv[i]), call->argv[i].ptr);
+                               slice_precision(option), option.ptr);
             return false;
         }
     }

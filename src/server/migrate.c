@@ -30,6 +30,7 @@
 #include "base/keyed_hash.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/secret.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
@@ -197,6 +198,12 @@ static bool parse_options(struct migration *migration, struct call *call, size_t
         }
     }
     return true;
+}
+
+/* Returns the password; empty when there is none. */
+static struct slice password_of(const struct migration *migration, const struct call *call) {
+    if (migration->credential_count == 0) return SLICE("");
+    return call->argv[migration->credentials + migration->credential_count - 1];
 }
 
 /* Returns a number for user and password; 0 without any. */
@@ -371,7 +378,9 @@ static bool take_reply(struct migration *migration, struct call *call, struct sl
         return false;
     }
     if (is_refused && !migration->error)
-        migration->error = sds_new(slice_make(line.ptr + 1, line.len - 1));
+        migration->error =
+            secret_append_without(sds_new(SLICE("")), slice_make(line.ptr + 1, line.len - 1),
+                                  password_of(migration, call));
     if (is_greeting) {
         migration->greetings--;
         migration->is_entered &= is_accepted;

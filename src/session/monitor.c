@@ -42,7 +42,7 @@ static void build_line(const struct call *call) {
     line = sds_append(line, SLICE("]"));
     for (size_t i = 0; i < call->argc; i++) {
         line = sds_append(line, SLICE(" "));
-        line = secret_is_argument(call->command, call->argv, i)
+        line = secret_is_argument(call->command, call->argv, call->argc, i)
                    ? sds_append(line, SLICE("\"" SECRET_SHOWN "\""))
                    : sds_append_quoted(line, call->argv[i]);
     }

@@ -21,9 +21,7 @@ static struct slowlog_entry *make_entry(const struct slowlog_call *call) {
         .argc = kept,
     };
     for (size_t i = 0; i < kept; i++)
-        entry->argv[i] = secret_is_argument(call->command, call->argv, i)
-                             ? sds_new(SLICE(SECRET_SHOWN))
-                             : cut_argument(call->argv[i]);
+        entry->argv[i] = cut_argument(secret_shown(call->command, call->argv, call->argc, i));
     if (kept == call->argc) return entry;
     sds_free(entry->argv[kept - 1]);
     entry->argv[kept - 1] =

@@ -150,7 +150,9 @@ enum command_secrets {
     SECRETS_OF_HELLO,
     SECRETS_OF_CONFIG_SET,
     SECRETS_OF_MIGRATE,
-    SECRETS_OF_ACL
+    SECRETS_OF_ACL,
+    SECRETS_OF_ACL_DRYRUN,
+    SECRETS_OF_COMMAND_GETKEYS
 };
 
 struct command {

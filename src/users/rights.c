@@ -148,11 +148,11 @@ static const char *apply(struct rights *rights, bool all_channels, struct slice 
     return NULL;
 }
 
-/* Returns the rule without passwords, and cut. */
+/* Returns the rule without passwords, and cut. What should be a hash may be a password, too. */
 static sds shown(struct slice rule) {
     for (size_t i = 0; i < rule.len && i < SHOWN_MAX; i++) {
         bool begins = i == 0 || rule.ptr[i - 1] == '(' || rule_is_blank(rule.ptr[i - 1]);
-        if (!begins || (rule.ptr[i] != '>' && rule.ptr[i] != '<')) continue;
+        if (!begins || !memchr("><#!", rule.ptr[i], 4)) continue;
         return sds_append_cstr(sds_new(slice_make(rule.ptr, i + 1)), SECRET_SHOWN);
     }
     if (rule.len <= SHOWN_MAX) return sds_new(rule);
@@ -189,7 +189,7 @@ static bool apply_next(struct rights *rights, bool all_channels, const struct sl
     while (*at < end) rule = sds_append(sds_append(rule, SLICE(" ")), argv[++*at]);
     const char *why = apply(rights, all_channels, sds_slice(rule));
     if (why) *error = (struct rule_error){shown(sds_slice(rule)), why, false};
-    sha256_clear(rule, sds_len(rule)); /* it may be a password */
+    secret_clear(rule, sds_len(rule)); /* it may be a password */
     sds_free(rule);
     return !why;
 }

@@ -1,6 +1,7 @@
 #include "users/users.h"
 
 #include "base/alloc.h"
+#include "base/secret.h"
 #include "ds/hashtable.h"
 #include "users/users_internal.h"
 
@@ -138,7 +139,7 @@ void users_set_default_password(struct users *users, struct slice password) {
         set_default_user(users, with, 2);
     else
         set_default_user(users, without, 1);
-    sha256_clear(rule, sds_len(rule));
+    secret_clear(rule, sds_len(rule));
     sds_free(rule);
 }
 

@@ -68,7 +68,7 @@ foreach {rules error} {
     nosuch "ERR Error in ACL SETUSER modifier 'nosuch': Syntax error"
     {+config|get|x} "ERR Error in ACL SETUSER modifier '+config|get|x': Allowing first-arg of a subcommand is\
  not supported"
-    {!148} "ERR Error in ACL SETUSER modifier '!148': The password hash must be exactly 64 characters and\
+    {!148} "ERR Error in ACL SETUSER modifier '!(redacted)': The password hash must be exactly 64 characters and\
  contain only lowercase hexadecimal characters"
     {(+get} "ERR Unmatched parenthesis in acl selector starting at '(+get'."
     {% } "ERR Error in ACL SETUSER modifier '% ': Syntax error"

@@ -143,7 +143,7 @@ check "lines of files are no directives for CONFIG GET and CONFIG SET" {
 }
 check_in 2 "what protects and cannot be had stops the start and says what to do" {
     foreach line {
-        {user default off} {user default on nopass ~x* &* +@all} {user guest on >x ~* +@all} {aclfile users.acl}
+        {user default off} {user default on nopass ~x* &* +@all} {user guest on nopass ~* +@all} {aclfile users.acl}
         {socket-mark-id 7} {rdb-save-in-slices no}
     } {
         set path [$current_server folder]/protecting.conf

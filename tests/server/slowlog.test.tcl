@@ -133,8 +133,7 @@ check "passwords are not kept" {
         {{HELLO 3 AUTH (redacted) (redacted) SETNAME z}}
     logged {error_of {r CONFIG SET maxmemory 0 RequirePass secret nosuch secret masterauth secret \
         primaryauth secret primaryuser secret}}
-} {{CONFIG SET maxmemory 0 RequirePass (redacted) nosuch secret masterauth (redacted)\
- primaryauth (redacted) primaryuser (redacted)}}
+} [list "CONFIG SET maxmemory 0 RequirePass[string repeat { (redacted)} 9]"]
 check "the commands of a transaction are noted, EXEC is not" {
     logged {
         r MULTI

@@ -124,9 +124,9 @@ static void the_row_decides_which_arguments_are_secret(void **state) {
     const struct command *config = command_find(SLICE("config"));
     const struct slice argv[] = {SLICE("config"), SLICE("x"), SLICE("requirepass"), SLICE("word")};
     const struct command *set = command_find_subcommand(config, SLICE("set"));
-    assert_true(secret_is_argument(set, argv, 3));
-    assert_false(secret_is_argument(set, argv, 2));
-    assert_false(secret_is_argument(command_find_subcommand(config, SLICE("get")), argv, 3));
+    assert_true(secret_is_argument(set, argv, 4, 3));
+    assert_false(secret_is_argument(set, argv, 4, 2));
+    assert_false(secret_is_argument(command_find_subcommand(config, SLICE("get")), argv, 4, 3));
 }
 
 int main(void) {

@@ -239,11 +239,10 @@ static void passwords_are_kept_as_hashes(void **state) {
            {"nopass >a", "off #" HASH_OF_A " resetchannels -@all"},
            {">a nopass", "off nopass resetchannels -@all"},
            {">a resetpass", "off resetchannels -@all"},
-           {"nopass resetpass", "off resetchannels -@all"}, {"!00", WRONG_HASH("!00")},
-           {"#", WRONG_HASH("#")}, {"#0123", WRONG_HASH("#0123")},
-           {"#A" SIXTEEN_A SIXTEEN_A SIXTEEN_A "aaaaaaaaaaaaaaa",
-            WRONG_HASH("#A" SIXTEEN_A SIXTEEN_A SIXTEEN_A "aaaaaaaaaaaaaaa")},
-           {"!" AS, NO_PASSWORD("!" AS)});
+           {"nopass resetpass", "off resetchannels -@all"}, {"!00", WRONG_HASH("!(redacted)")},
+           {"#", WRONG_HASH("#(redacted)")}, {"#0123", WRONG_HASH("#(redacted)")},
+           {"#A" SIXTEEN_A SIXTEEN_A SIXTEEN_A "aaaaaaaaaaaaaaa", WRONG_HASH("#(redacted)")},
+           {"!" AS, NO_PASSWORD("!(redacted)")});
 }
 
 /* Errors go to logs. */

@@ -1,0 +1,39 @@
+/* secret: passwords, which nobody may see: what is shown in their place, how they are found in
+ * configuration lines and foreign texts, and how memory is cleared of them. Which arguments of
+ * commands are secret: table/secret.h. */
+#ifndef PACKLIST_BASE_SECRET_H
+#define PACKLIST_BASE_SECRET_H
+
+#include "base/sds.h"
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The text shown instead. */
+#define SECRET_SHOWN "(redacted)"
+
+/* Overwrites a text, which no compiler leaves out. NULL with a length of 0 is allowed. O(len). */
+void secret_clear(void *text, size_t len);
+
+/* As sds_free, with the whole capacity cleared before. NULL is allowed. O(capacity). */
+void secret_free(sds text);
+
+/* Returns whether the word is the name, in any case, or differs from it by one slip: a letter is
+ * missing, wrong or too much, or two have changed places. */
+bool secret_is_near(struct slice word, const char *name);
+
+/* Returns whether a value that follows the word may be secret: the word is the name of a directive
+ * with a password, or with the user who has it, or looks like one that was not spelled well. Also
+ * for directives that this server lacks, because the secret is sent before that is found. */
+bool secret_is_directive(struct slice word);
+
+/* Appends a configuration line. Whatever follows a word for which secret_is_directive holds, and
+ * what follows from the first password of a user on, is shown as SECRET_SHOWN. O(line.len). */
+sds secret_append_line(sds out, struct slice line);
+
+/* Appends a text that somebody else has written, with SECRET_SHOWN wherever it holds the secret,
+ * which may be empty. O(text.len * secret.len). */
+sds secret_append_without(sds out, struct slice text, struct slice secret);
+
+#endif

@@ -1,0 +1,251 @@
+# Passwords: sent in every way, right and wrong, they are shown nowhere: not in MONITOR, SLOWLOG, CLIENT LIST, INFO,
+# LATENCY, ACL LOG, the log, the report of a crash, the title of the process, or an error.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source [file join $library fake_target.tcl]
+source [file join $library primary.tcl]
+
+server_start {loglevel debug slowlog-log-slower-than 0 slowlog-max-len 1000 latency-monitor-threshold 1}
+
+# Every secret begins so; what is sent in the place of @ is such a one.
+set secret_head zq7KxW
+set sent_secrets 0
+
+proc new_secret {} {
+    return $::secret_head-[incr ::sent_secrets]-tail
+}
+
+# Throws when a secret, or the head of one, stands in the text, in any case.
+proc assert_no_secret {where text} {
+    if {[regexp -nocase ".{0,80}$::secret_head\\S*" $text found]} {
+        error "$where shows a secret: [printable $found]"
+    }
+}
+
+# What the server shows to operators.
+proc all_shown {} {
+    set shown {}
+    foreach request {{SLOWLOG GET -1} {CLIENT LIST} {INFO everything} {LATENCY LATEST} {LATENCY HISTOGRAM}
+    {LATENCY DOCTOR}
+        {ACL LOG} {ACL LIST} {COMMAND LIST} {MEMORY DOCTOR} {SCRIPT HELP}} {
+        append shown "\n$request:\n" [catch {$::current_server control {*}$request} reply] $reply
+    }
+    append shown "\nlog:\n" [$::current_server log]
+    foreach file {cmdline comm} {
+        append shown "\n$file:\n" [read_file /proc/[$::current_server pid]/$file]
+    }
+    return $shown
+}
+
+# Sends each request, with new secrets, over a connection of its own while another one monitors; neither replies nor
+# what the server shows has one. A request that begins with the word "each" is several, over one connection.
+proc assert_hidden {requests} {
+    $::current_server control SLOWLOG RESET
+    set monitor [client_open 2]
+    $monitor call MONITOR
+    foreach request $requests {
+        set request [string map [list @ [new_secret]] $request]
+        set connection [client_open]
+        foreach command [expr {[lindex $request 0] eq "each" ? [lrange $request 1 end] : [list $request]}] {
+            catch {$connection call {*}$command} reply
+            assert_no_secret "the reply to '$request'" $reply
+        }
+        $connection close
+    }
+    $monitor send QUIT
+    assert_no_secret MONITOR [$monitor read_all]
+    assert_no_secret "what operators see" [all_shown]
+}
+
+check "AUTH hides passwords in all its forms" {
+    assert_hidden {
+        {AUTH @} {auth @} {Auth bob @} {AUTH default @} {AUTH bob @ x} {AUTH bob x @} {AUTH a b c @}
+        {AUHT @} {AUT bob @} {AUTHH @} {AUTJ @} {AUTH: @} {"auth @"} {"auth @" x} {AUTHENTICATE-PASSWORD @}
+    }
+}
+check_in 2 "AUTH hides passwords in inline commands" {
+    foreach line {"AUTH @" "auth bob @" "AUTH bob \"@" "AUTH 'bob' \"@\" x" "AUTHX @"} {
+        set connection [client_open]
+        $connection write "[string map [list @ [new_secret]] $line]\r\nQUIT\r\n"
+        assert_no_secret "the reply to $line" [$connection read_all]
+    }
+    assert_no_secret "what operators see" [all_shown]
+}
+check_in 2 "HELLO hides passwords in all its forms" {
+    assert_hidden {
+        {HELLO 3 AUTH bob @} {hello 2 auth bob @ setname me} {HELLO 3 SETNAME me AUTH bob @} {HELLO 9 AUTH bob @}
+        {HELLO 3 AUTH @} {HELLO AUTH bob @} {HELLO AUTH @} {HELLO 3 AUTH bob my @} {HELLO 3 AUTH bob @ NOSUCH @}
+        {HELLO 3 AUT bob @} {HELLO 3 SETNAME AUTH bob @} {HELLO 3 SETNAME AUTH @} {HELO 3 AUTH bob @}
+        {HELLO x AUTH bob @} {HELLO 3 AUTH bob @ SETNAME "a b"}
+    }
+}
+check "CONFIG SET hides passwords in all its forms" {
+    assert_hidden {
+        {CONFIG SET masterauth @} {config set MasterAuth @ masteruser @} {CONFIG SET primaryauth @ primaryuser @}
+        {CONFIG SET maxmemory 0 masterauth @ maxmemory-samples 5} {CONFIG SET tls-key-file-pass @}
+        {CONFIG SET tls-client-key-file-pass @} {CONFIG SET masterauth my @} {CONFIG SET masterauth my @ x}
+        {CONFIG SET masterauth my @ x y} {CONFIG SET masterauth @ nosuch 1} {CONFIG SET nosuch 1 masterauth @}
+        {CONFIG SET masterauth @ port x} {CONFIG SET masterauth @ masterauth @} {CONFIG SET masterauth @ maxmemory x}
+        {CONFIG SET requirepas @} {CONFIG SET require-pass @} {CONFIG SET masteraut @} {CONFIG SET masterauthh @}
+        {CONFIG SET masterauth} {CONFIG SETT masterauth @} {CONFIG masterauth @} {CONFG SET masterauth @}
+        {"CONFIG SET requirepass @"} {"config set" requirepass @}
+    }
+}
+check "requirepass is hidden when it is set, and when it is not" {
+    assert_hidden {
+        {CONFIG SET requirepass @ maxmemory x} {each {CONFIG SET requirepass @} {AUTH @} {CONFIG SET requirepass my @}
+            {CONFIG SET requirepass ""}}
+        {each {config set RequirePass @ maxmemory 0} {AUTH default @} {HELLO 2 AUTH default @}
+        {CONFIG SET requirepass ""}}
+        {each MULTI {CONFIG SET requirepass @} {CONFIG SET requirepass ""} EXEC}
+    }
+}
+check "ACL hides passwords and users in all its forms" {
+    set sha [string repeat ab 31]
+    assert_hidden [concat {
+        {ACL SETUSER bob on >@} {ACL SETUSER bob on "&x ~y >@" "(~x #@"} {acl setuser bob <@} {ACL SETUSER bob
+        "#@"} {ACL SETUSER bob !@} {ACL SETUSER bob (>@}
+        {ACL SETUSER bob "(+get >@)"} {ACL SETUSER bob >@ nosuch} {ACL SETUSER bob nosuch >@} {ACL SETUSER "bob >@"}
+        {ACL SETUSR bob >@} {ACLL SETUSER bob >@} {AC SETUSER bob >@} {ACL GETUSER @} {ACL DELUSER bob @}
+        {ACL DRYRUN default AUTH @} {ACL DRYRUN default HELLO 3 AUTH bob @} {ACL DRYRUN default CONFIG SET masterauth @}
+        {ACL DRYRUN default MIGRATE h 1 k 0 1 AUTH @} {ACL DRYRUN default ACL SETUSER bob >@}
+        {ACL DRYRUN default AUHT @}
+        {ACL DRYRUN nosuch AUTH @} {ACL DRYRUN default CONFIG masterauth @}
+        {COMMAND GETKEYS AUTH @} {COMMAND GETKEYS MIGRATE h 1 k 0 1 AUTH @} {COMMAND GETKEYS HELLO 3 AUTH bob @}
+        {COMMAND GETKEYSANDFLAGS CONFIG SET masterauth @} {COMMAND GETKEYSANDFLAGS MIGRATE h 1 k 0 1 AUTH2 u @ KEYS a}
+        {COMMAND GETKEYS ATUH @} {COMMAND GETKEYS ACL}
+    } [list "ACL SETUSER bob #${sha}@"]]
+    r ACL DELUSER bob
+}
+check "MIGRATE hides passwords in all its forms" {
+    r SET k x
+    assert_hidden {
+        {MIGRATE 127.0.0.1 1 nosuch 0 1 AUTH @} {migrate 127.0.0.1 1 k 0 1 copy auth @ replace}
+        {MIGRATE 127.0.0.1 1 k 0 1 AUTH2 bob @} {MIGRATE 127.0.0.1 1 "" 0 1 AUTH2 bob @ KEYS a k}
+        {MIGRATE 127.0.0.1 1 k 0 1 AUTH my @} {MIGRATE 127.0.0.1 1 k 0 1 AUTH2 @}
+        {MIGRATE 127.0.0.1 1 k 0 1 AUTH2 bob my @}
+        {MIGRATE 127.0.0.1 1 k AUTH @ 0} {MIGRATE AUTH @} {MIGRATE 127.0.0.1 x k 0 1 AUTH @}
+        {MIGRATE 127.0.0.1 1 k 0 x AUTH @}
+        {MIGRATE 127.0.0.1 1 k 0 1 AUHT @} {MIGRATE 127.0.0.1 1 k 0 1 COPY PASS @} {MIGRAT 127.0.0.1 1 k 0 1 AUTH @}
+        {MIGRATE 127.0.0.1 1 k 0 1 KEYS AUTH a}
+    }
+}
+check "transactions and scripts hide passwords" {
+    assert_hidden {
+        {each MULTI {AUTH @} {AUTH bob @ x} {AUHT @} EXEC} {each MULTI {AUTH bob @} EXEC}
+        {each MULTI {CONFIG SET masterauth @} {CONFIG SET masterauth my @} {ACL SETUSER bob >@}
+        {MIGRATE h 1 k 0 1 AUTH @} EXEC}
+        {each MULTI {CONFIG SET masterauth @ nosuch 1} EXEC} {each MULTI {AUTH @} DISCARD}
+    }
+    foreach call {"'auth', S" "'hello', 3, 'auth', 'bob', S" "'config', 'set', 'requirepass', S"
+    "'acl', 'setuser', 'b', '>' .. S"
+        "'migrate', '127.0.0.1', 1, 'k', 0, 1, 'auth', S" "'auht', S" "'auth ' .. S" "'auth', 'a', 'b', S"} {
+        foreach how {call pcall} {
+            set script "local S = 'zq7K' .. 'xW-made' return redis.$how\($call)"
+            catch {r EVAL $script 0} reply
+            assert_no_secret "the reply to $script" $reply
+        }
+    }
+    assert_no_secret "what operators see" [all_shown]
+}
+check_in 2 "a command that was renamed away hides what was its password" {
+    with_server {loglevel debug rename-command {AUTH login}} {
+        assert_hidden {{AUTH @} {login @} {login bob @} {"AUTH @"} {login a b @}}
+    }
+    with_server {loglevel debug rename-command {CONFIG ""} slowlog-log-slower-than 0} {
+        assert_hidden {{CONFIG SET requirepass @} {config set masterauth @}}
+    }
+}
+
+# --- What other servers say
+
+check_in 2 "a target of MIGRATE that quotes the password is not quoted" {
+    with_fake {set _ "-ERR unknown command 'AUTH', with args beginning with: '[lindex $request end]'\r\n"} {
+        r SET k x
+        set secret [new_secret]
+        set error [error_of {migrate_to_fake k 0 10000 AUTH $secret}]
+        assert_no_secret "the error" $error
+        assert_match "*beginning with: '(redacted)'" $error
+        set script "return redis.call('migrate', '127.0.0.1', '[$fake port]', 'k', '0', '10000', 'auth', KEYS\[1])"
+        assert_no_secret "the error" [error_of {r EVAL $script 1 $secret}]
+    }
+    # Arguments of a script are whatever their author wants: they are shown.
+    r SLOWLOG RESET
+    assert_no_secret "what operators see" [all_shown]
+}
+check_in 2 "a primary that quotes masterauth is not quoted" {
+    set secret [new_secret]
+    with_replica [list masterauth $secret masteruser bob loglevel debug] {
+        set link [$primary accept]
+        $link request
+        $link write "+PONG\r\n"
+        assert_equal [$link request] "AUTH bob $secret"
+        $link write "-ERR unknown command 'AUTH', with args beginning with: 'bob' '$secret' $secret\r\n"
+        wait_until {[string match "*Unable to AUTH to MASTER*'bob' '(redacted)' (redacted)*" [$current_server log]]}
+        assert_no_secret "what operators see" [all_shown]
+    }
+}
+
+# --- The start
+
+check_in 2 "a configuration that is refused does not show its passwords" {
+    set path [$current_server folder]/refused.conf
+    foreach line {"requirepass a @" "requirepas @" "require-pass @" "RequirePass my own @" {"requirepass" @ @}
+    {requirepass "@}
+        {"requirepass @} "masterauth a @" "masterauht @" "primaryauth a @" "tls-key-file-pass a @"
+        "tls-client-key-file-passw @ @"
+        "port 1 requirepass @" "port x masterauth @" "user bob on >@ nosuch" "user bob >@ (" "password @"
+        "tls-key-file-psas @"} {
+        write_file $path "[string map [list @ [new_secret]] $line]\n"
+        lassign [server_run $path] status output
+        assert_equal $status 1
+        assert_no_secret "the error of the line '$line'" $output
+    }
+    foreach options {{--requirepas @} {--requirepass a @} {--masterauth a @ b} {--port x --requirepass @}
+    {"--requirepas @"}} {
+        lassign [server_run [string map [list @ [new_secret]] $options]] status output
+        assert_equal $status 1
+        assert_no_secret "the error of the options '$options'" $output
+    }
+}
+check_in 2 "an error of a line shows what is no secret" {
+    set path [$current_server folder]/refused.conf
+    write_file $path "port 1 2\n"
+    assert_match "*>>> 'port 1 2'\n*" [lindex [server_run $path] 1]
+    write_file $path "user bob on >x nosuch\n"
+    assert_match "*user*bob*" [lindex [server_run $path] 1]
+}
+check_in 2 "the title of the process does not show the password of the command line" {
+    set port [free_port]
+    set pid [exec setpriv --pdeathsig KILL -- $server_binary --requirepass [new_secret] --bind 127.0.0.1 --port $port \
+        --dir [$current_server folder] --save "" >/dev/null &]
+    try {
+        wait_until {[string match "*127.0.0.1:$port*" [read_file /proc/$pid/cmdline]]}
+        assert_no_secret "the title" [read_file /proc/$pid/cmdline]
+    } finally {
+        exec kill $pid
+        wait_until {![file exists /proc/$pid] || [regexp {\) [ZX] } [read_file /proc/$pid/stat]]}
+    }
+}
+
+# --- A crash
+
+check_in 2 "the report of a crash shows no password" {
+    set crashing [server new {loglevel debug}]
+    try {
+        set client [client new 127.0.0.1 [$crashing port]]
+        foreach request {{CONFIG SET masterauth @} {ACL SETUSER bob on >@ +@all} {AUTH bob @} {HELLO 2 AUTH bob @}
+        {AUHT @}
+            {MIGRATE 127.0.0.1 1 k 0 1 AUTH @} {CONFIG SET requirepass @}} {
+            catch {$client call {*}[string map [list @ [new_secret]] $request]}
+        }
+        $client send DEBUG SEGFAULT
+        $crashing wait_exit
+        assert_match {*BUG REPORT*} [string map {AddressSanitizer {BUG REPORT}} [$crashing log]]
+        assert_no_secret "the report" [$crashing log]
+    } finally {
+        catch {$client close}
+        $crashing destroy
+    }
+}
+
+finish
