@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "config/config_table.h"
 #include "config/default_user.h"
 #include "config/notify.h"
@@ -145,13 +145,8 @@ static bool parse_events(int64_t *place, struct slice text, sds *error) {
 }
 
 /* Texts may be passwords, and each CONFIG SET copies and frees all: none stays behind. */
-static void free_string(sds text) {
-    if (text) sha256_clear(text, sds_len(text));
-    sds_free(text);
-}
-
 static void set_string(sds *place, struct slice text) {
-    free_string(*place);
+    secret_free(*place);
     *place = sds_new(text);
 }
 
@@ -526,7 +521,7 @@ void config_copy(struct config *copy, const struct config *config) {
 
 void config_free(struct config *config) {
     for (size_t i = 0; i < config_table_count; i++)
-        if (owns_string(&config_table[i])) free_string(*string_at(config, &config_table[i]));
+        if (owns_string(&config_table[i])) secret_free(*string_at(config, &config_table[i]));
     free_addresses(config);
 }
 
@@ -568,8 +563,8 @@ bool config_same_value(const struct config *a, const struct config *b,
     sds left = config_append_value(a, directive, sds_new(SLICE("")));
     sds right = config_append_value(b, directive, sds_new(SLICE("")));
     bool same = slice_equal(sds_slice(left), sds_slice(right));
-    free_string(left);
-    free_string(right);
+    secret_free(left);
+    secret_free(right);
     return same;
 }
 

@@ -1,7 +1,7 @@
 #include "net/tls_files.h"
 
 #include "base/alloc.h"
-#include "base/sha256.h"
+#include "base/secret.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -82,7 +82,7 @@ void tls_options_free(struct tls_options *options) {
                            options->protocols, options->ciphers,  options->ciphersuites,
                            options->groups};
     if (options->key_password)
-        sha256_clear((char *)options->key_password, strlen(options->key_password));
+        secret_clear((char *)options->key_password, strlen(options->key_password));
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) mem_free((void *)texts[i]);
     *options = (struct tls_options){0};
 }
