@@ -146,16 +146,25 @@ void acl_save_command(struct call *call) {
 
 /* --- Trying --- */
 
-static void reply_denial(struct call *call, const struct user *user, const struct denial *denial) {
+/* What is denied, between the words before and behind it. A database is told as its argument; for
+ * the client's own, that is the command's name, as in Valkey. */
+static const struct {
+    const char *before;
+    const char *behind;
+} denials[] = {
+    [DENIED_COMMAND] = {"run the '", "' command"},
+    [DENIED_KEY] = {"access the '", "' key"},
+    [DENIED_CHANNEL] = {"access the '", "' channel"},
+    [DENIED_DATABASE] = {"access database ", ""},
+};
+
+static void reply_denial(struct call *call, const struct user *user, const struct denial *denial,
+                         const struct slice *argv) {
+    struct slice object = denial->what == DENIED_DATABASE ? argv[denial->index] : denial->object;
     sds text = sds_append(sds_new(SLICE("User ")), sds_slice(user->name));
-    text = sds_append_cstr(text, denial->what == DENIED_COMMAND
-                                     ? " has no permissions to run the '"
-                                     : " has no permissions to access the '");
-    text = sds_append(text, denial->object);
-    text = sds_append_cstr(text, denial->what == DENIED_COMMAND   ? "' command"
-                                 : denial->what == DENIED_KEY     ? "' key"
-                                 : denial->what == DENIED_CHANNEL ? "' channel"
-                                                                  : "' database");
+    text = sds_append_cstr(text, " has no permissions to ");
+    text = sds_append(sds_append_cstr(text, denials[denial->what].before), object);
+    text = sds_append_cstr(text, denials[denial->what].behind);
     reply_bulk(call->reply, sds_slice(text));
     sds_free(text);
 }
@@ -182,7 +191,7 @@ void acl_dryrun_command(struct call *call) {
     else if (user_may_run(user, &access, &denial))
         reply_ok(call->reply);
     else
-        reply_denial(call, user, &denial);
+        reply_denial(call, user, &denial, argv);
 }
 
 void acl_genpass_command(struct call *call) {

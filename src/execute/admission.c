@@ -191,7 +191,7 @@ static const char *lost_right(enum denied what) {
     case DENIED_COMMAND: return "no permission to execute the command or subcommand";
     case DENIED_KEY: return "no permission to touch the specified keys";
     case DENIED_CHANNEL: return "no permission to access one of the channels used as arguments";
-    case DENIED_DATABASE: return "no permission to access the database";
+    case DENIED_DATABASE:
     case DENIED_NOTHING: break;
     }
     return "no permission";

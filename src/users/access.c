@@ -24,7 +24,7 @@ static size_t denied_name(const struct selector *selector, const struct access *
 }
 
 /* Sets *index to the database that is denied. The named ones come first: they are told rather than
- * the client's. A number that is none, or no database, is the command's to refuse. */
+ * the client's. A number that is none, or negative, is the command's to refuse. */
 static bool denies_database(const struct selector *selector, const struct access *access,
                             size_t *index) {
     const struct command *command = access->command;
@@ -71,8 +71,8 @@ static bool ask_selectors(const struct user *user, const struct access *access,
         denial->what = what;
         denial->index = index;
     }
-    denial->object = denial->what == DENIED_COMMAND ? slice_of_cstr(access->command->name)
-                                                    : access->argv[denial->index];
+    denial->object =
+        denial->index ? access->argv[denial->index] : slice_of_cstr(access->command->name);
     return false;
 }
 

@@ -20,8 +20,9 @@ enum denied { DENIED_NOTHING, DENIED_DATABASE, DENIED_COMMAND, DENIED_KEY, DENIE
 
 struct denial {
     enum denied what;
-    size_t index;        /* in argv, of the key, channel or database; 0: of the client's database */
-    struct slice object; /* the command's full name, or argv[index] */
+    size_t index; /* in argv, of the key, channel or database; 0: the command, in any database or in
+                     the client's */
+    struct slice object; /* argv[index]; the command's full name if index is 0 */
 };
 
 /* user_may for users who are restricted. */
