@@ -48,8 +48,8 @@ struct transaction *transaction_begin(struct session *session);
 /* Begins MULTI: the session's next commands are queued. */
 void transaction_open(struct session *session);
 
-/* Returns whether the commands may run because they were queued: the user has all rights that it had
- * then, and the database is the same. Not if a command of EXEC has changed either. O(1). */
+/* Returns whether the commands may run because they were queued: the user has all rights that it
+ * had then, and the database is the same. Not if a command of EXEC has changed either. O(1). */
 bool transaction_keeps_rights(const struct session *session);
 
 /* Queues a command of a session in MULTI and replies QUEUED. `flags`: those with which EXEC is

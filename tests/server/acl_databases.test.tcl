@@ -64,11 +64,12 @@ check "scripts may select what their caller may" {
     set c [as a ~* +@all db=0,2]
     r SET k v
     list [refusal $c EVAL {return redis.pcall('SELECT', '1')} 0] \
-        [$c call EVAL {redis.call('SELECT', '2') redis.call('SET', 'k', 'two') redis.call('SELECT', '0') return redis.call('GET', 'k')} 0] \
+        [$c call EVAL {redis.call('SELECT', '2') redis.call('SET', 'k', 'two') redis.call('SELECT', '0')
+            return redis.call('GET', 'k')} 0] \
         [$c call EVAL {return {redis.acl_check_cmd('SELECT', '1'), redis.acl_check_cmd('SELECT', '2')}} 0] \
         [refusal $c EVAL {return redis.pcall('COPY', 'k', 'l', 'DB', '1')} 0]
-} {{ERR ACL failure in script: No permissions to access database} v {(nil) 1} {ERR ACL failure in script: No permissions to\
- access database}}
+} {{ERR ACL failure in script: No permissions to access database} v {(nil) 1} {ERR ACL failure in script: No\
+ permissions to access database}}
 check "a client that waits and loses its database leaves the element" {
     set c [as a ~* +@all]
     $c send BLPOP k 0
@@ -93,14 +94,16 @@ check "ACL LOG tells the database, or the command that was to use the client's o
 } {{1 database object|encoding} {1 database get} {1 database flushall} {4 database 1}}
 check "ACL DRYRUN tells it, too" {
     r ACL SETUSER a reset ~a* +@all db=0
-    set told [lmap command {{SELECT 1} {SELECT 0} {MOVE b 1} {COPY a b DB 1} {COPY a b DB 0} {SWAPDB 1 0} FLUSHALL FLUSHDB} {
+    set commands {{SELECT 1} {SELECT 0} {MOVE b 1} {COPY a b DB 1} {COPY a b DB 0} {SWAPDB 1 0} FLUSHALL FLUSHDB}
+    set told [lmap command $commands {
         r ACL DRYRUN a {*}$command
     }]
     r ACL SETUSER a db=1
     lappend told [r ACL DRYRUN a GET a]
 } {{User a has no permissions to access database 1} OK {User a has no permissions to access database 1} {User a has\
- no permissions to access database 1} {User a has no permissions to access the 'b' key} {User a has no permissions to access\
- database 1} {User a has no permissions to access database FLUSHALL} OK {User a has no permissions to access database GET}}
+ no permissions to access database 1} {User a has no permissions to access the 'b' key} {User a has no permissions\
+ to access database 1} {User a has no permissions to access database FLUSHALL} OK {User a has no permissions to access\
+ database GET}}
 check "INFO counts these refusals" {
     set before [info_field acl_access_denied_db]
     refusal [as a ~* +@all db=0] SELECT 1
