@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
+#include "server/user_files.h"
 #include "session/denials.h"
 #include "session/session.h"
 #include "table/command.h"
@@ -106,12 +107,13 @@ static void reply_reason(struct call *call, sds text) {
 void acl_setuser_command(struct call *call) {
     struct users *users = call->engine->users;
     struct rule_error error;
+    uint64_t before = users->generation;
     if (!users_set(users, call->argv[2], call->argv + 3, call->argc - 3, &error)) {
         reply_reason(call, rule_error_text(&error));
         sds_free(error.rule);
         return;
     }
-    sessions_follow_users(call->engine, users_find(users, call->argv[2]));
+    sessions_follow_users(call->engine, before);
     reply_ok(call->reply);
 }
 
@@ -124,24 +126,40 @@ void acl_deluser_command(struct call *call) {
     }
     for (size_t i = 2; i < call->argc; i++)
         deleted += users_delete(call->engine->users, call->argv[i]);
-    if (deleted > 0) sessions_follow_users(call->engine, NULL);
+    if (deleted > 0) sessions_follow_users(call->engine, call->engine->users->generation);
     reply_integer(call->reply, deleted);
 }
 
-static void refuse_without_file(struct call *call) {
+/* Returns whether there is an ACL file, or replies that there is none. */
+static bool has_file(struct call *call) {
+    if (call->engine->config_source.acl_path) return true;
     reply_error(call->reply,
                 "ERR This Redis instance is not configured to use an ACL file. You may want to "
                 "specify users via the ACL SETUSER command and then issue a CONFIG REWRITE "
                 "(assuming you have a Redis configuration file set) in order to store users in the "
                 "Redis configuration.");
+    return false;
 }
 
 void acl_load_command(struct call *call) {
-    refuse_without_file(call);
+    sds error = NULL;
+    uint64_t before = call->engine->users->generation;
+    if (!has_file(call)) return;
+    if (!user_files_load(call->engine, &error)) {
+        reply_reason(call, error);
+        return;
+    }
+    sessions_follow_users(call->engine, before);
+    reply_ok(call->reply);
 }
 
 void acl_save_command(struct call *call) {
-    refuse_without_file(call);
+    if (!has_file(call)) return;
+    if (user_files_save(call->engine))
+        reply_ok(call->reply);
+    else
+        reply_error(call->reply, "ERR There was an error trying to save the ACLs. Please check the "
+                                 "server logs for more information");
 }
 
 /* --- Trying --- */

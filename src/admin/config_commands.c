@@ -8,6 +8,7 @@
 #include "replication/replication.h"
 #include "resp/reply.h"
 #include "server/config_apply.h"
+#include "server/user_files.h"
 #include "session/session.h"
 #include "table/secret.h"
 
@@ -145,7 +146,7 @@ void config_rewrite_command(struct call *call) {
     const char *path = engine->config_source.path;
     if (sds_len(path) == 0) {
         reply_error(call->reply, "ERR The server is running without a config file");
-    } else if (config_rewrite_file(&engine->config, path, false)) {
+    } else if (user_files_rewrite_config(engine, path, false)) {
         log_notice("CONFIG REWRITE executed with success.");
         reply_ok(call->reply);
     } else {

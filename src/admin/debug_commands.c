@@ -14,6 +14,7 @@
 #include "replication/replication.h"
 #include "resp/reply.h"
 #include "server/cron.h"
+#include "server/user_files.h"
 #include "session/session.h"
 #include "store/entry.h"
 #include "types/string.h"
@@ -414,7 +415,7 @@ static void debug_rewrite_config(struct call *call) {
     const char *path = engine->config_source.path;
     if (sds_len(path) == 0)
         reply_error(call->reply, "ERR The server is running without a config file");
-    else if (config_rewrite_file(&engine->config, path, true))
+    else if (user_files_rewrite_config(engine, path, true))
         reply_ok(call->reply);
     else
         reply_error_format(call->reply, "ERR CONFIG-REWRITE-FORCE-ALL failed: %s", strerror(errno));

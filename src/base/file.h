@@ -16,9 +16,9 @@ ssize_t file_read_some_at(int fd, void *bytes, size_t room, off_t offset);
  * write of no bytes counts as ENOSPC. O(len). */
 bool file_write(int fd, const void *bytes, size_t len, size_t *written);
 
-/* open(2) with these flags and O_CLOEXEC; a file that is created has mode 0644. What is not a plain file is refused, with EISDIR for a
- * folder and EINVAL or ENXIO for anything else; the other end of a pipe is not waited for. Returns
- * -1 with errno set. */
+/* open(2) with these flags and O_CLOEXEC; a file that is created has mode 0644. What is not a plain
+ * file is refused, with EISDIR for a folder and EINVAL or ENXIO for anything else; the other end of
+ * a pipe is not waited for. Returns -1 with errno set. */
 int file_open_plain(const char *path, int flags);
 
 /* Reads from `fd` to its end. The caller owns the text; NULL with errno set. O(bytes). */

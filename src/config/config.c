@@ -6,7 +6,6 @@
 #include "base/number.h"
 #include "base/secret.h"
 #include "config/config_table.h"
-#include "config/default_user.h"
 #include "config/notify.h"
 #include "config/title_template.h"
 
@@ -339,7 +338,7 @@ static bool parse_words(struct config *config, const struct config_directive *di
     switch (directive->kind) {
     case CONFIG_FIXED: return check_fixed(directive, words, count, error);
     case CONFIG_OOM_SCORES: return parse_oom_scores(place, words, count, error);
-    case CONFIG_USER: return default_user_parse(place, words, count, error);
+    case CONFIG_USER: return true; /* config_load keeps the line */
     case CONFIG_RENAMES: return add_rename(place, words, count, error);
     case CONFIG_ADDRESSES: return parse_addresses(config, words, count, error);
     case CONFIG_OUTPUT_LIMITS: return parse_output_limits(config, words, count, error);
@@ -466,11 +465,11 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_FILENAME:
     case CONFIG_SAVE_POINTS:
     case CONFIG_TITLE:
-    case CONFIG_USER:
     case CONFIG_RENAMES:
     case CONFIG_HOST_PORT:
     case CONFIG_PERCENTILES: return sds_append(out, sds_slice(*(sds *)place));
     case CONFIG_FIXED: return sds_append_cstr(out, directive->default_text);
+    case CONFIG_USER: return out;
     case CONFIG_SHUTDOWN: return append_shutdown(*(int64_t *)place, directive->detail, out);
     case CONFIG_ADDRESSES: return append_addresses(config, out);
     case CONFIG_OOM_SCORES: return append_oom_scores(place, out);
@@ -490,8 +489,7 @@ static bool owns_string(const struct config_directive *directive) {
     case CONFIG_PERCENTILES:
     case CONFIG_HOST_PORT:
     case CONFIG_TITLE:
-    case CONFIG_RENAMES:
-    case CONFIG_USER: return true;
+    case CONFIG_RENAMES: return true;
     default: return false;
     }
 }

@@ -8,7 +8,6 @@
 #include "base/secret.h"
 #include "config/config.h"
 #include "config/config_table.h"
-#include "config/default_user.h"
 #include "resp/parser.h"
 
 #include <errno.h>
@@ -28,6 +27,7 @@ struct loader {
     const char *name;                    /* a path or a description of what is being read */
     size_t line;                         /* number of the line being read; 0 on the command line */
     int depth;                           /* number of files that include this one */
+    bool in_file;                        /* CONFIG REWRITE will write the outermost of them */
     struct config_directive_set present; /* directives that had a line */
     struct config_name_set noted;
     struct slice *words; /* words of the current line, without the directive's name */
@@ -60,13 +60,16 @@ static bool cannot_open(struct loader *loader, const char *path) {
     return false;
 }
 
+static sds current_place(const struct loader *loader) {
+    sds place = sds_append_cstr(sds_new(SLICE("")), loader->name);
+    return loader->line > 0 ? sds_append_format(place, ":%zu", loader->line) : place;
+}
+
 /* Adds a note "path:line: 'name' <why>". */
 static void add_note(struct loader *loader, enum log_level level, struct slice name,
                      const char *why) {
     struct config_source *source = loader->source;
-    sds text = sds_append_cstr(sds_new(SLICE("")), loader->name);
-    if (loader->line > 0) text = sds_append_format(text, ":%zu", loader->line);
-    text = sds_append(sds_append_cstr(text, ": '"), name);
+    sds text = sds_append(sds_append_cstr(current_place(loader), ": '"), name);
     text = sds_append_cstr(sds_append_cstr(text, "' "), why);
     source->notes = mem_realloc(source->notes, (source->note_count + 1) * sizeof(*source->notes));
     source->notes[source->note_count++] = (struct config_note){text, level};
@@ -120,6 +123,32 @@ static bool include(struct loader *loader, struct slice line) {
     return done;
 }
 
+/* --- Users --- */
+
+static void add_user(struct loader *loader) {
+    struct config_source *source = loader->source;
+    sds words = sds_new(SLICE(""));
+    for (size_t i = 0; i < loader->word_count; i++)
+        words = sds_append_quoted(sds_append_cstr(words, " "), loader->words[i]);
+    source->users = mem_realloc(source->users, (source->user_count + 1) * sizeof(*source->users));
+    source->users[source->user_count++] =
+        (struct config_user){.place = current_place(loader),
+                             .words = words,
+                             .is_elsewhere = !loader->in_file || loader->depth != 1};
+}
+
+void config_forget_users(struct config_source *source) {
+    for (size_t i = 0; i < source->user_count; i++) {
+        sds_free(source->users[i].place);
+        secret_free(source->users[i].words);
+    }
+    mem_free(source->users);
+    source->users = NULL;
+    source->user_count = 0;
+}
+
+/* --- Directives --- */
+
 /* For directives with a single value here: returns whether a line with another value may be
  * ignored. */
 static bool is_ignorable(const struct config_directive *directive) {
@@ -131,6 +160,7 @@ static bool set_directive(struct loader *loader, const struct config_directive *
                           struct slice name, struct slice line) {
     sds reason = NULL;
     bool again = !config_directive_set_add(&loader->present, directive);
+    if (directive->kind == CONFIG_USER) add_user(loader);
     if (config_set_line(loader->config, directive, loader->words, loader->word_count, again,
                         &reason))
         return true;
@@ -198,7 +228,7 @@ static bool load_lines(struct loader *loader, struct slice text) {
         loader->line = counted ? number : 0;
         sds copy = sds_new(line);
         bool done = run_line(loader, line, copy);
-        sds_free(copy);
+        secret_free(copy);
         if (!done) return false;
     }
     return true;
@@ -223,7 +253,7 @@ static bool load_path(struct loader *loader, const char *path) {
     sds text = file_read(path);
     if (!text) return cannot_open(loader, path);
     bool done = load_named(loader, path, sds_slice(text));
-    sds_free(text);
+    secret_free(text);
     return done;
 }
 
@@ -231,7 +261,7 @@ static bool load_stdin(struct loader *loader) {
     sds text = file_read_all(STDIN_FILENO);
     if (!text) return cannot_open(loader, "-");
     bool done = load_named(loader, "standard input", sds_slice(text));
-    sds_free(text);
+    secret_free(text);
     return done;
 }
 
@@ -287,7 +317,9 @@ static bool load_all(struct loader *loader, int argc, char **argv) {
     bool from_stdin = argc > 0 && is_stdin(argv[0]);
     bool from_file = argc > 0 && argv[0][0] != '-';
     if (from_file) {
+        loader->in_file = true;
         if (!load_path(loader, argv[0])) return false;
+        loader->in_file = false;
         sds_free(loader->source->path);
         loader->source->path = absolute_path(argv[0]);
     }
@@ -301,26 +333,10 @@ static bool load_all(struct loader *loader, int argc, char **argv) {
     return load_options(loader, argc, argv);
 }
 
-/* A line `user default` may ask only for the password of requirepass. After this check only
- * requirepass is used. */
-static bool check_password(struct config *config, sds *error) {
-    struct slice hash = sds_slice(config->default_user_hash);
-    if (hash.len > 0 && !default_user_has_password(hash, sds_slice(config->requirepass))) {
-        *error = sds_new(SLICE(
-            "\n*** FATAL CONFIG FILE ERROR ***\n"
-            "A line 'user default' asks for another password than requirepass. " CONFIG_NO_ACLS
-            "\n"));
-        return false;
-    }
-    sds_free(config->default_user_hash);
-    config->default_user_hash = sds_new(SLICE(""));
-    return true;
-}
-
 bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
                  sds *error) {
     struct loader loader = {.config = config, .source = source, .name = "", .error = error};
-    bool done = load_all(&loader, argc, argv) && check_password(config, error);
+    bool done = load_all(&loader, argc, argv);
     mem_free(loader.words);
     return done;
 }

@@ -3,11 +3,14 @@
  * The old text is read twice. The first pass applies its lines to the defaults: this shows which
  * directives the file alone would set, and to which values. A directive whose result is in force
  * keeps its lines unchanged. The second pass copies line by line; if a directive's result differs,
- * its first line is replaced and the others are removed. */
+ * its first line is replaced and the others are removed. The lines of users are all written anew,
+ * each in the place of the user's old line. */
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/new_file.h"
 #include "config/config.h"
 #include "config/config_table.h"
+#include "config/config_users.h"
 #include "resp/parser.h"
 
 #include <errno.h>
@@ -52,10 +55,12 @@ static const struct config_directive *read_line(struct slice line, struct config
     const struct config_directive *directive = NULL;
     while (count < WORDS_MAX && resp_split_next(&at, end, &words[count]) == RESP_SPLIT_ARGUMENT)
         count++;
-    if (count > 0 && count < WORDS_MAX && (words[0].len == 0 || words[0].ptr[0] != '#'))
+    if (count > 0 && (words[0].len == 0 || words[0].ptr[0] != '#'))
         directive = config_find(words[0]);
+    bool is_user = directive && directive->kind == CONFIG_USER;
+    if (count == WORDS_MAX && !is_user) directive = NULL;
     sds error = NULL;
-    if (directive && values) {
+    if (directive && !is_user && values) {
         bool again = config_directive_set_has(present, directive);
         config_set_line(values, directive, words + 1, count - 1, again, &error);
     }
@@ -175,49 +180,69 @@ static bool is_without_line(const struct config *config, const struct config_dir
            (directive->kind == CONFIG_HOST_PORT && sds_len(*(const sds *)place) == 0);
 }
 
-static sds append_missing(sds out, const struct config *config, const struct survey *survey) {
+static sds append_marker(sds out, bool *is_there) {
+    if (!*is_there) out = sds_append_cstr(out, sds_len(out) > 0 ? "\n" MARKER "\n" : MARKER "\n");
+    *is_there = true;
+    return out;
+}
+
+static sds append_missing(sds out, const struct config *config, const struct survey *survey,
+                          struct config_user_lines *users) {
     bool marker = survey->marker;
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_directive *directive = &config_table[i];
         if (config_directive_set_has(&survey->present, directive)) continue;
         if (!config_directive_set_has(&survey->different, directive)) continue;
         if (is_without_line(config, directive)) continue;
-        if (!marker) out = sds_append_cstr(out, sds_len(out) > 0 ? "\n" MARKER "\n" : MARKER "\n");
-        marker = true;
-        out = append_directive(out, config, directive);
+        out = append_directive(append_marker(out, &marker), config, directive);
+    }
+    for (size_t i = 0; i < users->count; i++) {
+        if (users->items[i].is_written) continue;
+        out = config_user_line_append(append_marker(out, &marker), &users->items[i]);
     }
     return out;
 }
 
-sds config_rewrite_text(const struct config *config, struct slice old, bool all) {
+/* Appends the user's line; nothing if it is gone, or was written already. */
+static sds append_user(sds out, struct config_user_lines *users, struct slice line) {
+    struct config_user_line *user = config_user_lines_find(users, line);
+    return user && !user->is_written ? config_user_line_append(out, user) : out;
+}
+
+sds config_rewrite_text(const struct config *config, struct slice users, struct slice old,
+                        bool all) {
     struct survey survey = survey_text(config, old, all);
+    struct config_user_lines lines = config_user_lines(users);
     struct config_directive_set written = {0};
     sds out = sds_new(SLICE(""));
     while (old.len > 0) {
         struct slice line = take_line(&old);
         const struct config_directive *directive = read_line(line, NULL, NULL);
-        if (!directive || !config_directive_set_has(&survey.different, directive)) {
+        if (directive && directive->kind == CONFIG_USER) {
+            out = append_user(out, &lines, line);
+        } else if (!directive || !config_directive_set_has(&survey.different, directive)) {
             out = sds_append_cstr(sds_append(out, line), "\n");
         } else if (directive->kind == CONFIG_RENAMES) {
             out = sds_append_cstr(sds_append(out, line), "\n");
         } else if (is_without_line(config, directive)) {
             /* the server is not a replica any more */
-        } else if (directive->flags & CONFIG_FILE_ONLY) {
-            /* `user default` with a password: the line of requirepass has it */
         } else if (config_directive_set_add(&written, directive)) {
             out = append_directive(out, config, directive);
         }
     }
-    return append_missing(out, config, &survey);
+    out = append_missing(out, config, &survey, &lines);
+    mem_free(lines.items);
+    return out;
 }
 
 /* --- Files --- */
 
-bool config_rewrite_file(const struct config *config, const char *path, bool all) {
+bool config_rewrite_file(const struct config *config, struct slice users, const char *path,
+                         bool all) {
     sds old = file_read(path);
     if (!old && errno == ENOENT) old = sds_new(SLICE("")); /* it was removed: write a new one */
     if (!old) return false;
-    sds text = config_rewrite_text(config, sds_slice(old), all);
+    sds text = config_rewrite_text(config, users, sds_slice(old), all);
     bool done = new_file_replace(path, sds_slice(text));
     int saved_errno = errno;
     sds_free(text);

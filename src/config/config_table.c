@@ -4,7 +4,6 @@
 #include "config/config_table.h"
 
 #include "base/log_syslog.h"
-#include "config/default_user.h"
 #include "store/eviction.h"
 
 #include <assert.h>
@@ -63,6 +62,10 @@ static const struct config_choice tls_auth_choices[] = {
     {"optional", TLS_AUTH_CLIENTS_OPTIONAL}, {NULL, 0},
 };
 
+/* Whether a new user may use all channels. */
+static const struct config_choice pubsub_defaults[] = {
+    {"allchannels", true}, {"resetchannels", false}, {NULL, 0}};
+
 static const struct config_choice diskless_loads[] = {
     {"disabled", DISKLESS_LOAD_OFF}, {"on-empty-db", DISKLESS_LOAD_EMPTY},
     {"swapdb", DISKLESS_LOAD_SWAP}, {"flush-before-load", DISKLESS_LOAD_FLUSH}, {NULL, 0},
@@ -91,8 +94,6 @@ static const struct config_choice diskless_loads[] = {
 #define NO_ZONE "the server has no zone to report"
 #define NO_TRACKING "there is no client-side caching"
 #define NAMED_REDIS "the server presents itself as Redis in any case"
-#define NO_ACLS CONFIG_NO_ACLS
-#define NO_ACL_USERS "there are no ACLs"
 #define NO_MODULES "there are no modules: their commands are unknown"
 #define ONE_LINK "a replica has one connection to its primary"
 #define NO_CLUSTER "there are no clusters"
@@ -187,8 +188,7 @@ const struct config_directive config_table[] = {
      .max = INT32_MAX, .default_text = "300"},
     {.name = "maxclients", .kind = CONFIG_INTEGER, .offset = AT(maxclients), .min = 1,
      .max = UINT32_MAX, .default_text = "10000", .effect = EFFECT_MAXCLIENTS},
-    {.name = "requirepass", .kind = CONFIG_STRING, .offset = AT(requirepass), .default_text = "",
-     .effect = EFFECT_PASSWORD},
+    {.name = "requirepass", .kind = CONFIG_STRING, .offset = AT(requirepass), .default_text = "", .effect = EFFECT_PASSWORD},
     {.name = "proto-max-bulk-len", .kind = CONFIG_MEMORY, .offset = AT(proto_max_bulk_len),
      .min = MB, .max = (int64_t)TEXT_LENGTH_MAX, .default_text = "512mb"},
     {.name = "client-query-buffer-limit", .kind = CONFIG_MEMORY,
@@ -446,9 +446,6 @@ const struct config_directive config_table[] = {
      .default_text = "disabled", .detail = diskless_loads},
 
     /* The other directives of Redis 7.0 to 8 and Valkey 8 and 9. */
-    {.name = "user", .kind = CONFIG_USER, .flags = CONFIG_FILE_ONLY,
-     .offset = AT(default_user_hash), .default_text = ""},
-
     /* The event loop, its threads and its memory. */
     ONLY("io-threads", "1", 0, ONE_THREAD),
     ONLY("io-threads-do-reads", "no", 0, ONE_THREAD),
@@ -506,8 +503,12 @@ const struct config_directive config_table[] = {
     /* TLS. */
 
     /* Access. */
-    ONLY("aclfile", "", CONFIG_PROTECTS, NO_ACLS),
-    ONLY("acl-pubsub-default", "resetchannels", 0, NO_ACL_USERS),
+    {.name = "aclfile", .kind = CONFIG_STRING, .flags = CONFIG_IMMUTABLE, .offset = AT(aclfile),
+     .default_text = ""},
+    {.name = "user", .kind = CONFIG_USER, .flags = CONFIG_FILE_ONLY,
+     .default_text = ""},
+    {.name = "acl-pubsub-default", .kind = CONFIG_ENUM, .offset = AT(acl_pubsub_default),
+     .default_text = "resetchannels", .effect = EFFECT_PUBSUB_DEFAULT, .detail = pubsub_defaults},
     {.name = "acllog-max-len", .kind = CONFIG_INTEGER, .offset = AT(acllog_max_len), .min = 0,
      .max = INT64_MAX, .default_text = "128"},
     {.name = "acl-filter-keys", .kind = CONFIG_BOOL, .offset = AT(acl_filter_keys),

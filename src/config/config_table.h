@@ -22,7 +22,7 @@ enum config_kind {
     CONFIG_OOM_SCORES,    /* int64_t[3]; numbers from -2000 to 2000 */
     CONFIG_TITLE,         /* sds; config/title_template.h */
     CONFIG_HOST_PORT,     /* sds; host and port of another server, or nothing */
-    CONFIG_USER,          /* sds; a line of Redis's ACLs: config/default_user.h */
+    CONFIG_USER,          /* none: the lines of users are in struct config_source */
     CONFIG_RENAMES,       /* sds; the lines of rename-command, two words each */
     CONFIG_FIXED          /* none: default_text is the only value here */
 };
@@ -58,6 +58,7 @@ enum config_effect {
     EFFECT_TITLE,
     EFFECT_LOG_LEVEL,
     EFFECT_PASSWORD,
+    EFFECT_PUBSUB_DEFAULT,
     EFFECT_TIMER,
     EFFECT_MEMORY_THREAD,
     EFFECT_VALUE_LIMITS,

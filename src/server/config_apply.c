@@ -107,7 +107,7 @@ static bool apply_oom_score(struct engine *engine, sds *error) {
  * all are. */
 static void apply_password(struct engine *engine) {
     users_set_default_password(engine->users, sds_slice(engine->config.requirepass));
-    sessions_follow_users(engine, NULL);
+    sessions_follow_users(engine, engine->users->generation);
 }
 
 static void apply_maxmemory(struct engine *engine) {
@@ -176,6 +176,9 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_TITLE: process_title_set(engine); break;
     case EFFECT_LOG_LEVEL: log_set_level((enum log_level)engine->config.loglevel); break;
     case EFFECT_PASSWORD: apply_password(engine); break;
+    case EFFECT_PUBSUB_DEFAULT:
+        engine->users->all_channels = engine->config.acl_pubsub_default;
+        break;
     case EFFECT_TIMER: cron_reschedule(engine); break;
     case EFFECT_MEMORY_THREAD: config_apply_memory_thread(engine); break;
     case EFFECT_VALUE_LIMITS: apply_value_limits(engine); break;

@@ -5,6 +5,7 @@
 #include "net/net.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
+#include "server/user_files.h"
 #include "session/clients.h"
 #include "stats/latency.h"
 #include "stats/slowlog.h"
@@ -122,8 +123,7 @@ bool server_start(struct engine *engine, sds *error) {
     link_prepare(engine);
     make_keyspaces(engine);
     functions_init(engine->functions);
-    users_init(engine->users, false);
-    users_set_default_password(engine->users, sds_slice(engine->config.requirepass));
+    if (!user_files_start(engine, error)) return false;
     engine->publish_event = publish_keyspace_event;
     engine->lazyfree = lazyfree_new(engine->net, engine, flush_freed, incremental_keep_entry);
     engine->empty_keyspace = incremental_flush_keyspace;
@@ -204,6 +204,8 @@ void server_free(struct engine *engine) {
     outbox_free(&engine->clients->brief);
     for (int i = 0; i < 2; i++) reply_free(&engine->clients->frames[i]);
     command_log_free(&engine->command_log);
+    config_forget_users(&engine->config_source);
     sds_free(engine->config_source.path);
+    sds_free(engine->config_source.acl_path);
     config_free(&engine->config);
 }

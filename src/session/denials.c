@@ -36,21 +36,21 @@ static bool may_listen(enum pubsub_kind kind, struct slice name, void *user) {
     return user_may_use_channel(user, name, kind == PUBSUB_PATTERN);
 }
 
-static bool must_close(const struct session *session, const struct user *changed) {
+static bool must_close(const struct session *session, uint64_t since) {
     struct user *user = session->requester.user;
     if (!user) return false;
     if (user->gone) return true;
-    return user == changed && session->subscriber &&
+    return user->generation > since && session->subscriber &&
            !pubsub_all(session->subscriber, may_listen, user);
 }
 
-void sessions_follow_users(struct engine *engine, const struct user *changed) {
+void sessions_follow_users(struct engine *engine, uint64_t since) {
     bool is_open = user_needs_no_password(engine->users->default_user);
     struct session *next;
     for (struct session *session = engine->clients->sessions.first; session; session = next) {
         next = session->next;
         if (is_open) session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
-        if (!must_close(session, changed)) continue;
+        if (!must_close(session, since)) continue;
         if (outbox_of(session))
             session_close_after_reply(session);
         else

@@ -17,10 +17,10 @@ enum acl_reason denial_reason(enum denied what);
 void denial_note(struct session *session, enum acl_reason reason, enum acl_context context,
                  struct slice object, struct slice user);
 
-/* Users have changed: closes the sessions of users that are gone; if the default user needs no
- * password now, no session needs to log in. `changed` (or NULL): a user that may have lost rights:
- * those of its sessions that listen to a channel which it may no longer use are closed. A session
- * whose command is running gets its reply. O(clients + subscriptions of the user). */
-void sessions_follow_users(struct engine *engine, const struct user *changed);
+/* Users have changed since their generation was `since` (users/users.h). Closes the sessions of
+ * users that are gone, and those that listen to a channel which their user may no longer use; if
+ * the default user needs no password now, no session needs to log in. A session whose command is
+ * running gets its reply. O(clients + subscriptions of users that have changed). */
+void sessions_follow_users(struct engine *engine, uint64_t since);
 
 #endif

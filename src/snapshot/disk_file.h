@@ -18,9 +18,10 @@ struct disk_file {
     uint64_t dropped; /* bytes whose pages were dropped from the page cache */
 };
 
-/* Creates the file as new_file_open does (base/new_file.h), and locks it (flock) until it is closed, so that
- * another server does not take it for abandoned. With `sync_in_stretches`, write-back begins every
- * few megabytes, which makes the final fsync shorter. Returns false with errno set. */
+/* Creates the file as new_file_open does (base/new_file.h), and locks it (flock) until it is
+ * closed, so that another server does not take it for abandoned. With `sync_in_stretches`,
+ * write-back begins every few megabytes, which makes the final fsync shorter. Returns false with
+ * errno set. */
 bool disk_file_create(struct disk_file *file, const char *path, bool sync_in_stretches);
 
 /* Writes all bytes. Returns false with errno set. Serves as `write` of a struct rdb_sink whose

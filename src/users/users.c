@@ -31,6 +31,14 @@ sds user_append(sds out, const struct user *user) {
     return rights_append(sds_append(out, SLICE(" ")), user->rights);
 }
 
+bool user_is_same(const struct user *a, const struct user *b) {
+    sds left = user_append(sds_new(SLICE("")), a), right = user_append(sds_new(SLICE("")), b);
+    bool same = slice_equal(sds_slice(left), sds_slice(right));
+    sds_free(left);
+    sds_free(right);
+    return same;
+}
+
 /* Takes over the rights. */
 static void set_rights(struct users *users, struct user *user, struct rights *rights) {
     rights_free((struct rights *)(uintptr_t)user->rights);

@@ -59,6 +59,9 @@ static inline bool user_needs_no_password(const struct user *user) {
 /* Appends "user NAME RULES", without a line's end: what ACL LIST shows and files contain. */
 sds user_append(sds out, const struct user *user);
 
+/* Returns whether both have the same text: name, passwords and rights. */
+bool user_is_same(const struct user *a, const struct user *b);
+
 /* --- By name --- */
 
 /* Returns the user, or NULL. O(1). */

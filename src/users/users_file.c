@@ -74,7 +74,9 @@ static void report_rule(struct loading *loading, struct rule_error *error) {
     append_place(loading);
     if (error->unmatched) {
         loading->errors =
-            sds_append(loading->errors, SLICE(": Unmatched parenthesis in selector definition. "));
+            sds_append(loading->errors, SLICE(": Unmatched parenthesis in selector definition '"));
+        loading->errors = sds_append(loading->errors, sds_slice(error->rule));
+        loading->errors = sds_append(loading->errors, SLICE("'. "));
     } else {
         loading->errors = sds_append(loading->errors, SLICE(": Error in applying operation '"));
         loading->errors = sds_append(loading->errors, sds_slice(error->rule));
@@ -123,14 +125,6 @@ static void load_line(struct loading *loading, struct slice line) {
         load_user(loading, name, count - 2);
 }
 
-static bool is_same(const struct user *a, const struct user *b) {
-    sds left = user_append(sds_new(SLICE("")), a), right = user_append(sds_new(SLICE("")), b);
-    bool same = slice_equal(sds_slice(left), sds_slice(right));
-    sds_free(left);
-    sds_free(right);
-    return same;
-}
-
 /* Makes the users the loaded ones. */
 static void take_over(struct users *users, const struct users *loaded) {
     struct user **before = users_sorted(users), **after = users_sorted(loaded);
@@ -138,7 +132,7 @@ static void take_over(struct users *users, const struct users *loaded) {
         if (!users_find(loaded, sds_slice(before[i]->name))) users_remove(users, before[i]);
     for (size_t i = 0; i < users_count(loaded); i++) {
         const struct user *user = users_find(users, sds_slice(after[i]->name));
-        if (user && is_same(user, after[i])) continue;
+        if (user && user_is_same(user, after[i])) continue;
         users_put(users, sds_slice(after[i]->name), rights_copy(after[i]->rights));
     }
     mem_free(before);

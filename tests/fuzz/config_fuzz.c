@@ -8,13 +8,14 @@ static void check_rewrite(const struct config *config, struct slice text) {
     struct config again;
     struct config_source source = {0};
     sds error = NULL;
-    sds rewritten = config_rewrite_text(config, text, text.len & 1);
+    sds rewritten = config_rewrite_text(config, SLICE(""), text, text.len & 1);
     config_init(&again);
     if (!config_load_text(&again, &source, "rewritten", sds_slice(rewritten), &error)) abort();
     for (size_t i = 0; i < config_table_count; i++)
         if (!config_same_value(config, &again, &config_table[i])) abort();
     log_set_level(LOG_NOTHING);
     config_log_notes(&source);
+    config_forget_users(&source);
     config_free(&again);
     sds_free(rewritten);
 }
@@ -33,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     sds_free(error);
     log_set_level(LOG_NOTHING);
     config_log_notes(&source);
+    config_forget_users(&source);
     config_free(&config);
     return 0;
 }

@@ -194,7 +194,7 @@ check_in 2 "bad values stop the start and are named" {
         "unixsocketperm 999" "argument couldn't be parsed as an octal number"
         "enable-debug-command perhaps" "argument(s) must be one of the following: no, yes, local"
         "client-output-buffer-limit normal 1" "Wrong number of arguments in buffer limit configuration."
-        "requirepass \"abc" "Unbalanced quotes in configuration line"
+        "logfile \"abc" "Unbalanced quotes in configuration line"
         "list-max-listpack-size x" "argument couldn't be parsed into an integer"
     } {
         assert_equal [lrange [bad_configuration - "$line\n"] 1 2] [list $line $reason]

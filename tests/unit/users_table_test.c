@@ -228,8 +228,9 @@ static void one_error_refuses_the_whole_file(void **state) {
                    IN(1, "<(redacted)",
                       "The password you are trying to remove from the user does "
                       "not exist") NOTHING_CHANGED);
-    expect_refused(users, SLICE("user x nope (+get)x +nope"),
-                   "/p:1: Unmatched parenthesis in selector definition. " NOTHING_CHANGED);
+    expect_refused(
+        users, SLICE("user x nope (+get)x +nope"),
+        "/p:1: Unmatched parenthesis in selector definition '(+get)x'. " NOTHING_CHANGED);
     expect_refused(users, SLICE("user x (~x) +get)"), IN(1, "+get)", UNKNOWN) NOTHING_CHANGED);
     expect_refused(users, SLICE("user x on )"), IN(1, ")", "Syntax error") NOTHING_CHANGED);
 }
@@ -238,9 +239,9 @@ static void one_error_refuses_the_whole_file(void **state) {
 static void attacks_on_the_reader_are_refused(void **state) {
     struct users *users = users_of(state);
     expect_refused(users, SLICE("user x on (~a"),
-                   "/p:1: Unmatched parenthesis in selector definition. " NOTHING_CHANGED);
+                   "/p:1: Unmatched parenthesis in selector definition '(~a'. " NOTHING_CHANGED);
     expect_refused(users, SLICE("user x (+get\nuser y on)"),
-                   "/p:1: Unmatched parenthesis in selector definition. " IN(
+                   "/p:1: Unmatched parenthesis in selector definition '(+get'. " IN(
                        2, "on)", "Syntax error") NOTHING_CHANGED);
     expect_refused(users, SLICE("user x %~k"), IN(1, "%~k", "Syntax error") NOTHING_CHANGED);
     sds errors = NULL;
