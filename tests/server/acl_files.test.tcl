@@ -362,8 +362,8 @@ check_in 2 "rights that ACL LOAD takes away are missed by what was queued before
         load "$default_line\nuser a on %R~* +@all\n"
         $a call EXEC
     }
-} {{(error) NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command\
- is no longer allowed for the following reason: no permission to touch the specified keys} (nil)}
+} {{(error) NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This\
+ command is no longer allowed for the following reason: no permission to touch the specified keys} (nil)}
 check_in 2 "scripts may not load and save users" {
     with_acl_file $default_line {
         foreach command {load save} {
