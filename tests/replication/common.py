@@ -100,8 +100,13 @@ def wait_for(what, condition):
         time.sleep(0.05)
 
 
+def port_for_servers(server):
+    """The port to which other servers go."""
+    return getattr(server, "tls_port", server.port)
+
+
 def follow(replica, primary):
-    assert call(replica, b"REPLICAOF", b"127.0.0.1", b"%d" % primary.port).startswith(b"+OK")
+    assert call(replica, b"REPLICAOF", b"127.0.0.1", b"%d" % port_for_servers(primary)).startswith(b"+OK")
 
 
 def is_in_step(primary, replica):
