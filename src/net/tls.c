@@ -444,19 +444,36 @@ static void on_idle(uv_idle_t *idle) {
     if (!shared->turns_first && !shared->waiting_first) uv_idle_stop(idle);
 }
 
+static void end_late(struct tls *tls) {
+    leave_list(tls);
+    fail_with(tls, UV_ETIMEDOUT, "the handshake took too long");
+    leave_list(tls);
+    report(tls);
+}
+
 static void on_timer(void *arg) {
     struct tls_shared *shared = arg;
     uint64_t now_ms = (uint64_t)clock_monotonic_ms();
-    while (shared->shaking_first && shared->shaking_first->deadline_ms <= now_ms) {
-        struct tls *tls = shared->shaking_first;
-        leave_list(tls);
-        fail_with(tls, UV_ETIMEDOUT, "the handshake took too long");
-        leave_list(tls);
-        report(tls);
-    }
+    while (shared->shaking_first && shared->shaking_first->deadline_ms <= now_ms)
+        end_late(shared->shaking_first);
     if (shared->shaking_first) return;
     net_timer_stop(shared->timer);
     shared->timer_runs = false;
+}
+
+/* Returns the first handshake of a client in the order of deadlines; NULL: there is none. This
+ * side's own as a client are few. */
+static struct tls *first_of_client(const struct net *net) {
+    struct tls *tls = net->tls ? net->tls->shaking_first : NULL;
+    while (tls && tls->role == TLS_CLIENT) tls = tls->shaking_next;
+    return tls;
+}
+
+void tls_end_slow(struct net *net, unsigned left_ms, unsigned most) {
+    uint64_t until_ms = (uint64_t)clock_monotonic_ms() + left_ms;
+    struct tls *tls;
+    while (most-- > 0 && (tls = first_of_client(net)) && tls->deadline_ms <= until_ms)
+        end_late(tls);
 }
 
 /* --- The functions of the table --- */

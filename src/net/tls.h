@@ -34,6 +34,10 @@ void tls_use(struct net *net, enum tls_role role, struct tls_context *context);
 /* Dialled connections of `net` use what those of `other` use now. */
 void tls_use_client_of(struct net *net, const struct net *other);
 
+/* Ends handshakes of clients that time out in less than `left_ms`, the oldest first, at most
+ * `most`, as if their time were up. O(most). */
+void tls_end_slow(struct net *net, unsigned left_ms, unsigned most);
+
 /* Returns the certificates that new connections of this role use; without digits where there are
  * none. O(1). */
 struct tls_certificates tls_certificates(const struct net *net, enum tls_role role);

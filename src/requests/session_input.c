@@ -21,8 +21,8 @@
 #include "session/outbox.h"
 #include "session/pause.h"
 #include "session/publish.h"
+#include "session/refusal.h"
 #include "session/session.h"
-#include "users/users.h"
 
 enum {
     /* The requests of a read take long if they take at least this part of a millisecond. */
@@ -287,41 +287,15 @@ void session_resume_all(struct engine *engine) {
 
 /* --- Beginning and end --- */
 
-/* Sends the error to a client that was refused, and closes its connection. */
-static void refuse(struct engine *engine, struct conn *conn, struct slice error) {
-    engine->stats.connections_rejected++;
-    conn_try_write(conn, error.ptr, error.len);
-    conn_close(conn);
-}
-
-static bool is_refused(struct engine *engine, struct conn *conn) {
-    if (engine->clients->sessions.count >= (size_t)engine->config.maxclients) {
-        refuse(engine, conn, SLICE("-ERR max number of clients reached\r\n"));
-        return true;
-    }
-    if (engine->config.protected_mode && user_needs_no_password(engine->users->default_user) &&
-        !conn_is_local(conn)) {
-        refuse(engine, conn,
-               SLICE("-DENIED Packlist is running in protected mode because protected mode is "
-                     "enabled and no password is set. In this mode connections are only accepted "
-                     "from the loopback interface and unix sockets. To connect from elsewhere "
-                     "set a password with the requirepass directive, or, where nobody else can "
-                     "reach the port, disable protected mode with 'CONFIG SET protected-mode "
-                     "no' sent from this host.\r\n"));
-        return true;
-    }
-    return false;
-}
-
 static void session_opened(struct conn *conn, void *owner) {
     struct engine *engine = owner;
-    engine->stats.connections_received++;
-    if (is_refused(engine, conn)) return;
-    engine_update_clock(engine);
     struct session *session = conn_session(conn);
+    session->requester = (struct requester){.engine = engine, .session = session};
+    engine->stats.connections_received++;
+    engine_update_clock(engine);
+    if (refusal_decide(engine, conn)) return;
     session->id = ++engine->clients->next_session_id;
     session->protocol = 2;
-    session->requester = (struct requester){.engine = engine, .session = session};
     session->created_ms = session->active_ms = engine->steady_ms;
     session_log_out(session);
     if (conn_is_unix(conn)) session->marks |= SESSION_UNIX;
@@ -346,8 +320,13 @@ static void session_ended(struct conn *conn, const char *reason) {
     session_close_after_reply(session);
 }
 
+/* A session without a number is that of a client who was refused. */
 static void session_drained(struct conn *conn) {
-    session_close(conn_session(conn));
+    struct session *session = conn_session(conn);
+    if (session->id == 0)
+        refusal_ended(session->requester.engine);
+    else
+        session_close(session);
 }
 
 void session_retire(struct session *session) {

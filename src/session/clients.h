@@ -10,6 +10,7 @@
 #include "session/outbox.h"
 #include "session/pause.h"
 #include "session/pubsub.h"
+#include "session/refusal.h"
 #include "session/session.h"
 #include "session/session_list.h"
 
@@ -21,6 +22,7 @@ struct clients {
     struct pubsub pubsub;
     struct reply frames[2]; /* of the message that is being published: RESP2, RESP3 */
     struct pause pause;
+    struct refusals refusals;
     size_t limited_memory;                           /* session/client_memory.h */
     void (*retire_session)(struct session *session); /* at its end: requests/session_input.h */
     void (*primary_closed)(struct session *session); /* SESSION_PRIMARY, likewise */
