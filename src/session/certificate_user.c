@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "net/tls.h"
+#include "session/client_memory.h"
 #include "session/denials.h"
 #include "session/session.h"
 #include "users/users.h"
@@ -34,6 +35,7 @@ void certificate_user_log_in(struct session *session) {
     if (search.user) {
         session_set_user(session, search.user);
         session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+        client_memory_note(session);
     } else if (search.first) {
         denial_note(session, ACL_REASON_TLS_CERT, ACL_CONTEXT_TOPLEVEL, SLICE(""),
                     sds_slice(search.first));
