@@ -373,7 +373,8 @@ proc state_of_others {} {
 check "no random call of a command with keys changes or tells what its user has no right to" {
     set scripts {
         {return redis.pcall('GET', KEYS[1])} {return redis.pcall('SET', 'bad:string', 'x')}
-        {return redis.pcall(unpack(ARGV))} {return redis.pcall('GET', 'bad:string')} {return {redis.pcall('LRANGE', 'w:list', 0, -1)}}
+        {return redis.pcall(unpack(ARGV))} {return redis.pcall('GET', 'bad:string')}
+        {return {redis.pcall('LRANGE', 'w:list', 0, -1)}}
     }
     set sha [r SCRIPT LOAD [lindex $scripts 2]]
     set body "function(keys, args) return redis.pcall(unpack(args)) end"

@@ -36,7 +36,8 @@ check_in 2 "a replica needs no more than +psync +replconf +ping" {
         $primary control SET k w
         wait_until {[r GET k] eq "w"}
         wait_link up
-        regexp {sync_full:(\d+)\r\nsync_partial_ok:(\d+)\r\nsync_partial_err:(\d+)} [$primary control INFO stats] _ a b c
+        regexp {sync_full:(\d+)\r\nsync_partial_ok:(\d+)\r\nsync_partial_err:(\d+)} \
+            [$primary control INFO stats] _ a b c
         list $a $b $c [$primary control ACL LOG] [regexp {user=rep} [$primary control CLIENT LIST TYPE replica]]
     }
 } {1 1 0 {} 1}
@@ -190,7 +191,10 @@ check_in 2 "a Sentinel watches with the rights that Redis documents" {
         r ACL LOG
     }
 }
-foreach {what target role} {"makes a replica a primary" {NO ONE} master "turns a primary to another one" {127.0.0.1 1} slave} {
+foreach {what target role} {
+    "makes a replica a primary" {NO ONE} master
+    "turns a primary to another one" {127.0.0.1 1} slave
+} {
     check_in 2 "a Sentinel $what, in one transaction" {
         with_server [list user "sentinel $sentinel_rules"] {
             set other [client_open 2]
