@@ -97,7 +97,7 @@ static const char *pid_path(struct engine *engine) {
 static void write_pid_file(struct engine *engine) {
     const char *path = pid_path(engine);
     if (!path) return;
-    int fd = file_open_plain(path, O_WRONLY | O_CREAT | O_TRUNC);
+    int fd = file_open_plain(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
     if (fd < 0) {
         log_warning("Failed to write PID file %s: %s", path, strerror(errno));
         return;

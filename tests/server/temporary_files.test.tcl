@@ -79,6 +79,36 @@ check_in 2 "only the user of the server may read what has data or secrets, even 
     }
 } 00600
 
+check_in 2 "CONFIG REWRITE follows no link under a name that can be guessed, and leaves no file behind" {
+    with_server {} {
+        set folder [$current_server folder]
+        set victim $folder/victim
+        write_file $victim precious
+        foreach suffix {-tmp .tmp -XXXXXX .new} {
+            file link -symbolic $folder/packlist.conf$suffix $victim
+            file link -symbolic $folder/packlist.conf-[$current_server pid]$suffix $victim
+        }
+        set before [lsort [glob $folder/*]]
+        r CONFIG SET maxclients 100
+        r CONFIG REWRITE
+        assert_equal [lsort [glob $folder/*]] $before
+        assert_equal [read_file $victim] precious
+        file type $folder/packlist.conf
+    }
+} file
+check_in 2 "the pid file is not written through a link" {
+    with_server {} {
+        set folder [$current_server folder]
+        write_file $folder/victim precious
+        file link -symbolic $folder/pid $folder/victim
+        $current_server halt
+        $current_server launch_with [list pidfile $folder/pid]
+        set default_client ""
+        assert {[string match "*Failed to write PID file $folder/pid: *" [$current_server log]]}
+        read_file $folder/victim
+    }
+} precious
+
 # The name of the file that is being written, once the thread has opened it.
 proc name_of_next {command glob} {
     set before [llength [fault_hits]]

@@ -34,6 +34,7 @@ static int teardown(void **state) {
     struct fixture *fixture = *state;
     log_set_level(LOG_NOTHING);
     config_log_notes(&fixture->source);
+    config_forget_users(&fixture->source);
     sds_free(fixture->source.path);
     config_free(&fixture->config);
     mem_free(fixture);
