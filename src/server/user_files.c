@@ -198,17 +198,23 @@ static bool load_at_start(struct engine *engine, sds *error) {
     return false;
 }
 
-bool user_files_start(struct engine *engine, sds *error) {
-    const struct config *config = &engine->config;
-    bool has_file = sds_len(config->aclfile) > 0;
-    users_init(engine->users, config->acl_pubsub_default);
-    users_set_default_password(engine->users, sds_slice(config->requirepass));
-    if (!has_file) return apply_lines(engine, error);
-    if (engine->config_source.user_count == 0) return load_at_start(engine, error);
+static bool refuse_both(const struct engine *engine, sds *error) {
     *error = sds_append_format(
         sds_new(SLICE("")),
         "There are users in the configuration (%s), and there is an aclfile (%s). Define users in "
         "one of the two: remove the lines user, or the line aclfile.",
-        engine->config_source.users[0].place, config->aclfile);
+        engine->config_source.users[0].place, engine->config.aclfile);
     return false;
+}
+
+bool user_files_start(struct engine *engine, sds *error) {
+    const struct config *config = &engine->config;
+    bool has_file = sds_len(config->aclfile) > 0;
+    bool has_lines = engine->config_source.user_count > 0;
+    if (has_file && has_lines) return refuse_both(engine, error);
+    users_init(engine->users, config->acl_pubsub_default);
+    users_set_default_password(engine->users, sds_slice(config->requirepass));
+    bool done = has_file ? load_at_start(engine, error) : apply_lines(engine, error);
+    if (!done) users_free(engine->users);
+    return done;
 }
