@@ -73,8 +73,9 @@ struct engine {
     uint64_t slow_ticks; /* commands that take this long are noted: engine/slow.h */
 
     sds argument; /* the current request's large argument, which a command may take over; or NULL */
-    struct users *users;               /* users/users.h: who may do what */
-    struct acl_log *acl_log;           /* users/acl_log.h: what was denied */
+    struct users *users;     /* users/users.h: who may do what */
+    struct acl_log *acl_log; /* users/acl_log.h: what was denied */
+    struct failed_logins *failed_logins;
     struct functions *functions;       /* engine/functions.h: libraries that users have loaded */
     struct blocking *blocking;         /* engine/blocking.h */
     struct watches *watches;           /* engine/watch.h */

@@ -187,6 +187,12 @@ enum { CONN_NAME_MAX = 128 };
 const char *conn_peer_name(const struct conn *conn, char buffer[CONN_NAME_MAX]);
 const char *conn_local_name(const struct conn *conn, char buffer[CONN_NAME_MAX]);
 
+/* Where the other side is, for counting what comes from one place: writes the address of IPv4, the
+ * first eight bytes of that of IPv6, of which one client may have all that begin so, or nothing for
+ * a Unix socket. Returns the number of bytes. A system call. */
+enum { CONN_NETWORK_MAX = 8 };
+size_t conn_peer_network(const struct conn *conn, unsigned char network[CONN_NETWORK_MAX]);
+
 /* Returns the port of the other side; 0 for a Unix socket. A system call. */
 uint16_t conn_peer_port(const struct conn *conn);
 

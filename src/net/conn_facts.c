@@ -51,6 +51,21 @@ const char *conn_local_name(const struct conn *conn, char buffer[CONN_NAME_MAX])
     return name_of(conn, false, buffer);
 }
 
+size_t conn_peer_network(const struct conn *conn, unsigned char network[CONN_NETWORK_MAX]) {
+    struct sockaddr_storage address = address_of(conn, true);
+    if (address.ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)&address;
+        memcpy(network, &in->sin_addr, sizeof(in->sin_addr));
+        return sizeof(in->sin_addr);
+    }
+    if (address.ss_family != AF_INET6) return 0;
+    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)&address)->sin6_addr;
+    bool is_mapped = IN6_IS_ADDR_V4MAPPED(in6); /* the last four bytes are an IPv4 address */
+    size_t size = is_mapped ? sizeof(struct in_addr) : CONN_NETWORK_MAX;
+    memcpy(network, in6->s6_addr + (is_mapped ? sizeof(*in6) - size : 0), size);
+    return size;
+}
+
 uint16_t conn_peer_port(const struct conn *conn) {
     struct sockaddr_storage address = address_of(conn, true);
     if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);

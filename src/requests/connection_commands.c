@@ -1,6 +1,7 @@
 /* connection_commands: PING, ECHO, AUTH, HELLO and the other commands that concern the client's
  * connection. */
 #include "base/version.h"
+#include "ds/hashtable.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
 #include "requests/client_commands.h"
@@ -10,6 +11,7 @@
 #include "session/publish.h"
 #include "session/session.h"
 #include "table/secret.h"
+#include "users/failed_logins.h"
 #include "users/users.h"
 
 /* As a message, for a client that listens to channels in RESP2. */
@@ -69,17 +71,59 @@ void reset_command(struct call *call) {
 
 /* --- Authentication --- */
 
-/* Makes the session the user's, or replies the error and returns false. */
+/* Returns the hash of where the client is. */
+static uint64_t place_of(const struct call *call) {
+    unsigned char network[CONN_NETWORK_MAX];
+    size_t len = conn_peer_network(conn_of_session(call_session(call)), network);
+    return hashtable_hash(slice_make((const char *)network, len));
+}
+
+static void answer_wrong(struct call *call, const void *state) {
+    (void)state;
+    reply_error(call->reply, "WRONGPASS invalid username-password pair or user is disabled.");
+}
+
+/* Replies that the login has failed: at once, or later where many have failed, so that the client
+ * tries fewer passwords. The waiter keeps no argument that may be a password. */
+static void refuse_login(struct call *call, struct slice name) {
+    static const struct waiter_kind kind = {.unserved = answer_wrong, .for_work = true};
+    struct engine *engine = call->engine;
+    denial_note(call_session(call), ACL_REASON_AUTH,
+                call->origin == ORIGIN_TRANSACTION ? ACL_CONTEXT_MULTI : ACL_CONTEXT_TOPLEVEL,
+                call->argv[0], name);
+    uint64_t place = place_of(call);
+    int64_t delay_ms = failed_logins_delay(engine->failed_logins, place, engine->steady_ms);
+    failed_logins_add(engine->failed_logins, place, engine->steady_ms);
+    if (delay_ms == 0) {
+        answer_wrong(call, NULL);
+        return;
+    }
+    struct call without_arguments = *call;
+    without_arguments.argc = 1;
+    call_block(&without_arguments,
+               &(struct block_request){.kind = &kind, .deadline_ms = call->now_ms + delay_ms});
+}
+
+/* A transaction, in which nothing waits, tries no password once failures are answered late. */
+static bool tries_too_many(const struct call *call) {
+    const struct engine *engine = call->engine;
+    return call->origin == ORIGIN_TRANSACTION && engine->failed_logins->is_used &&
+           failed_logins_delay(engine->failed_logins, place_of(call), engine->steady_ms) > 0;
+}
+
+/* Makes the session the user's. Returns false if not: then it has replied the error, or will. */
 static bool log_in(struct call *call, struct slice name, struct slice password) {
     struct session *session = call_session(call);
-    struct user *user = users_log_in(call->engine->users, name, password);
+    struct engine *engine = call->engine;
+    if (tries_too_many(call))
+        return reply_error(call->reply, "ERR Too many logins from this address have failed to log "
+                                        "in within a transaction");
+    struct user *user = users_log_in(engine->users, name, password);
     if (!user) {
-        denial_note(session, ACL_REASON_AUTH,
-                    call->origin == ORIGIN_TRANSACTION ? ACL_CONTEXT_MULTI : ACL_CONTEXT_TOPLEVEL,
-                    call->argv[0], name);
-        return reply_error(call->reply,
-                           "WRONGPASS invalid username-password pair or user is disabled.");
+        refuse_login(call, name);
+        return false;
     }
+    if (engine->failed_logins->is_used) failed_logins_forget(engine->failed_logins, place_of(call));
     session_set_user(session, user);
     session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
     return true;

@@ -28,6 +28,7 @@
 #include "stats/slowlog.h"
 #include "types/value_limits.h"
 #include "users/acl_log.h"
+#include "users/failed_logins.h"
 #include "users/users.h"
 
 struct server_state {
@@ -40,6 +41,7 @@ struct server_state {
     struct functions functions;
     struct users users;
     struct acl_log acl_log;
+    struct failed_logins failed_logins;
     struct replication replication;
     struct value_limits value_limits;
     struct watches watches;
@@ -70,6 +72,7 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.functions = &state->functions;
     state->engine.users = &state->users;
     state->engine.acl_log = &state->acl_log;
+    state->engine.failed_logins = &state->failed_logins;
     state->engine.replication = &state->replication;
     state->engine.value_limits = &state->value_limits;
     state->engine.watches = &state->watches;
