@@ -3,7 +3,9 @@
  * them when nothing was damaged; the same holds for the echo.
  *
  * Both sides run in memory: OpenSSL is the client, a transport without a socket the lower one.
- * Input: a byte of settings, then steps, a byte each: what to do (the low three bits) and how much. */
+ * Input: a byte of settings (1: TLS 1.2, 2: the steps shake hands or do not, 4: no session is resumed), then steps, a
+ * byte each: what to do (the low three bits) and how much. Most inputs resume a session, which takes half the time of a
+ * whole handshake with TLS 1.3, and a quarter with TLS 1.2. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "fuzz/rdb_digest.h"
@@ -24,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { RECORDS_MAX = 1 << 17, END_STEPS = 3000, CHUNK = 37 };
 
-enum step { WRITE, DELIVER, DELIVER_ALL, FLIP, ROTATE, UPDATE_KEY, ITERATE, INSERT };
+enum step { WRITE, DELIVER, DELIVER_ALL, FLIP, REORDER, UPDATE_KEY, ITERATE, INSERT };
 
 /* Records on their way to one side. */
 struct way {
@@ -35,6 +37,7 @@ struct way {
 static struct world {
     struct net *net;
     SSL_CTX *client_context;
+    SSL_SESSION *sessions[2]; /* of TLS 1.3 and 1.2, to be resumed */
     SSL *client;
     BIO *client_in;
     BIO *client_out;
@@ -221,14 +224,34 @@ static void client_writes(size_t len) {
     collect_records();
 }
 
-static void rotate(size_t len) {
-    struct way *way = &world->to_server;
-    char first[32 * CHUNK];
-    if (len >= way->len) return;
-    memcpy(first, way->bytes, len);
-    memmove(way->bytes, way->bytes + len, way->len - len);
-    memcpy(way->bytes + way->len - len, first, len);
+/* Returns the size of the record that begins there, or 0 when it is not complete. */
+static size_t record_size(size_t at) {
+    enum { HEADER = 5 };
+    const struct way *way = &world->to_server;
+    if (way->len < at + HEADER) return 0;
+    const uint8_t *bytes = (const uint8_t *)way->bytes + at;
+    size_t size = HEADER + ((size_t)bytes[3] << 8 | bytes[4]);
+    return size <= way->len - at ? size : 0;
+}
+
+/* Moves bytes from the front behind the `until - len` that follow them. */
+static void move_back(size_t len, size_t until) {
+    static char first[RECORDS_MAX];
+    char *bytes = world->to_server.bytes;
+    memcpy(first, bytes, len);
+    memmove(bytes, bytes + len, until - len);
+    memcpy(bytes + until - len, first, len);
     world->is_damaged = true;
+}
+
+/* Has the first record change places with the second one. */
+static void swap_records(void) {
+    size_t first = record_size(0), second = first ? record_size(first) : 0;
+    if (second) move_back(first, first + second);
+}
+
+static void rotate(size_t len) {
+    if (len < world->to_server.len) move_back(len, world->to_server.len);
 }
 
 static void insert(const uint8_t *bytes, size_t len) {
@@ -252,7 +275,12 @@ static size_t run_step(uint8_t byte, const uint8_t *rest, size_t left) {
         world->to_server.bytes[(much * 256 + rest[0]) % world->to_server.len] ^= 1;
         world->is_damaged = true;
         return 1;
-    case ROTATE: rotate((much + 1) * CHUNK); break;
+    case REORDER:
+        if (much == 0)
+            swap_records();
+        else
+            rotate(much * CHUNK);
+        break;
     case UPDATE_KEY:
         if (!SSL_is_init_finished(world->client)) return 0;
         SSL_key_update(world->client, much & 1);
@@ -304,8 +332,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     snprintf(cert, sizeof(cert), "%s/cert", folder);
     snprintf(key, sizeof(key), "%s/key", folder);
     make_certificate(cert, key);
-    struct tls_options options = {
-        .role = TLS_SERVER, .cert_file = cert, .key_file = key, .session_caching = true};
+    struct tls_options options = {.role = TLS_SERVER,
+                                  .cert_file = cert,
+                                  .key_file = key,
+                                  .session_caching = true,
+                                  .session_cache_timeout_s = 365L * 24 * 3600};
     struct tls_context *context = tls_context_new(&options, error);
     require(context != NULL, error);
     tls_use(world->net, TLS_SERVER, context);
@@ -313,26 +344,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     unlink(key);
     rmdir(folder);
     world->client_context = SSL_CTX_new(TLS_client_method());
+    SSL_CTX_set_timeout(world->client_context, 365L * 24 * 3600);
     return 0;
 }
 
 /* --- One input --- */
 
-static void begin(uint8_t settings) {
-    struct net *net = world->net;
-    SSL_CTX *context = world->client_context;
-    memset(world, 0, sizeof(*world));
-    world->net = net;
-    world->client_context = context;
-    world->most = SIZE_MAX;
-    world->client = SSL_new(context);
-    world->client_in = BIO_new(BIO_s_mem());
-    world->client_out = BIO_new(BIO_s_mem());
-    SSL_set_bio(world->client, world->client_in, world->client_out);
-    SSL_set_max_proto_version(world->client, settings & 1 ? TLS1_2_VERSION : TLS1_3_VERSION);
-    SSL_set_connect_state(world->client);
-    conn_accept(net, &TLS, world, &EVENTS, NULL);
-    if (settings & 2) return; /* the steps shake hands, or do not */
+static void shake_hands(void) {
     for (int i = 0; i < END_STEPS; i++) {
         if (SSL_is_init_finished(world->client) && world->to_server.len == 0) break;
         client_works();
@@ -342,8 +360,53 @@ static void begin(uint8_t settings) {
     require(SSL_is_init_finished(world->client), "the handshake succeeds");
 }
 
+static void begin(uint8_t settings) {
+    const struct world kept = {.net = world->net,
+                               .client_context = world->client_context,
+                               .sessions = {world->sessions[0], world->sessions[1]},
+                               .most = SIZE_MAX};
+    *world = kept;
+    SSL_SESSION *known = settings & 4 ? NULL : world->sessions[settings & 1];
+    SSL_SESSION *session = known ? SSL_SESSION_dup(known) : NULL; /* an error spoils it */
+    world->client = SSL_new(world->client_context);
+    world->client_in = BIO_new(BIO_s_mem());
+    world->client_out = BIO_new(BIO_s_mem());
+    SSL_set_bio(world->client, world->client_in, world->client_out);
+    SSL_set_max_proto_version(world->client, settings & 1 ? TLS1_2_VERSION : TLS1_3_VERSION);
+    if (session) SSL_set_session(world->client, session);
+    SSL_SESSION_free(session);
+    SSL_set_connect_state(world->client);
+    conn_accept(world->net, &TLS, world, &EVENTS, NULL);
+    if (settings & 2) return;
+    shake_hands();
+    require(!known || SSL_session_reused(world->client), "the session is resumed");
+}
+
+static void end(void) {
+    if (world->lower && !conn_is_closing(world->conn)) conn_close(world->conn);
+    while (world->lower) iterate();
+    SSL_free(world->client);
+}
+
+/* Makes the session that later inputs resume. */
+static void make_session(int is_old) {
+    begin((uint8_t)(is_old | 4));
+    client_writes(1);
+    for (int i = 0; i < 10; i++) {
+        deliver(SIZE_MAX);
+        iterate();
+        client_works();
+    }
+    require(world->echoed == 1, "the first handshake");
+    world->sessions[is_old] = SSL_get1_session(world->client);
+    SSL_shutdown(world->client);
+    end();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1) return 0;
+    for (int is_old = 0; is_old < 2; is_old++)
+        if (!world->sessions[is_old]) make_session(is_old);
     begin(data[0]);
     for (size_t at = 1; at < size;) {
         uint8_t step = data[at++];
@@ -363,8 +426,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         require(world->received == world->sent, "all arrives");
         require(world->echoed == world->sent, "all comes back");
     }
-    if (world->lower && !conn_is_closing(world->conn)) conn_close(world->conn);
-    while (world->lower) iterate();
-    SSL_free(world->client);
+    end();
     return 0;
 }
