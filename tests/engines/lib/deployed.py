@@ -121,12 +121,13 @@ def redis_binary():
 # --- Requests
 
 class Connection(Client):
-    """Replies as Python values in text, errors as Trouble; it gives the server's password first."""
+    """Replies as Python values in text, errors as Trouble; it gives the server's password first, or its user and
+    password if that is a pair."""
 
     def __init__(self, server, timeout=10):
         super().__init__(server, timeout, in_text=True)
         if server.password:
-            self.call("AUTH", server.password)
+            self.call("AUTH", *(server.password if isinstance(server.password, tuple) else [server.password]))
 
     def answer(self):
         try:

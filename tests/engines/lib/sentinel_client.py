@@ -1,7 +1,8 @@
 """A client library's way through a group of Sentinel: a program that writes and one that waits for jobs go on when the
 primary is killed, and when Sentinel is told to make another server the primary.
 
-The program gets the Sentinels' ports in SENTINEL_PORTS, and PASSWORD. Called with "write", it pushes 1, 2, … to the
+The program gets the Sentinels' ports in SENTINEL_PORTS, and PASSWORD; its keys have the prefix of the group's world.
+Called with "write", it pushes 1, 2, … to the
 list "written" for ever, and prints "written N" when WAIT has found N on a replica. With "take", it takes jobs from
 the list
 "queue" with BLPOP for ever, and prints "took JOB", or "error TEXT" for an error that the library raises."""
@@ -13,7 +14,7 @@ from sentinels import NAME, Group
 
 def push_job(group, job):
     """Pushes until a primary takes it."""
-    wait_for("a primary takes the job", lambda: call(group.primary(), "RPUSH", "queue", job))
+    wait_for("a primary takes the job", lambda: call(group.primary(), "RPUSH", group.world.prefix + "queue", job))
 
 
 def check_goes_on(what, group, writer, taker, job):
@@ -26,10 +27,10 @@ def check_goes_on(what, group, writer, taker, job):
     check(f"{what}: clients go on", True)
 
 
-def check_client(name, command, environment=None):
+def client_test(name, command, environment=None, world=None):
     """`command`: the program, without its argument."""
     def test():
-        group = Group()
+        group = Group(world=world)
         environ = {**(environment or {}), "PASSWORD": PASSWORD,
                    "SENTINEL_PORTS": ",".join(str(sentinel.port) for sentinel in group.sentinels)}
         with tempfile.TemporaryDirectory(prefix="packlist-engine.") as folder:
@@ -53,7 +54,7 @@ def check_client(name, command, environment=None):
                 check(f"{name}: a client that waits is told that its server is no primary any more",
                       "error UNBLOCKED" in taker.log_text(), taker.log_text())
                 writer.end()
-                there = {int(n) for n in call(group.primary(), "LRANGE", "written", 0, -1)}
+                there = {int(n) for n in call(group.primary(), "LRANGE", group.world.prefix + "written", 0, -1)}
                 lost = sorted(set(writer.numbers("written")) - there)
                 check(f"{name}: no acknowledged write is lost", not lost, lost)
             finally:
@@ -64,4 +65,8 @@ def check_client(name, command, environment=None):
                         program.end()
         check(f"{name}: all servers end in order", group.stop())
     test.__doc__ = f"{name} through Sentinel"
-    run_tests(test)
+    return test
+
+
+def check_client(name, command, environment=None):
+    run_tests(client_test(name, command, environment))

@@ -40,17 +40,31 @@ def sentinel_config(primary_port):
     return make
 
 
+class Plain:
+    """How the servers are started, and how clients come to them: with a password, over TCP."""
+    prefix = ""  # of the keys that clients may use
+
+    def start_data_server(self, kind, name, primary_port):
+        return start_data_server(kind, name, data_config(primary_port))
+
+    def start_sentinel(self, name, primary_port):
+        path, argv0 = find_sentinel()
+        return Deployed(name, argv0, path, sentinel_config(primary_port), arguments=["--sentinel"])
+
+    def address(self, port):
+        return Address(port, PASSWORD)
+
+
 class Group:
     """`kinds`: of the data servers; the first begins as the primary."""
 
-    def __init__(self, kinds=("packlist",) * 3):
-        first = start_data_server(kinds[0], f"{kinds[0]} 0", data_config(None))
-        self.servers = [first] + [start_data_server(kind, f"{kind} {i}", data_config(first.port))
+    def __init__(self, kinds=("packlist",) * 3, world=None):
+        self.world = world = world or Plain()
+        first = world.start_data_server(kinds[0], f"{kinds[0]} 0", None)
+        self.servers = [first] + [world.start_data_server(kind, f"{kind} {i}", first.port)
                                   for i, kind in enumerate(kinds[1:], 1)]
         wait_for("both replicas are in step", lambda: all(in_step(first, other) for other in self.servers[1:]))
-        path, argv0 = find_sentinel()
-        self.sentinels = [Deployed(f"Sentinel {i}", argv0, path, sentinel_config(first.port), arguments=["--sentinel"])
-                          for i in range(3)]
+        self.sentinels = [world.start_sentinel(f"Sentinel {i}", first.port) for i in range(3)]
         wait_for("the Sentinels know each other and the replicas", self.is_known)
 
     def facts(self, sentinel):
@@ -127,14 +141,14 @@ class Writer(threading.Thread):
 
     def __init__(self, group, number):
         super().__init__(daemon=True)
-        self.group, self.key, self.n = group, f"written:{number}", 0
+        self.group, self.key, self.n = group, f"{group.world.prefix}written:{number}", 0
         self.acknowledged, self.times, self.errors = [], [], set()
         self.ends = threading.Event()
 
     def run(self):
         while not self.ends.is_set():
             try:
-                connection = Connection(Address(self.group.primary_port(), PASSWORD), timeout=5)
+                connection = Connection(self.group.world.address(self.group.primary_port()), timeout=5)
             except (OSError, EOFError, Trouble):
                 time.sleep(0.02)
                 continue
