@@ -1,6 +1,7 @@
 # TLS to other servers: replication in both roles, its directives, whom a replica trusts; MIGRATE.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source [file join [file dirname [file normalize [info script]]] lib replica.tcl]
+source [file join [file dirname [file normalize [info script]]] lib primary.tcl]
 
 set certificates [temporary_folder]
 exec $repository/tests/tls/make-certificates $certificates
@@ -351,6 +352,39 @@ check_in 2 "MIGRATE AUTH2 as a user who may only restore keys of one pattern" {
     $target destroy
     set found
 } {1 1}
+
+check_in 2 "MIGRATE that is connected while a writable replica loads sends nothing until that is done" {
+    set heard $certificates/heard
+    set port [free_port]
+    set target [open [list | openssl s_server -accept 127.0.0.1:$port -cert $certificates/server.crt \
+        -key $certificates/server.key -quiet >$heard 2>/dev/null] w]
+    wait_until {![catch {close [socket 127.0.0.1 $port]}]}
+    with_replica [list replica-read-only no repl-diskless-load swapdb tls-cluster yes \
+        tls-ca-cert-file $certificates/ca.crt] {
+        [link_begin {a old}] close
+        exec kill -STOP [pid $target]
+        set moving [client_blocked MIGRATE 127.0.0.1 $port a 0 60000]
+        set link [$primary accept]
+        link_asks $link
+        set snapshot [rdb {a new}]
+        $link write "+FULLRESYNC $replication_id 100\r\n\$[string length $snapshot]\r\n[string range $snapshot 0 12]"
+        wait_until {[info_field async_loading] == 1}
+        exec kill -CONT [pid $target]
+        after 500
+        set early [file size $heard]
+        $link write [string range $snapshot 13 end]
+        wait_link up
+        wait_until {[string match "*SELECT*" [read_file $heard]]}
+        puts -nonewline $target "+OK\r\n"
+        flush $target
+        wait_until {[string match "*RESTORE*new*" [read_file $heard]]}
+        set early
+    }
+} 0
+catch {
+    exec kill [pid $target]
+    close $target
+}
 
 file delete -force $certificates
 finish
