@@ -32,7 +32,7 @@ static void show(struct call *call, struct shown *shown, const struct config_dir
     sds value = config_append_value(&call->engine->config, directive, sds_new(SLICE("")));
     reply_bulk(call->reply, name);
     reply_bulk(call->reply, sds_slice(value));
-    sds_free(value);
+    secret_free(value);
 }
 
 static const struct config_directive *find(struct slice name) {

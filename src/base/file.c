@@ -1,5 +1,7 @@
 #include "base/file.h"
 
+#include "base/secret.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -41,13 +43,13 @@ bool file_write(int fd, const void *bytes, size_t len, size_t *written) {
 static sds read_up_to(int fd, size_t max) {
     sds text = sds_new(SLICE(""));
     for (;;) {
-        text = sds_reserve(text, READ_SIZE);
+        text = secret_reserve(text, READ_SIZE);
         ssize_t n = file_read_some(fd, text + sds_len(text), READ_SIZE);
         if (n == 0) return text;
         if (n > 0) sds_set_len(text, sds_len(text) + (size_t)n);
         if (n > 0 && sds_len(text) <= max) continue;
         int saved_errno = n > 0 ? EFBIG : errno;
-        sds_free(text);
+        secret_free(text);
         errno = saved_errno;
         return NULL;
     }

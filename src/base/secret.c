@@ -12,6 +12,14 @@ void secret_free(sds text) {
     sds_free(text);
 }
 
+sds secret_reserve(sds text, size_t more) {
+    if (sds_available(text) >= more) return text;
+    sds moved = sds_grow(sds_new(SLICE("")), 2 * sds_len(text) + more);
+    moved = sds_append(moved, sds_slice(text));
+    secret_free(text);
+    return moved;
+}
+
 /* --- Names --- */
 
 static struct slice after(struct slice text, size_t count) {

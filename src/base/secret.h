@@ -19,6 +19,9 @@ void secret_clear(void *text, size_t len);
 /* As sds_free, with the whole capacity cleared before. NULL is allowed. O(capacity). */
 void secret_free(sds text);
 
+/* As sds_reserve, and if the text moves, the memory where it was is overwritten. Amortised O(1). */
+sds secret_reserve(sds text, size_t more);
+
 /* Returns whether the word is the name, in any case, or differs from it by one slip: a letter is
  * missing, wrong or too much, or two have changed places. */
 bool secret_is_near(struct slice word, const char *name);

@@ -467,7 +467,9 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_TITLE:
     case CONFIG_RENAMES:
     case CONFIG_HOST_PORT:
-    case CONFIG_PERCENTILES: return sds_append(out, sds_slice(*(sds *)place));
+    case CONFIG_PERCENTILES:
+        out = secret_reserve(out, sds_len(*(sds *)place));
+        return sds_append(out, sds_slice(*(sds *)place));
     case CONFIG_FIXED: return sds_append_cstr(out, directive->default_text);
     case CONFIG_USER: return out;
     case CONFIG_SHUTDOWN: return append_shutdown(*(int64_t *)place, directive->detail, out);

@@ -17,7 +17,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { INCLUDE_DEPTH_MAX = 16 };
+enum {
+    INCLUDE_DEPTH_MAX = 16,
+    QUOTED_MAX = 4 /* bytes that sds_append_quoted makes of one */
+};
 
 #define COMMAND_LINE "the command line"
 
@@ -278,7 +281,7 @@ static sds write_options(int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         if (is_option(argv[i]) && !wants_value) {
             if (i > 0) lines = sds_append_cstr(lines, "\n");
-            lines = sds_append_cstr(lines, argv[i] + 2);
+            lines = sds_append_cstr(secret_reserve(lines, strlen(argv[i])), argv[i] + 2);
             /* `--save` before another option means no save points; "--hz 5" in one argument
              * contains its value. */
             bool is_last = i + 1 == argc || is_option(argv[i + 1]);
@@ -287,6 +290,7 @@ static sds write_options(int argc, char **argv) {
             else
                 wants_value = strchr(argv[i], ' ') == NULL;
         } else {
+            lines = secret_reserve(lines, QUOTED_MAX * strlen(argv[i]) + sizeof(" \"\""));
             lines = sds_append_cstr(lines, " ");
             lines = sds_append_quoted(lines, slice_of_cstr(argv[i]));
             wants_value = false;
@@ -298,7 +302,7 @@ static sds write_options(int argc, char **argv) {
 static bool load_options(struct loader *loader, int argc, char **argv) {
     sds lines = write_options(argc, argv);
     bool done = load_named(loader, COMMAND_LINE, sds_slice(lines));
-    sds_free(lines);
+    secret_free(lines);
     return done;
 }
 

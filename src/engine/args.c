@@ -1,6 +1,7 @@
 #include "engine/args.h"
 
 #include "base/alloc.h"
+#include "base/secret.h"
 
 struct args *args_copy(const struct slice *argv, size_t argc) {
     return args_copy_others(argv, argc, 0, 0);
@@ -12,7 +13,8 @@ struct args *args_copy_others(const struct slice *argv, size_t argc, size_t firs
         if (i < first || i >= first + count) bytes += argv[i].len;
     size_t head = sizeof(struct args) + argc * sizeof(struct slice);
     struct args *args = mem_alloc(head + bytes);
-    args->argc = argc;
+    args->argc = (uint32_t)argc;
+    args->is_secret = false;
     args->allocated = head + bytes;
     char *at = (char *)args + head;
     for (size_t i = 0; i < argc; i++) {
@@ -25,5 +27,6 @@ struct args *args_copy_others(const struct slice *argv, size_t argc, size_t firs
 }
 
 void args_free(struct args *args) {
+    if (args && args->is_secret) secret_clear(args, args->allocated);
     mem_free(args);
 }

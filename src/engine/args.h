@@ -5,9 +5,13 @@
 
 #include "base/slice.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* One allocation: the slices, then their bytes. */
 struct args {
-    size_t argc;
+    uint32_t argc;
+    bool is_secret;   /* args_free overwrites the bytes; at first false */
     size_t allocated; /* bytes of the whole */
     struct slice argv[];
 };

@@ -5,6 +5,7 @@
  * SESSION_BLOCKED exactly while it has a waiter. */
 #include "base/chain.h"
 #include "engine/waiter.h"
+#include "table/command.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -98,6 +99,7 @@ void blocking_add(struct blocking *blocking, struct call *call,
         .kind = request->kind,
         .state = (char *)waiter + state_at,
     };
+    waiter->args->is_secret = call->command && call->command->secrets != SECRETS_NONE;
     if (request->state_size > 0) memcpy(waiter->state, request->state, request->state_size);
     waiter->allocated = size + waiter->args->allocated;
     link_waits(blocking, waiter, call->database, request, waiter->args->argv + first_key);

@@ -62,6 +62,7 @@ static void append(struct transaction *transaction, const struct command *comman
                    const struct slice *argv, size_t argc) {
     MEM_RESERVE(transaction->queue, transaction->capacity, transaction->count + 1);
     struct args *args = args_copy(argv, argc);
+    args->is_secret = command->secrets != SECRETS_NONE;
     transaction->queue[transaction->count++] = (struct queued_command){command, args};
     transaction->counted_bytes += argc * sizeof(char *);
     for (size_t i = 0; i < argc; i++) transaction->counted_bytes += argv[i].len;

@@ -138,15 +138,25 @@ static bool is_unauthenticated(enum call_origin origin, struct requester *reques
     return true;
 }
 
+/* The client's request may hold a secret: its connection overwrites it when it has run. */
+static void clear_request(enum call_origin origin, const struct requester *requester) {
+    if (origin == ORIGIN_CLIENT) conn_clear_input(conn_of_session(requester->session), false);
+}
+
 const struct command *admission_find_other(enum call_origin origin, struct requester *requester,
                                            struct reply *reply, const struct command *command,
                                            const struct slice *argv, size_t argc) {
     const struct command *container = NULL;
-    if (is_unauthenticated(origin, requester, reply, command, argv[0])) return NULL;
+    if (is_unauthenticated(origin, requester, reply, command, argv[0])) {
+        clear_request(origin, requester);
+        return NULL;
+    }
     if (command && command->flags & COMMAND_CONTAINER && argc > 1) {
         container = command;
         command = command_find_subcommand(container, argv[1]);
     }
+    if (command ? command->secrets != SECRETS_NONE : secret_may_follow(argv[0]))
+        clear_request(origin, requester);
     if (command && command_accepts(command, argc)) return requester->last_command = command;
     if (command)
         reject_arity(origin, requester, reply, command);

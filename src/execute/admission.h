@@ -43,8 +43,8 @@ struct applicant {
     size_t argc;
 };
 
-/* The slow path of admission_find, for containers and for errors. `command`: the one that the first
- * word names, or NULL. */
+/* The slow path of admission_find, for COMMAND_FOUND_SLOWLY and for errors. `command`: the one that
+ * the first word names, or NULL. */
 const struct command *admission_find_other(enum call_origin origin, struct requester *requester,
                                            struct reply *reply, const struct command *command,
                                            const struct slice *argv, size_t argc);
@@ -59,7 +59,7 @@ static inline const struct command *admission_find(enum call_origin origin,
     const struct command *last = requester->last_command;
     const struct command *command = origin_is_repeated(origin) ? command_find_written(last, argv[0])
                                                                : command_find_cached(last, argv[0]);
-    if (command && !(command->flags & COMMAND_CONTAINER) && command_accepts(command, argc))
+    if (command && !(command->flags & COMMAND_FOUND_SLOWLY) && command_accepts(command, argc))
         return requester->last_command = command;
     return admission_find_other(origin, requester, reply, command, argv, argc);
 }

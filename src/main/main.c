@@ -5,6 +5,7 @@
 #include "base/keyed_hash.h"
 #include "base/log.h"
 #include "base/lzf.h"
+#include "base/secret.h"
 #include "base/version.h"
 #include "engine/engine.h"
 #include "main/command_bodies.h"
@@ -168,7 +169,10 @@ int main(int argc, char **argv) {
     process_title_init(engine->title, argc, argv);
     config_init(&engine->config);
     sds reason = NULL;
-    if (!config_load(&engine->config, &engine->config_source, argc - 1, argv + 1, &reason)) {
+    bool loaded_config =
+        config_load(&engine->config, &engine->config_source, argc - 1, argv + 1, &reason);
+    for (int i = 1; i < argc; i++) secret_clear(argv[i], strlen(argv[i])); /* copies of the title */
+    if (!loaded_config) {
         fputs(reason, stderr);
         sds_free(reason);
         return EXIT_FAILURE;

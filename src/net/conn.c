@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "net/net_internal.h"
 
 #include <assert.h>
@@ -43,9 +44,15 @@ static bool is_tail(const struct input *input) {
     return pending(input) <= CONN_TAIL_MAX && input->expected <= CONN_TAIL_MAX;
 }
 
+static void block_free(const struct conn *conn) {
+    struct input *input = conn->input;
+    if (input != NULL && conn->flags & CONN_CLEARS) secret_clear(input->bytes, input->capacity);
+    mem_free(input);
+}
+
 static void input_drop(struct conn *conn) {
-    if (conn->input != NULL) sds_free(conn->input->collected.text);
-    mem_free(conn->input);
+    if (conn->input != NULL) conn_free_text(conn, conn->input->collected.text);
+    block_free(conn);
     conn->input = NULL;
 }
 
@@ -69,7 +76,7 @@ static void input_replace(struct conn *conn, const char *bytes, size_t len, size
         (struct input){.end = len, .capacity = size - sizeof(struct input), .expected = expected};
     if (conn->input != NULL) input->collected = conn->input->collected;
     memcpy(input->bytes, bytes, len);
-    mem_free(conn->input);
+    block_free(conn);
     conn->input = input;
 }
 
@@ -105,7 +112,44 @@ static void input_reserve(struct conn *conn) {
     input_replace(conn, input->bytes + input->start, have, input->expected);
 }
 
+/* --- Secrets --- */
+
+void conn_clear_input(struct conn *conn, bool and_rest) {
+    conn->flags |= and_rest ? CONN_CLEARS | CONN_CLEARS_REST : CONN_CLEARS;
+}
+
+bool conn_clears_input(const struct conn *conn) {
+    return (conn->flags & CONN_CLEARS) != 0;
+}
+
+/* Overwrites the consumed ones of the presented bytes, and all copies that are left of them. */
+static void clear_consumed(struct conn *conn, char *bytes, size_t consumed, size_t len) {
+    struct input *input = conn->input;
+    if (bytes == net_of(conn)->read_buffer) {
+        secret_clear(bytes, consumed);
+        if (input != NULL) secret_clear(input->bytes, input->capacity); /* the tail was copied */
+    } else {
+        secret_clear(input->bytes, (size_t)(bytes + consumed - input->bytes));
+        secret_clear(bytes + len, (size_t)(input->bytes + input->capacity - bytes) - len);
+    }
+    conn->flags &= (uint16_t) ~(conn->flags & CONN_CLEARS_REST ? CONN_CLEARS_REST : CONN_CLEARS);
+}
+
 /* --- Presenting bytes --- */
+
+/* The callback has closed the connection, or the bytes hold a secret. Returns how many bytes count
+ * as consumed. */
+static __attribute__((noinline)) size_t settle(struct conn *conn, char *bytes, size_t consumed,
+                                               size_t len) {
+    struct net *net = net_of(conn);
+    if (conn_is_closing(conn)) {
+        conn_free_text(conn, net->collecting.text);
+        net->collecting.text = NULL;
+        consumed = len;
+    }
+    if (conn->flags & CONN_CLEARS) clear_consumed(conn, bytes, consumed, len);
+    return consumed;
+}
 
 /* Calls `data`. Returns the bytes consumed; *expected is what the callback announced. Callbacks
  * nest: serving one connection may replay another. */
@@ -120,11 +164,8 @@ static inline __attribute__((always_inline)) size_t present(struct conn *conn, c
     *expected = net->expected;
     net->presenting = outer;
     net->expected = outer_expected;
-    if (conn_is_closing(conn)) {
-        sds_free(net->collecting.text);
-        net->collecting.text = NULL;
-        return len;
-    }
+    if (conn->flags & (CONN_CLOSING | CONN_DRAINING | CONN_CLEARS))
+        consumed = settle(conn, bytes, consumed, len);
     assert(consumed <= len);
     return consumed;
 }
@@ -173,6 +214,7 @@ static void present_shared(struct conn *conn, char *bytes, size_t len) {
         input_drop(conn);
     else
         input_keep(conn, bytes + consumed, kept(conn, bytes + consumed, len - consumed), expected);
+    if (conn->flags & CONN_CLEARS) secret_clear(bytes + consumed, len - consumed);
     attach_collected(conn);
     input_kept(conn);
 }
@@ -216,6 +258,9 @@ void conn_input_ended(struct conn *conn, int status) {
     if (conn->flags & (CONN_CLOSING | CONN_ENDED)) return;
     conn->flags |= CONN_ENDED;
     stop_reading(conn);
+    /* The tail was copied there for a read that brought nothing. */
+    if (conn->flags & CONN_CLEARS && net_of(conn)->presenting == NULL)
+        secret_clear(net_of(conn)->read_buffer, CONN_TAIL_MAX);
     if (conn->flags & CONN_FAILED) status = conn->error;
     conn->events->ended(conn, status == UV_EOF ? "the other side closed" : uv_strerror(status));
 }

@@ -106,6 +106,14 @@ size_t conn_collected_input(const struct conn *conn);
  * O(1). */
 sds conn_take_collected(struct conn *conn);
 
+/* The presented bytes hold a secret: once `data` has returned, those that it has consumed are
+ * overwritten, wherever they were. `and_rest`: the others, too, as soon as they are consumed or the
+ * connection is closed. Call it only from `data` of the same connection. O(bytes) later. */
+void conn_clear_input(struct conn *conn, bool and_rest);
+
+/* Returns whether the bytes that are presented, or kept, are to be overwritten. O(1). */
+bool conn_clears_input(const struct conn *conn);
+
 /* Stops reading until conn_resume_input, so that the other side must wait. Bytes that were read
  * before may still be unconsumed. The end of the connection is not noticed until then. */
 void conn_pause_input(struct conn *conn);
@@ -136,6 +144,10 @@ void conn_queue(struct conn *conn, const char *bytes, size_t len);
  * before the loop sleeps, with one system call for all held bytes; earlier when there are many, or
  * by conn_release and net_release_late. */
 void conn_hold(struct conn *conn, const char *bytes, size_t len);
+
+/* While it is on, bytes that the connection takes to be sent later hold a secret: they are
+ * overwritten as soon as they are sent, or cannot be sent. O(1). */
+void conn_clear_output(struct conn *conn, bool on);
 
 /* Returns whether conn_hold would keep `len` more bytes until the iteration ends, whatever is held
  * in between; false when queued output is being sent already. The second returns whether any are

@@ -54,18 +54,19 @@ sds conn_take_collected(struct conn *conn) {
     return text;
 }
 
-static bool grow(struct collected *collected) {
+static bool grow(const struct conn *conn) {
+    struct collected *collected = &conn->input->collected;
     size_t have = sds_len(collected->text);
     sds text = begin_text(collected->text, have, have + collected->missing);
     if (text == NULL) return false;
-    sds_free(collected->text);
+    conn_free_text(conn, collected->text);
     collected->text = text;
     return true;
 }
 
 uv_buf_t conn_collect_room(struct conn *conn, size_t most) {
     struct collected *collected = &conn->input->collected;
-    if (sds_available(collected->text) == 0 && !grow(collected)) return uv_buf_init(NULL, 0);
+    if (sds_available(collected->text) == 0 && !grow(conn)) return uv_buf_init(NULL, 0);
     size_t room = sds_available(collected->text);
     if (room > collected->missing) room = collected->missing;
     if (room > most) room = most;

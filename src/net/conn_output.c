@@ -20,6 +20,7 @@
  *     them, even in the same chunk. */
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/secret.h"
 #include "net/conn.h"
 #include "net/net_internal.h"
 
@@ -31,6 +32,7 @@ struct chunk {
     size_t start;
     size_t end;
     size_t capacity;                     /* 0 with a source */
+    bool clears;                         /* it is overwritten before it is freed */
     const struct conn_source *functions; /* NULL: no source */
     void *source;
 };
@@ -55,6 +57,7 @@ static size_t chunk_allocated(const struct chunk *chunk) {
 }
 
 static void chunk_free(struct chunk *chunk) {
+    if (chunk->clears) secret_clear(chunk->bytes, chunk->capacity);
     if (chunk->functions)
         chunk->functions->release(chunk->source);
     else if (chunk->bytes != (char *)(chunk + 1))
@@ -302,6 +305,15 @@ static bool takes_output(const struct conn *conn) {
     return !(conn->flags & (CONN_CLOSING | CONN_DRAINING | CONN_FAILED));
 }
 
+void conn_clear_output(struct conn *conn, bool on) {
+    conn->flags &= (uint16_t)~CONN_CLEARS_OUTPUT;
+    if (on) conn->flags |= CONN_CLEARS_OUTPUT;
+}
+
+static bool clears_output(const struct conn *conn) {
+    return (conn->flags & CONN_CLEARS_OUTPUT) != 0;
+}
+
 static struct output *output_of(struct conn *conn) {
     if (conn->output == NULL) {
         conn->output = mem_alloc_zeroed(sizeof(struct output) + conn->transport->write_size);
@@ -352,6 +364,7 @@ static void append_bytes(struct output *output, const char *bytes, size_t len) {
         size_t room = last->capacity - last->end;
         size_t part = len < room ? len : room;
         memcpy(last->bytes + last->end, bytes, part);
+        last->clears |= clears_output(output->conn);
         last->end += part;
         bytes += part;
         len -= part;
@@ -360,6 +373,7 @@ static void append_bytes(struct output *output, const char *bytes, size_t len) {
         struct chunk *chunk = chunk_new(len, least);
         memcpy(chunk->bytes, bytes, len);
         chunk->end = len;
+        chunk->clears = clears_output(output->conn);
         append(output, chunk);
     }
 }
@@ -414,12 +428,17 @@ bool conn_can_hold(const struct conn *conn, size_t len) {
 void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end) {
     CHECKED_ASSERT(start <= end);
     if (start == end || !takes_output(conn)) {
+        if (clears_output(conn)) secret_clear(buffer, end);
         mem_free(buffer);
         return;
     }
     struct output *output = output_of(conn);
     struct chunk *chunk = mem_alloc(sizeof(*chunk));
-    *chunk = (struct chunk){.bytes = buffer, .start = start, .end = end, .capacity = end};
+    *chunk = (struct chunk){.bytes = buffer,
+                            .start = start,
+                            .end = end,
+                            .capacity = end,
+                            .clears = clears_output(conn)};
     output->queued += end - start;
     append(output, chunk);
     send_appended(output);

@@ -3,6 +3,7 @@
 #define PACKLIST_NET_NET_INTERNAL_H
 
 #include "base/clock.h"
+#include "base/secret.h"
 #include "net/conn.h"
 #include "net/net.h"
 #include "net/transport.h"
@@ -112,7 +113,12 @@ enum conn_flag {
     CONN_DRAINING = 1 << 1, /* conn_close_after_write was called */
     CONN_FAILED = 1 << 2,   /* a write failed: output is dropped */
     CONN_ENDED = 1 << 3,    /* `ended` was called */
-    CONN_LOWER = 1 << 4     /* it is a filter's lower connection */
+    CONN_LOWER = 1 << 4,    /* it is a filter's lower connection */
+
+    /* Of secrets (conn_clear_input, conn_clear_output): */
+    CONN_CLEARS = 1 << 5,       /* the presented or kept bytes are overwritten when they are gone */
+    CONN_CLEARS_REST = 1 << 6,  /* so is what `data` leaves of those that are presented */
+    CONN_CLEARS_OUTPUT = 1 << 7 /* what is queued is overwritten when it is sent */
 };
 
 /* One allocation: the transport's state, this struct, the session. An idle connection needs nothing
@@ -187,6 +193,14 @@ uv_buf_t conn_collect_room(struct conn *conn, size_t most);
 
 /* `len` bytes were read there. */
 void conn_collect_read(struct conn *conn, size_t len);
+
+/* Frees a text that was input, overwritten before if the connection clears its input. */
+static inline void conn_free_text(const struct conn *conn, sds text) {
+    if (conn->flags & CONN_CLEARS)
+        secret_free(text);
+    else
+        sds_free(text);
+}
 
 /* Frees the output queue; no write may be outstanding. */
 void conn_output_drop(struct conn *conn);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/secret.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
@@ -309,10 +310,9 @@ static void connect_now(struct link *link) {
 
 void link_send(struct link *link, const struct slice *argv, size_t argc) {
     struct reply bytes;
-    reply_init(&bytes, 0);
-    reply_array(&bytes, argc);
-    for (size_t i = 0; i < argc; i++) reply_bulk(&bytes, argv[i]);
+    reply_init_request(&bytes, argv, argc);
     conn_hold(link->conn, bytes.data, bytes.len);
+    secret_clear(bytes.data, bytes.len); /* it may be AUTH */
     reply_free(&bytes);
 }
 

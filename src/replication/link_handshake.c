@@ -29,7 +29,9 @@ static void send_auth(struct link *link) {
     size_t argc = 1;
     if (sds_len(config->masteruser) > 0) argv[argc++] = sds_slice(config->masteruser);
     argv[argc++] = sds_slice(config->masterauth);
+    conn_clear_output(link->conn, true);
     link_send(link, argv, argc);
+    conn_clear_output(link->conn, false);
     link->awaited++;
     link->auth_awaited = true;
 }

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "engine/args.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
@@ -23,6 +24,7 @@
 #include "session/publish.h"
 #include "session/refusal.h"
 #include "session/session.h"
+#include "table/secret.h"
 
 enum {
     /* The requests of a read take long if they take at least this part of a millisecond. */
@@ -81,6 +83,20 @@ static bool collect_large(struct session *session, struct resp_parser *parser, c
     return true;
 }
 
+/* The bytes end inside a request. Returns whether it may hold a secret. */
+static bool may_hold_secret(const struct session *session, const struct resp_parser *parser,
+                            const char *bytes) {
+    struct slice first[2];
+    size_t count = parser->argc < 2 ? parser->argc : 2;
+    uintptr_t moved = (uintptr_t)bytes - (uintptr_t)parser->base;
+    if (session->flags & SESSION_NEEDS_AUTH) return true;
+    if (count == 0) return bytes[0] != '*'; /* a line of text; no argument is there yet */
+    for (size_t i = 0; i < count; i++)
+        first[i] =
+            slice_make((const char *)((uintptr_t)parser->argv[i].ptr + moved), parser->argv[i].len);
+    return secret_may_come(first, count);
+}
+
 /* The bytes end inside a request. A parser that has parsed many arguments stays with the session.
  * Otherwise the request is short or has few arguments, and parsing them again is cheaper than
  * keeping the state. */
@@ -109,7 +125,10 @@ static bool put_collected(struct session *session, struct resp_parser *parser) {
 /* A request of the session's own parser has run; the session uses the shared one again. */
 static void end_own(struct session *session) {
     struct engine *engine = session->requester.engine;
-    sds_free(engine->argument);
+    if (conn_clears_input(conn_of_session(session)))
+        secret_free(engine->argument);
+    else
+        sds_free(engine->argument);
     engine->argument = NULL;
     drop_own_parser(session);
 }
@@ -121,6 +140,7 @@ static void protocol_error(struct session *session, const char *text) {
                 (unsigned long long)session->id, conn_peer_name(conn_of_session(session), peer));
     if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)))
         reply_error_format(&engine->clients->outbox->reply, "ERR Protocol error: %s", text);
+    conn_clear_input(conn_of_session(session), false);
     session->flags |= SESSION_CLOSING;
 }
 
@@ -145,6 +165,12 @@ static __attribute__((noinline)) void cut_off_tls(struct session *session) {
                conn_peer_name(conn_of_session(session), peer));
 }
 
+/* CLIENT PAUSE holds the request back. */
+static void postpone(struct session *session, const struct resp_parser *parser) {
+    session->postponed = args_copy(parser->argv, parser->argc);
+    session->postponed->is_secret = secret_may_come(parser->argv, parser->argc);
+}
+
 /* Runs the requests in the bytes while the session may run commands. Returns the number of bytes
  * consumed; the first *parsed of the others are complete arguments. */
 static size_t run_requests(struct session *session, char *bytes, size_t len, size_t *parsed) {
@@ -161,6 +187,8 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
         enum resp_status status = resp_parse(parser, bytes + done, len - done, &limits);
         if (status == RESP_MORE) {
             *parsed = parser->position;
+            if (may_hold_secret(session, parser, bytes + done))
+                conn_clear_input(conn_of_session(session), true);
             if (!collect_large(session, parser, bytes + done, len - done))
                 keep_partial(session, parser);
             break;
@@ -182,7 +210,7 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
         prefetch_next(&looked_ahead, engine->keyspaces[session->requester.database], parser->argv,
                       parser->argc, bytes + done, len - done);
         if (parser->argc > 0 && !dispatch(outbox, parser->argv, parser->argc))
-            session->postponed = args_copy(parser->argv, parser->argc);
+            postpone(session, parser);
         if (__builtin_expect(is_own, 0)) end_own(session);
         if (reply_size(&outbox->reply) < OUTBOX_FLUSH_AT && done < stretch_end) continue;
         outbox_flush(outbox);

@@ -60,6 +60,15 @@ void reply_replace_buffer(struct reply *reply, size_t capacity) {
     reply_grow(reply, capacity);
 }
 
+void reply_init_request(struct reply *reply, const struct slice *argv, size_t argc) {
+    enum { HEADER_MAX = 32 }; /* with the line end after a text */
+    size_t size = HEADER_MAX;
+    for (size_t i = 0; i < argc; i++) size += HEADER_MAX + argv[i].len;
+    reply_init(reply, size);
+    reply_array(reply, argc);
+    for (size_t i = 0; i < argc; i++) reply_bulk(reply, argv[i]);
+}
+
 bool reply_grow(struct reply *reply, size_t more) {
     if (reply->sink) return false;
     if (reply->before_growth) reply->before_growth(reply);

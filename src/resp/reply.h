@@ -55,6 +55,10 @@ struct reply {
 void reply_init(struct reply *reply, size_t capacity);
 void reply_free(struct reply *reply);
 
+/* As reply_init, with a request: an array of bulk strings. Growing has left no copy of its bytes in
+ * freed memory. O(bytes). */
+void reply_init_request(struct reply *reply, const struct slice *argv, size_t argc);
+
 /* Returns the bytes of the reply, with the referred texts. */
 static inline size_t reply_size(const struct reply *reply) {
     return reply->len + reply->referred;

@@ -266,16 +266,22 @@ static void flush(struct migration *migration) {
     migration->is_writing = conn_pending_output(conn_of(migration)) > 0;
 }
 
+static void log_in(struct migration *migration, const struct call *call) {
+    struct slice argv[3] = {SLICE("AUTH")};
+    for (size_t i = 0; i < migration->credential_count; i++)
+        argv[1 + i] = call->argv[migration->credentials + i];
+    reply_free(&migration->out);
+    reply_init_request(&migration->out, argv, 1 + migration->credential_count);
+    conn_clear_output(conn_of(migration), true);
+    flush(migration);
+    conn_clear_output(conn_of(migration), false);
+    migration->greetings++;
+}
+
 static void greet(struct migration *migration, const struct call *call) {
     struct reply *out = &migration->out;
     migration->is_greeted = migration->is_entered = true;
-    if (migration->credential_count > 0) {
-        reply_array(out, 1 + migration->credential_count);
-        reply_bulk_cstr(out, "AUTH");
-        for (size_t i = 0; i < migration->credential_count; i++)
-            reply_bulk(out, call->argv[migration->credentials + i]);
-        migration->greetings++;
-    }
+    if (migration->credential_count > 0) log_in(migration, call);
     if (migration->target->database != migration->database) {
         reply_array(out, 2);
         reply_bulk_cstr(out, "SELECT");

@@ -2,6 +2,7 @@
 #include "server/os_title.h"
 
 #include "base/alloc.h"
+#include "base/secret.h"
 #include "config/title_template.h"
 #include "engine/engine.h"
 
@@ -22,11 +23,41 @@ static void copy_texts(char **texts, char **end) {
     }
 }
 
+static bool is_option(const char *argument) {
+    return argument[0] == '-' && argument[1] == '-';
+}
+
+/* Returns whether what follows the option may be a password. */
+static bool is_secret(const char *option) {
+    const char *blank = strchr(option, ' ');
+    struct slice name =
+        slice_make(option + 2, (blank ? (size_t)(blank - option) : strlen(option)) - 2);
+    return slice_is(name, "user") || secret_is_directive(name);
+}
+
+/* Overwrites the passwords among the arguments: every user of the machine can read them, until the
+ * title takes their place, and if it does not. */
+static void hide_secrets(int argc, char **argv) {
+    bool hides = false;
+    for (int i = 1; i < argc; i++) {
+        char *secret = argv[i];
+        if (is_option(argv[i])) {
+            hides = is_secret(argv[i]);
+            secret = strchr(argv[i], ' ');
+        }
+        if (hides && secret) memset(secret, '*', strlen(secret));
+    }
+}
+
 void process_title_init(struct process_title *title, int argc, char **argv) {
     if (argc == 0) return;
     title->memory = argv[0];
     char *end = argv[0];
+    char **originals =
+        memcpy(mem_alloc((size_t)argc * sizeof(*argv)), argv, (size_t)argc * sizeof(*argv));
     copy_texts(argv, &end);
+    hide_secrets(argc, originals);
+    mem_free(originals);
     title->used = (size_t)(end - title->memory);
     copy_texts(environ, &end);
     title->size = (size_t)(end - title->memory);

@@ -51,6 +51,7 @@ static void add_family(const struct command_family *family) {
         *command = family->rows[i];
         command->index = (uint16_t)table_count++;
         assert(!command->called && !command->run);
+        assert(!command->secrets || command->flags & (COMMAND_SUBCOMMAND | COMMAND_FOUND_SLOWLY));
         command->called = command->name;
         if (!command->syntax) command->syntax = "";
     }

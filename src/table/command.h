@@ -178,6 +178,10 @@ struct command {
     const char *syntax;
 };
 
+/* The flags of commands that admission_find does not find by itself: containers, and those that may
+ * have secrets in their arguments. */
+enum { COMMAND_FOUND_SLOWLY = COMMAND_CONTAINER | COMMAND_NO_AUTH | COMMAND_REACHES_OUT };
+
 /* The largest number of commands, with subcommands. */
 enum { COMMANDS_MAX = 512 };
 

@@ -92,6 +92,15 @@ bool secret_may_follow(struct slice name) {
     return secret_is_directive(first_word(name));
 }
 
+bool secret_may_come(const struct slice *argv, size_t argc) {
+    const struct command *command = command_find(argv[0]);
+    if (command && command->flags & COMMAND_CONTAINER) {
+        if (argc == 1) return false;
+        command = command_find_subcommand(command, argv[1]);
+    }
+    return command ? command->secrets != SECRETS_NONE : secret_may_follow(argv[0]);
+}
+
 struct slice secret_shown_name(struct slice name) {
     return secret_may_follow(name) ? first_word(name) : name;
 }

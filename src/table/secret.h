@@ -23,6 +23,10 @@ struct slice secret_shown(const struct command *command, const struct slice *arg
  * arguments ("auth password"). */
 bool secret_may_follow(struct slice name);
 
+/* Returns whether a request that begins with these arguments (argc > 0) may have secret ones after
+ * them; the last one may not be whole yet. O(1). */
+bool secret_may_come(const struct slice *argv, size_t argc);
+
 /* Returns the part of such a name that may be shown: its first word, where secrets may follow. */
 struct slice secret_shown_name(struct slice name);
 

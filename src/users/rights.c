@@ -186,11 +186,13 @@ static bool apply_next(struct rights *rights, bool all_channels, const struct sl
                        size_t argc, size_t *at, struct rule_error *error) {
     sds rule = sds_new(argv[*at]);
     size_t end = begins_selector(argv[*at]) ? selector_end(argv, argc, *at) : *at;
-    while (*at < end) rule = sds_append(sds_append(rule, SLICE(" ")), argv[++*at]);
+    while (*at < end) {
+        rule = secret_reserve(rule, 1 + argv[++*at].len); /* it may hold a password */
+        rule = sds_append(sds_append(rule, SLICE(" ")), argv[*at]);
+    }
     const char *why = apply(rights, all_channels, sds_slice(rule));
     if (why) *error = (struct rule_error){shown(sds_slice(rule)), why, false};
-    secret_clear(rule, sds_len(rule)); /* it may be a password */
-    sds_free(rule);
+    secret_free(rule);
     return !why;
 }
 

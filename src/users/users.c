@@ -140,15 +140,14 @@ static void set_default_user(struct users *users, const struct slice *rules, siz
 }
 
 void users_set_default_password(struct users *users, struct slice password) {
-    sds rule = sds_append(sds_new(SLICE(">")), password);
+    sds rule = sds_append(secret_reserve(sds_new(SLICE(">")), password.len), password);
     const struct slice with[] = {SLICE("resetpass"), sds_slice(rule)},
                        without[] = {SLICE("nopass")};
     if (password.len > 0)
         set_default_user(users, with, 2);
     else
         set_default_user(users, without, 1);
-    secret_clear(rule, sds_len(rule));
-    sds_free(rule);
+    secret_free(rule);
 }
 
 /* --- All --- */

@@ -4,11 +4,16 @@ source [file join [file dirname [file normalize [info script]]] lib packlist.tcl
 source [file join $library fake_target.tcl]
 source [file join $library primary.tcl]
 
+# When a function of another library is called for the first time, the dynamic linker saves the vector registers on the
+# stack, and in them what was copied last. This makes it find all functions at the start.
+set env(LD_BIND_NOW) 1
+
 server_start {loglevel debug slowlog-log-slower-than 0 slowlog-max-len 1000 latency-monitor-threshold 1}
 
 # Every secret begins so; what is sent in the place of @ is such a one.
 set secret_head zq7KxW
 set sent_secrets 0
+set is_sanitized [info exists env(PACKLIST_SLOW)]
 
 proc new_secret {} {
     return $::secret_head-[incr ::sent_secrets]-tail
@@ -227,13 +232,178 @@ check_in 2 "the title of the process does not show the password of the command l
     }
 }
 
+# --- Memory
+
+# The secrets that the process has in memory that it can write to, as they are cut off by other bytes.
+proc secrets_in_memory {pid} {
+    set found {}
+    set memory [open /proc/$pid/mem rb]
+    fconfigure $memory -buffering none
+    try {
+        foreach line [split [read_file /proc/$pid/maps] \n] {
+            if {![regexp {^([0-9a-f]+)-([0-9a-f]+) rw} $line _ begin end]} continue
+            scan "$begin $end" "%llx %llx" begin end
+            seek $memory $begin
+            if {[catch {read $memory [expr {$end - $begin}]} bytes]} continue
+            lappend found {*}[regexp -all -inline "$::secret_head\[-0-9a-z]*" $bytes]
+        }
+    } finally {
+        close $memory
+    }
+    return [lsort -unique $found]
+}
+
+# Sanitizers keep what was freed, and reserve terabytes.
+set memory_is_seen [expr {!$is_sanitized && ![catch {close [open /proc/[$current_server pid]/mem rb]}]}]
+
+proc check_memory {name body expected} {
+    if {$::memory_is_seen} {
+        check_in 2 $name $body $expected
+    }
+}
+
+# Sends the requests to a server of their own; the secrets that are in its memory then.
+proc kept_of {directives requests} {
+    with_server $directives {
+        foreach request $requests {
+            set connection [client_open]
+            if {[dict exists $directives requirepass]} {
+                $connection call AUTH [dict get $directives requirepass]
+            }
+            foreach command [expr {[lindex $request 0] eq "each" ? [lrange $request 1 end] : [list $request]}] {
+                catch {$connection call {*}$command}
+            }
+            $connection close
+        }
+        wait_until {[info_field connected_clients] == 1}
+        return [secrets_in_memory [$::current_server pid]]
+    }
+}
+
+check_memory "a secret that is kept as a value is found in memory" {
+    kept_of {} [list [list SET k $secret_head-value]]
+} [list $secret_head-value]
+foreach {what requests} {
+    "AUTH and HELLO" {
+        {AUTH @-a} {AUTH bob @-b} {auth a b @-c} {HELLO 3 AUTH bob @-d} {HELLO 3 AUTH bob my @-e} {AUHT @-f}
+        {"auth @-g"}
+    }
+    "ACL SETUSER" {
+        {ACL SETUSER bob on >@-a ~* allcommands} {ACL SETUSER bob "(~x >@-b)"} {ACL SETUSER bob (~x >@-j x)}
+        {ACL SETUSER bob on < >@-c nosuch}
+        {ACL SETUSER bob >@-d <@-d <@-e} {AUTH bob @-a} {HELLO 2 AUTH bob @-a} {ACL SETUSR bob >@-f}
+        {AC SETUSER bob >@-g}
+        {ACL DRYRUN bob AUTH @-h} {COMMAND GETKEYS AUTH @-i}
+    }
+    "CONFIG SET" {
+        {CONFIG SET masterauth @-a maxmemory x} {CONFIG SET tls-key-file-pass my @-b} {CONFIG SET masterauth @-c}
+        {CONFIG SET masterauth ""} {CONFIG SET masterauht @-d} {CONFG SET masterauth @-e}
+        {each {CONFIG SET requirepass @-f} {AUTH @-f} {CONFIG SET requirepass ""}}
+    }
+    "transactions and MIGRATE" {
+        {each MULTI {AUTH @-a} {ACL SETUSER bob >@-b} {CONFIG SET masterauth @-c maxmemory x} EXEC}
+        {each MULTI {AUTH @-d} DISCARD} {each MULTI {AUTH @-e}} {SET k x} {MIGRATE 127.0.0.1 1 k 0 1000 AUTH @-f}
+        {MIGRATE 127.0.0.1 1 nosuch 0 1000 AUTH2 bob @-g} {each MULTI {MIGRATE 127.0.0.1 1 k 0 1000 AUTH @-h} EXEC}
+        {each {CLIENT PAUSE 50 ALL} {MIGRATE 127.0.0.1 1 k 0 1000 AUTH @-i}}
+    }
+} {
+    check_memory "no password of $what stays in memory" {
+        kept_of {} [string map [list @ $secret_head] $requests]
+    } {}
+    check_memory "nor before the client has logged in: $what" {
+        kept_of {requirepass word} [linsert [string map [list @ $secret_head] $requests] 0 {PING}]
+    } {}
+}
+check_memory "no password stays in memory in whichever pieces it comes" {
+    with_server {} {
+        set auth [request [list AUTH $secret_head-pieces]]
+        set get [request [list GET x]]
+        set rules [request [list ACL SETUSER bob >$secret_head-pieces]]
+        foreach request [list $auth "AUTH $secret_head-pieces\r\n" $rules $get$auth $auth$get] {
+            for {set cut 1} {$cut < [string length $request]} {incr cut 3} {
+                set connection [client_open]
+                $connection write [string range $request 0 $cut-1]
+                after 1
+                $connection write [string range $request $cut end]
+                $connection read_line
+                $connection close
+                # Half of it, and the client goes.
+                set connection [client_open]
+                $connection write [string range $request 0 $cut]
+                $connection close
+            }
+        }
+        wait_until {[info_field connected_clients] == 1}
+        secrets_in_memory [$current_server pid]
+    }
+} {}
+check_memory "no large password stays in memory" {
+    with_server {} {
+        foreach size {1000 20000 40000 70000 200000 1500000} {
+            set connection [client_open]
+            catch {$connection call AUTH [string repeat "$secret_head " [expr {$size / 7}]]}
+            catch {$connection call ACL SETUSER bob >[string repeat "$secret_head " [expr {$size / 7}]]}
+            $connection close
+        }
+        wait_until {[info_field connected_clients] == 1}
+        secrets_in_memory [$current_server pid]
+    }
+} {}
+check_memory "of the configuration only the values in force stay in memory, each once" {
+    set path [$current_server folder]/included.conf
+    write_file $path "masterauth $secret_head-file\n# $secret_head-comment\n[string repeat "# $secret_head-x\n" 20000]"
+    with_server [list include $path tls-key-file-pass $secret_head-old] {
+        r CONFIG SET tls-key-file-pass $secret_head-new
+        r CONFIG REWRITE
+        r CONFIG SET maxmemory 100mb hz 50
+        secrets_in_memory [$current_server pid]
+    }
+} [list $secret_head-file $secret_head-new]
+check_memory "the password of the command line stays in memory as the value of requirepass only" {
+    set port [free_port]
+    set pid [exec setpriv --pdeathsig KILL -- $server_binary --requirepass $secret_head-option --bind 127.0.0.1 \
+        --port $port --dir [$current_server folder] --save "" --set-proc-title no >/dev/null &]
+    try {
+        wait_until {![catch {close [socket 127.0.0.1 $port]}]}
+        assert_no_secret "the title" [read_file /proc/$pid/cmdline]
+        assert_equal [secrets_in_memory $pid] $secret_head-option
+        set client [client new 127.0.0.1 $port]
+        $client call AUTH $secret_head-option
+        $client call CONFIG SET requirepass ""
+        secrets_in_memory $pid
+    } finally {
+        exec kill $pid
+        wait_until {![file exists /proc/$pid] || [regexp {\) [ZX] } [read_file /proc/$pid/stat]]}
+    }
+} {}
+check_memory "what is sent to a primary and to a target of MIGRATE does not stay in memory" {
+    with_replica [list masterauth $secret_head-primary masteruser bob] {
+        set link [$primary accept]
+        $link request
+        $link write "+PONG\r\n"
+        assert_equal [$link request] "AUTH bob $secret_head-primary"
+        $link write "-WRONGPASS no\r\n"
+        wait_until {[string match "*Unable to AUTH to MASTER*" [$current_server log]]}
+        r CONFIG SET masterauth ""
+        assert_equal [secrets_in_memory [$::current_server pid]] {}
+    }
+    with_server {} {
+        with_fake {set _ "+OK\r\n"} {
+            r SET k [string repeat x 100000]
+            assert_equal [migrate_to_fake k 0 10000 AUTH $secret_head-target] OK
+            assert_equal [lindex [$fake requests] 0 1] $secret_head-target
+            secrets_in_memory [$current_server pid]
+        }
+    }
+} {}
+
 # --- A crash
 
 check_in 2 "the report of a crash shows no password" {
     set crashing [server new {loglevel debug}]
     try {
         set client [client new 127.0.0.1 [$crashing port]]
-        foreach request {{CONFIG SET masterauth @} {ACL SETUSER bob on >@ +@all} {AUTH bob @} {HELLO 2 AUTH bob @}
+        foreach request {{CONFIG SET masterauth @} {ACL SETUSER bob on >@ allcommands} {AUTH bob @} {HELLO 2 AUTH bob @}
         {AUHT @}
             {MIGRATE 127.0.0.1 1 k 0 1 AUTH @} {CONFIG SET requirepass @}} {
             catch {$client call {*}[string map [list @ [new_secret]] $request]}
