@@ -397,6 +397,22 @@ check_memory "what is sent to a primary and to a target of MIGRATE does not stay
     }
 } {}
 
+check_memory "no password that comes over TLS stays in memory" {
+    set certificates [$current_server folder]/certificates
+    exec $repository/tests/tls/make-certificates $certificates
+    set tls_port [free_port]
+    with_server [list tls-port $tls_port tls-cert-file $certificates/server.crt tls-key-file $certificates/server.key \
+            tls-ca-cert-file $certificates/ca.crt tls-auth-clients no] {
+        foreach request [list [list ACL SETUSER bob on >$secret_head-a] [list AUTH bob $secret_head-a] \
+                [list CONFIG SET masterauth $secret_head-b maxmemory x] \
+                [list AUTH bob [string repeat "$secret_head " 9000]]] {
+            exec redis-cli --tls -p $tls_port --cacert $certificates/ca.crt {*}$request
+        }
+        wait_until {[info_field connected_clients] == 1}
+        secrets_in_memory [$current_server pid]
+    }
+} {}
+
 # --- A crash
 
 check_in 2 "the report of a crash shows no password" {
