@@ -59,6 +59,12 @@ bool secret_is_directive(struct slice word) {
     return contains(word, SLICE("pass")); /* require-pass, password … */
 }
 
+struct slice secret_name(struct slice word) {
+    size_t len = 0;
+    while (len < word.len && word.ptr[len] != '=' && word.ptr[len] != ':') len++;
+    return slice_make(word.ptr, len);
+}
+
 /* --- Texts --- */
 
 static struct slice next_word(struct slice text) {
@@ -82,7 +88,8 @@ static size_t shown_of(struct slice line) {
     while (word.len > 0) {
         size_t begin = (size_t)(word.ptr - line.ptr), end = begin + word.len;
         if (is_user && is_password_rule(word)) return begin - 1;
-        if (!is_user && secret_is_directive(word)) return end;
+        if (!is_user && secret_is_directive(secret_name(word)))
+            return begin + secret_name(word).len;
         word = next_word(after(line, end));
     }
     return line.len;

@@ -31,6 +31,9 @@ bool secret_is_near(struct slice word, const char *name);
  * for directives that this server lacks, because the secret is sent before that is found. */
 bool secret_is_directive(struct slice word);
 
+/* Returns the name of a word that may be "name=value" or "name:value". */
+struct slice secret_name(struct slice word);
+
 /* Appends a configuration line. Whatever follows a word for which secret_is_directive holds, and
  * what follows from the first password of a user on, is shown as SECRET_SHOWN. O(line.len). */
 sds secret_append_line(sds out, struct slice line);

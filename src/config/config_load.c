@@ -24,6 +24,9 @@ enum {
 
 #define COMMAND_LINE "the command line"
 
+/* Behind a comment, such lines would be left out silently. */
+#define LONE_RETURN "Lines must end with a line feed, not with a carriage return alone"
+
 struct loader {
     struct config *config;
     struct config_source *source;
@@ -107,8 +110,9 @@ static void add_word(struct loader *loader, struct slice word) {
 
 static bool include_pattern(struct loader *loader, const char *pattern) {
     glob_t found;
-    if (glob(pattern, 0, NULL, &found) != 0)
-        return true; /* a pattern without matches includes no file */
+    int status = glob(pattern, GLOB_ERR, NULL, &found);
+    if (status == GLOB_NOMATCH) return true; /* it includes no file */
+    if (status != 0) return cannot_open(loader, pattern);
     bool done = true;
     for (size_t i = 0; i < found.gl_pathc && done; i++) done = load_path(loader, found.gl_pathv[i]);
     globfree(&found);
@@ -227,8 +231,10 @@ static bool load_lines(struct loader *loader, struct slice text) {
         if (!stop) stop = end;
         struct slice line = trim(slice_make(at, (size_t)(stop - at)));
         at = stop + (stop < end);
-        if (line.len == 0 || line.ptr[0] == '#') continue;
+        if (line.len == 0) continue;
         loader->line = counted ? number : 0;
+        if (memchr(line.ptr, '\r', line.len)) return bad_line(loader, line, LONE_RETURN);
+        if (line.ptr[0] == '#') continue;
         sds copy = sds_new(line);
         bool done = run_line(loader, line, copy);
         secret_free(copy);

@@ -266,8 +266,8 @@ static void set_sessions(SSL_CTX *ssl, const struct tls_options *options) {
 static bool configure(SSL_CTX *ssl, const struct tls_options *options,
                       struct tls_certificates *certificates, char error[TLS_ERROR_MAX]) {
     /* OpenSSL overwrites what it has decrypted, once it is read: it may be a password. */
-    SSL_CTX_set_options(ssl, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
-                                 SSL_OP_CLEANSE_PLAINTEXT);
+    SSL_CTX_set_options(ssl,
+                        SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CLEANSE_PLAINTEXT);
     if (options->prefer_server_ciphers) SSL_CTX_set_options(ssl, SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     set_sessions(ssl, options);

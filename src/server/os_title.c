@@ -27,11 +27,12 @@ static bool is_option(const char *argument) {
     return argument[0] == '-' && argument[1] == '-';
 }
 
+/* An option may be one argument with its value. */
+#define NAME_ENDS " =:"
+
 /* Returns whether what follows the option may be a password. */
 static bool is_secret(const char *option) {
-    const char *blank = strchr(option, ' ');
-    struct slice name =
-        slice_make(option + 2, (blank ? (size_t)(blank - option) : strlen(option)) - 2);
+    struct slice name = slice_make(option + 2, strcspn(option + 2, NAME_ENDS));
     return slice_is(name, "user") || secret_is_directive(name);
 }
 
@@ -43,7 +44,7 @@ static void hide_secrets(int argc, char **argv) {
         char *secret = argv[i];
         if (is_option(argv[i])) {
             hides = is_secret(argv[i]);
-            secret = strchr(argv[i], ' ');
+            secret = strpbrk(argv[i], NAME_ENDS);
         }
         if (hides && secret) memset(secret, '*', strlen(secret));
     }

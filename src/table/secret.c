@@ -23,8 +23,11 @@ static bool is_in_hello(const struct slice *argv, size_t index) {
 /* CONFIG SET name value …: from the value of the first such directive on, because the value may
  * have come as several arguments. */
 static bool is_in_config_set(const struct slice *argv, size_t index) {
-    for (size_t i = 2; i < index; i++)
-        if (secret_is_directive(argv[i])) return true;
+    for (size_t i = 2; i <= index; i++) {
+        struct slice name = secret_name(argv[i]);
+        bool has_value = name.len < argv[i].len;
+        if ((i < index || has_value) && secret_is_directive(name)) return true;
+    }
     return false;
 }
 
@@ -82,7 +85,7 @@ struct slice secret_shown(const struct command *command, const struct slice *arg
 
 static struct slice first_word(struct slice name) {
     const char *blank = name.len > 0 ? memchr(name.ptr, ' ', name.len) : NULL;
-    return blank ? slice_make(name.ptr, (size_t)(blank - name.ptr)) : name;
+    return secret_name(blank ? slice_make(name.ptr, (size_t)(blank - name.ptr)) : name);
 }
 
 bool secret_may_follow(struct slice name) {

@@ -64,7 +64,8 @@ proc assert_hidden {requests} {
 check "AUTH hides passwords in all its forms" {
     assert_hidden {
         {AUTH @} {auth @} {Auth bob @} {AUTH default @} {AUTH bob @ x} {AUTH bob x @} {AUTH a b c @}
-        {AUHT @} {AUT bob @} {AUTHH @} {AUTJ @} {AUTH: @} {"auth @"} {"auth @" x} {AUTHENTICATE-PASSWORD @}
+        {AUHT @} {AUT bob @} {AUTHH @} {AUTJ @} {AUTH: @} {"auth @"} {"auth @" x} {AUTHENTICATE-PASSWORD @} {AUTH=@}
+        {AUTH:@ x}
     }
 }
 check_in 2 "AUTH hides passwords in inline commands" {
@@ -90,7 +91,8 @@ check "CONFIG SET hides passwords in all its forms" {
         {CONFIG SET tls-client-key-file-pass @} {CONFIG SET masterauth my @} {CONFIG SET masterauth my @ x}
         {CONFIG SET masterauth my @ x y} {CONFIG SET masterauth @ nosuch 1} {CONFIG SET nosuch 1 masterauth @}
         {CONFIG SET masterauth @ port x} {CONFIG SET masterauth @ masterauth @} {CONFIG SET masterauth @ maxmemory x}
-        {CONFIG SET requirepas @} {CONFIG SET require-pass @} {CONFIG SET masteraut @} {CONFIG SET masterauthh @}
+        {CONFIG SET requirepass=@ x} {CONFIG SET maxmemory 0 requirepass:@ x} {CONFIG SET requirepas @}
+        {CONFIG SET require-pass @} {CONFIG SET masteraut @} {CONFIG SET masterauthh @}
         {CONFIG SET masterauth} {CONFIG SETT masterauth @} {CONFIG masterauth @} {CONFG SET masterauth @}
         {"CONFIG SET requirepass @"} {"config set" requirepass @}
     }
@@ -199,6 +201,7 @@ check_in 2 "a configuration that is refused does not show its passwords" {
         {"requirepass @} "masterauth a @" "masterauht @" "primaryauth a @" "tls-key-file-pass a @"
         "tls-client-key-file-passw @ @"
         "port 1 requirepass @" "port x masterauth @" "user bob on >@ nosuch" "user bob >@ (" "password @"
+        "requirepass=@" "masterauth: @"
         "tls-key-file-psas @"} {
         write_file $path "[string map [list @ [new_secret]] $line]\n"
         lassign [server_run $path] status output
@@ -206,7 +209,7 @@ check_in 2 "a configuration that is refused does not show its passwords" {
         assert_no_secret "the error of the line '$line'" $output
     }
     foreach options {{--requirepas @} {--requirepass a @} {--masterauth a @ b} {--port x --requirepass @}
-    {"--requirepas @"}} {
+    {"--requirepas @"} --requirepass=@} {
         lassign [server_run [string map [list @ [new_secret]] $options]] status output
         assert_equal $status 1
         assert_no_secret "the error of the options '$options'" $output
@@ -403,10 +406,10 @@ check_memory "no password that comes over TLS stays in memory" {
     set tls_port [free_port]
     with_server [list tls-port $tls_port tls-cert-file $certificates/server.crt tls-key-file $certificates/server.key \
             tls-ca-cert-file $certificates/ca.crt tls-auth-clients no] {
-        foreach request [list [list ACL SETUSER bob on >$secret_head-a] [list AUTH bob $secret_head-a] \
-                [list CONFIG SET masterauth $secret_head-b maxmemory x] \
-                [list AUTH bob [string repeat "$secret_head " 9000]]] {
-            exec redis-cli --tls -p $tls_port --cacert $certificates/ca.crt {*}$request
+        foreach line [list "ACL SETUSER bob on >$secret_head-a" "AUTH bob $secret_head-a" \
+                "CONFIG SET masterauth $secret_head-b maxmemory x" \
+                "AUTH bob \"[string repeat "$secret_head " 9000]\""] {
+            exec redis-cli --tls -p $tls_port --cacert $certificates/ca.crt << "$line\n"
         }
         wait_until {[info_field connected_clients] == 1}
         secrets_in_memory [$current_server pid]
