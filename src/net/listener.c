@@ -19,8 +19,18 @@ struct listener {
     const struct transport *transport; /* of the accepted connections */
     const struct conn_events *events;
     void *owner;
+    struct listener *next_full; /* in net->full_first */
+    bool is_full;
 };
 
+static void accept_one(struct listener *listener) {
+    struct net *net = listener->uv.stream.loop->data;
+    net->accepts++;
+    conn_accept(net, listener->transport, &listener->uv.stream, listener->events, listener->owner);
+}
+
+/* libuv calls it until no client waits, or one was not accepted: then when listener_go_on has
+ * accepted that one. */
 static void on_connection(uv_stream_t *stream, int status) {
     struct listener *listener = (struct listener *)stream;
     struct net *net = stream->loop->data;
@@ -29,7 +39,23 @@ static void on_connection(uv_stream_t *stream, int status) {
         log_warning("Accepting client connection: %s", uv_strerror(status));
         return;
     }
-    conn_accept(net, listener->transport, stream, listener->events, listener->owner);
+    if (net->accepts < CONN_ACCEPTS_MAX) {
+        accept_one(listener);
+        return;
+    }
+    listener->is_full = true;
+    listener->next_full = net->full_first;
+    net->full_first = listener;
+}
+
+void listener_go_on(struct net *net) {
+    net->accepts = 0;
+    while (net->full_first) {
+        struct listener *listener = net->full_first;
+        net->full_first = listener->next_full;
+        listener->is_full = false;
+        accept_one(listener);
+    }
 }
 
 int listener_accept_now(const uv_handle_t *handle, unsigned most) {
@@ -188,5 +214,9 @@ enum listen_status listener_open_unix(struct net *net, const struct unix_place *
 /* --- Both --- */
 
 void listener_close(struct listener *listener) {
+    struct net *net = listener->uv.stream.loop->data;
+    struct listener **link = &net->full_first;
+    while (listener->is_full && *link != listener) link = &(*link)->next_full;
+    if (listener->is_full) *link = listener->next_full;
     uv_close(&listener->uv.handle, net_free_handle);
 }

@@ -35,6 +35,7 @@ static void on_prepare(uv_prepare_t *prepare) {
     net_note_awake(net);
     net->reader = NULL;
     net->turn++;
+    listener_go_on(net);
     bool stays_awake = net->before_poll != NULL && net->before_poll(net->before_poll_arg);
     conn_release_all(net);
     stays_awake |= conn_close_sockets(net);

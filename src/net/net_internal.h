@@ -20,7 +20,7 @@
  * A longer tail, or one that is announced to become longer, has a buffer of its own. */
 #ifdef TINY_LIMITS
 enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_ITERATION_MAX = 256, CONN_BELIEVED = 200 };
-enum { CONN_CLOSES_MAX = 2 };
+enum { CONN_CLOSES_MAX = 2, CONN_ACCEPTS_MAX = 2 };
 enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_FIRST_CHUNK = 64, CONN_HOLD_MAX = 200 };
 enum { CONN_SOURCE_BATCH = 300 };
 #else
@@ -37,7 +37,10 @@ enum {
     CONN_HOLD_MAX = 64 * 1024,     /* bytes held until the iteration ends */
     CONN_SOURCE_BATCH = 256 * 1024 /* bytes of sources passed to one write: about 50 us */
 };
-enum { CONN_CLOSES_MAX = 32 }; /* sockets closed per iteration: about 10 us each */
+enum {
+    CONN_CLOSES_MAX = 32, /* sockets closed per iteration: about 10 us each */
+    CONN_ACCEPTS_MAX = 16 /* and accepted: about 20 us each */
+};
 #endif
 
 /* An argument that is read into a string of its own (conn_collect). */
@@ -74,7 +77,9 @@ struct net {
     struct output *held;     /* to be sent before the loop sleeps; linked by next_held */
     struct conn *unclosed_first; /* CONN_CLOSING, but the sockets are not closed yet */
     struct conn *unclosed_last;
-    unsigned closes; /* sockets closed in this iteration */
+    unsigned closes;             /* sockets closed in this iteration */
+    unsigned accepts;            /* sockets accepted in it */
+    struct listener *full_first; /* listeners that accept again in the next one */
 
     /* The connection whose bytes are presented (the innermost one), and its conn_expect. */
     struct conn *presenting;
@@ -182,6 +187,9 @@ void conn_begin(struct conn *conn, void *owner);
 /* Accepts the clients that wait at the listener with this handle, at most `most`, without libuv:
  * for nested polling. Returns an errno when the system refuses one, otherwise 0. */
 int listener_accept_now(const uv_handle_t *handle, unsigned most);
+
+/* Has the listeners go on that have stopped because of CONN_ACCEPTS_MAX. */
+void listener_go_on(struct net *net);
 
 /* Accepts the client that waits at `from` (see transport.h), and calls `opened`. */
 void conn_accept(struct net *net, const struct transport *transport, void *from,

@@ -205,13 +205,27 @@ static bool is_gone(const struct tls *tls) {
     return fd >= 0 && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
+/* Forgets what was counted in an earlier loop iteration. */
+static void count_anew(struct tls_shared *shared) {
+    if (shared->turn == shared->net->turn) return;
+    shared->turn = shared->net->turn;
+    shared->begun = shared->steps = 0;
+}
+
 static bool may_begin(struct tls_shared *shared) {
     const struct tls_context *context = shared->contexts[TLS_SERVER];
-    if (shared->turn != shared->net->turn) {
-        shared->turn = shared->net->turn;
-        shared->begun = 0;
-    }
+    count_anew(shared);
     return !context || shared->begun < context->new_per_turn;
+}
+
+/* Whether a handshake that has begun may go on in this iteration. */
+static bool may_go_on(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (tls->role == TLS_CLIENT) return true;
+    count_anew(shared);
+    if (shared->steps == TLS_TURN_STEPS) return false;
+    shared->steps++;
+    return true;
 }
 
 /* Makes OpenSSL's connection. */
@@ -248,10 +262,6 @@ static bool begin_handshake(struct tls *tls) {
     struct tls_shared *shared = tls_shared_of(tls);
     if (tls->role == TLS_SERVER) {
         if (tls->input_len == 0) return false;
-        if (tls->input[0] != HANDSHAKE_RECORD) {
-            fail_with(tls, UV_EPROTO, "it does not speak TLS, but this port does");
-            return false;
-        }
         if (!may_begin(shared)) {
             enter_list(tls, TLS_WAITING);
             return false;
@@ -277,7 +287,13 @@ static void open_up(struct tls *tls) {
 /* Returns whether the handshake is done. */
 static bool shake(struct tls *tls) {
     if (tls->is_open) return true;
-    if (tls->is_failed || (!tls->ssl && !begin_handshake(tls))) return false;
+    if (tls->is_failed) return false;
+    if (tls->ssl && !may_go_on(tls)) {
+        tls->has_more = true;
+        return false;
+    }
+    if (!tls->ssl && !begin_handshake(tls)) return false;
+    tls->has_more = false;
     size_t before = mem_used();
     ERR_clear_error();
     int result = SSL_do_handshake(tls->ssl);
@@ -385,7 +401,17 @@ void tls_received(struct conn *conn, size_t len) {
     struct tls *tls = tls_of(conn);
     tls->input = tls_shared_of(tls)->input;
     tls->input_len = len;
-    work(tls);
+    if (tls->is_open || tls->role == TLS_CLIENT) {
+        work(tls);
+        return;
+    }
+    if (!tls->ssl && tls->input[0] != HANDSHAKE_RECORD) {
+        fail_with(tls, UV_EPROTO, "it does not speak TLS, but this port does");
+        report(tls);
+        return;
+    }
+    keep_input(tls);
+    tls_want_turn(tls);
 }
 
 /* The lower transport is read no more. What it has brought before comes first. */
@@ -404,7 +430,10 @@ void tls_input_ended(struct conn *conn, int status) {
     }
 }
 
-/* --- Turns --- */
+/* --- Turns ---
+ *
+ * Handshakes of clients take their steps only in turns, first come first served, and an iteration
+ * has few such steps: hundreds of clients that connect at once make nobody wait for long. */
 
 static void take_turn(struct tls *tls) {
     tls_pump(tls);
@@ -424,13 +453,6 @@ static void on_idle(uv_idle_t *idle) {
     struct tls_shared *shared = idle->data;
     net_note_awake(shared->net);
     shared->net->reader = NULL;
-    size_t count = 0;
-    for (const struct tls *tls = shared->turns_first; tls; tls = tls->next) count++;
-    for (; count > 0 && shared->turns_first; count--) {
-        struct tls *tls = shared->turns_first;
-        leave_list(tls);
-        take_turn(tls);
-    }
     while (shared->waiting_first && may_begin(shared)) {
         struct tls *tls = shared->waiting_first;
         leave_list(tls);
@@ -440,6 +462,13 @@ static void on_idle(uv_idle_t *idle) {
         } else {
             work(tls);
         }
+    }
+    size_t count = 0;
+    for (const struct tls *tls = shared->turns_first; tls; tls = tls->next) count++;
+    for (; count > 0 && shared->turns_first; count--) {
+        struct tls *tls = shared->turns_first;
+        leave_list(tls);
+        take_turn(tls);
     }
     if (!shared->turns_first && !shared->waiting_first) uv_idle_stop(idle);
 }

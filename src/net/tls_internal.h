@@ -16,13 +16,20 @@ struct tls_context {
 };
 
 #ifdef TINY_LIMITS
-enum { TLS_PIECE = 100, TLS_BATCH = 300, TLS_WRITE_MAX = 900, TLS_TURN_RECORDS = 4 };
+enum {
+    TLS_PIECE = 100,
+    TLS_BATCH = 300,
+    TLS_WRITE_MAX = 900,
+    TLS_TURN_RECORDS = 4,
+    TLS_TURN_STEPS = 2
+};
 #else
 enum {
     TLS_PIECE = 16 * 1024,      /* bytes of a record, at most */
     TLS_BATCH = 4 * TLS_PIECE,  /* bytes in records that one system call sends */
     TLS_WRITE_MAX = 256 * 1024, /* bytes encrypted for one connection before others have a turn */
-    TLS_TURN_RECORDS = 256      /* records read of one connection before others are read */
+    TLS_TURN_RECORDS = 256,     /* records read of one connection before others are read */
+    TLS_TURN_STEPS = 4          /* steps of begun handshakes: 60 to 200 us each */
 };
 #endif
 enum {
@@ -104,8 +111,9 @@ struct tls_shared {
     struct tls *waiting_last;
     struct tls *shaking_first; /* by deadline */
     struct tls *shaking_last;
-    unsigned turn; /* net->turn for which `begun` counts */
+    unsigned turn; /* net->turn for which the next two count */
     unsigned begun;
+    unsigned steps;
     char *output; /* records that OpenSSL has just made */
     size_t output_len;
     size_t output_capacity;

@@ -299,6 +299,32 @@ static void a_client_that_floods_leaves_time_to_the_others(void **state) {
     close(polite);
 }
 
+/* At most CONN_ACCEPTS_MAX, and the one that the iteration before has left. */
+static void an_iteration_accepts_few_clients(void **state) {
+    (void)state;
+    enum { CLIENTS = 5 * CONN_ACCEPTS_MAX };
+    int fds[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) fds[i] = client_try();
+    for (int before = 0; world.opened < CLIENTS; before = world.opened) {
+        iterate();
+        assert_uint_in_range(world.opened - before, 0, CONN_ACCEPTS_MAX + 1);
+    }
+    for (int i = 0; i < CLIENTS; i++) close(fds[i]);
+}
+
+static void a_listener_may_close_while_clients_wait(void **state) {
+    (void)state;
+    enum { CLIENTS = 3 * CONN_ACCEPTS_MAX };
+    int fds[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) fds[i] = client_try();
+    ITERATE_UNTIL(world.opened > 0);
+    listener_close(world.listener);
+    int before = world.opened;
+    for (int i = 0; i < 3; i++) iterate();
+    assert_int_equal(world.opened, before);
+    for (int i = 0; i < CLIENTS; i++) close(fds[i]);
+}
+
 int main(void) {
     clock_init();
     const struct CMUnitTest tests[] = {
@@ -312,6 +338,8 @@ int main(void) {
         NET_TEST(no_byte_is_lost_or_moved_whatever_is_consumed_and_announced),
         NET_TEST(callbacks_nest_over_different_connections),
         NET_TEST(a_client_that_floods_leaves_time_to_the_others),
+        NET_TEST(an_iteration_accepts_few_clients),
+        NET_TEST(a_listener_may_close_while_clients_wait),
     };
     return cmocka_run_group_tests_name("net", tests, NULL, NULL);
 }
