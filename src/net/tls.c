@@ -81,6 +81,7 @@ static struct tls_shared *shared_of(struct net *net) {
     uv_idle_init(&net->loop, &shared->idle);
     shared->idle.data = shared;
     shared->timer = net_timer_new(net, on_timer, shared);
+    shared->buffer_timer = net_timer_new(net, tls_free_idle_buffers, shared);
     return shared;
 }
 
@@ -298,6 +299,7 @@ static bool shake(struct tls *tls) {
     ERR_clear_error();
     int result = SSL_do_handshake(tls->ssl);
     int error = SSL_get_error(tls->ssl, result);
+    if (result == 1) SSL_free_buffers(tls->ssl);
     tls->ssl_allocated += mem_used() - before;
     if (result == 1) {
         ERR_clear_error();
@@ -327,16 +329,19 @@ static void keep_input(struct tls *tls) {
     }
 }
 
-/* Decrypts as much as there is and fits. Returns the number of bytes. */
+/* Decrypts as much as there is and fits. Returns the number of bytes. OpenSSL is not asked for more
+ * when it has got all records and holds no bytes: that costs as much as a record. */
 static size_t decrypt(struct tls *tls, uv_buf_t room) {
     size_t have = 0;
     tls->has_more = false;
+    tls_note_use(tls);
     while (have < room.len) {
         size_t most = room.len - have;
         int got = SSL_read(tls->ssl, room.base + have, most < INT_MAX ? (int)most : INT_MAX);
         if (got > 0) {
             have += (size_t)got;
             tls->empty_records = 0;
+            if (tls->input_len == 0 && SSL_pending(tls->ssl) == 0) return have;
             continue;
         }
         int error = SSL_get_error(tls->ssl, got);
@@ -585,6 +590,7 @@ void tls_close(struct conn *conn) {
     leave_list(tls);
     end_shaking(tls);
     if (tls->is_begun) say_goodbye(tls);
+    tls_forget_buffers(tls);
     tls->is_closed = true;
     tls->reads = false;
     lower->transport->close(lower);
@@ -613,7 +619,8 @@ bool tls_wants_turn(const struct conn *conn) {
 
 size_t tls_allocated(const struct conn *conn) {
     const struct tls *tls = tls_of(conn);
-    return tls->ssl_allocated + tls->unsent + (tls->kept ? tls->input_len : 0);
+    return tls->ssl_allocated + (tls->has_buffers ? TLS_BUFFERS : 0) + tls->unsent +
+           (tls->kept ? tls->input_len : 0);
 }
 
 /* --- Over TCP --- */

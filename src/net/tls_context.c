@@ -269,7 +269,7 @@ static bool configure(SSL_CTX *ssl, const struct tls_options *options,
     SSL_CTX_set_options(ssl,
                         SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CLEANSE_PLAINTEXT);
     if (options->prefer_server_ciphers) SSL_CTX_set_options(ssl, SSL_OP_CIPHER_SERVER_PREFERENCE);
-    SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_mode(ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     set_sessions(ssl, options);
     return set_protocols(ssl, options->protocols, error) && set_ciphers(ssl, options, error) &&
            load_certificate(ssl, options, &certificates->own, error) &&

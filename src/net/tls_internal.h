@@ -34,6 +34,7 @@ enum {
 #endif
 enum {
     TLS_EMPTY_MAX = 64,          /* records in a row that bring no bytes */
+    TLS_BUFFERS = 40 * 1024,     /* memory of OpenSSL's two buffers of a connection */
     TLS_UNSENT_MAX = 1024 * 1024 /* bytes of records that wait for the lower transport */
 };
 
@@ -81,7 +82,14 @@ struct tls {
     struct tls *shaking_next;
     uint64_t deadline_ms;
 
-    size_t ssl_allocated;  /* memory of `ssl`, as it was after the handshake */
+    size_t ssl_allocated;      /* memory of `ssl` without buffers, as it was after the handshake */
+    struct tls *buffered_prev; /* among those that have buffers */
+    struct tls *buffered_next;
+    uint64_t
+        looked_at_ms; /* monotonic clock: when the timer has looked at it, or it came to them */
+    bool has_buffers;
+    bool used; /* since then */
+
     unsigned records_left; /* of TLS_TURN_RECORDS */
     unsigned empty_records;
     int end_status;    /* the input ends with it once all is read; 0: it goes on */
@@ -105,6 +113,9 @@ struct tls_shared {
     uv_idle_t idle; /* active while there are turns to take */
     struct net_timer *timer;
     bool timer_runs;
+    struct net_timer *buffer_timer; /* runs while a connection has buffers */
+    struct tls *buffered_first;     /* by looked_at_ms */
+    struct tls *buffered_last;
     struct tls *turns_first; /* those that have something to do in the next iteration */
     struct tls *turns_last;
     struct tls *waiting_first; /* those whose handshake may not begin yet */
@@ -167,6 +178,21 @@ bool tls_has_peer(const struct tls *tls);
 
 /* Returns whether that certificate has expired since it was verified. */
 bool tls_peer_has_expired(const struct tls *tls);
+
+/* --- tls_buffers.c --- */
+
+/* OpenSSL is about to read or write, and allocates its buffers if it has none. */
+void tls_keep_buffers(struct tls *tls);
+static inline void tls_note_use(struct tls *tls) {
+    tls->used = true;
+    if (!tls->has_buffers) tls_keep_buffers(tls);
+}
+
+/* The connection is being closed. */
+void tls_forget_buffers(struct tls *tls);
+
+/* The callback of buffer_timer, for a struct tls_shared. */
+void tls_free_idle_buffers(void *shared);
 
 /* --- tls_output.c --- */
 

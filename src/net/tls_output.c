@@ -128,6 +128,7 @@ static bool encrypt_piece(struct tls *tls, struct tls_write *rest) {
         rest->first++;
         rest->done = 0;
     }
+    tls_note_use(tls);
     if (SSL_write(tls->ssl, bytes, (int)len) == (int)len) return true;
     ERR_clear_error();
     tls_fail(tls, UV_EPROTO);
