@@ -71,6 +71,16 @@ static inline bool slice_ends(struct slice a, struct slice end) {
     return slice_equal(slice_make(slice_end(a) - end.len, end.len), end);
 }
 
+/* Takes off the beginning of *text, up to the first `separator`, and that; all of it if there is
+ * none. Returns what stood before the separator. O(what is taken). */
+static inline struct slice slice_take_until(struct slice *text, char separator) {
+    const char *at = text->len > 0 ? (const char *)memchr(text->ptr, separator, text->len) : NULL;
+    struct slice taken = *text;
+    if (at) taken.len = (size_t)(at - text->ptr);
+    *text = at ? slice_make(at + 1, text->len - taken.len - 1) : slice_make(slice_end(*text), 0);
+    return taken;
+}
+
 /* Copies the bytes to `dst`, which has room for them and lies elsewhere. Texts below 16 bytes are
  * copied in place by two overlapping words: a call of memcpy costs more than the copy. */
 static inline void slice_copy(char *dst, struct slice from) {

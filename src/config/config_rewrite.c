@@ -32,16 +32,6 @@ struct survey {
 
 /* --- Reading lines --- */
 
-/* Takes the next line, without its end, off `text`. */
-static struct slice take_line(struct slice *text) {
-    const char *stop = memchr(text->ptr, '\n', text->len);
-    size_t len = stop ? (size_t)(stop - text->ptr) : text->len;
-    struct slice line = slice_make(text->ptr, len);
-    size_t taken = len + (stop != NULL);
-    *text = slice_make(text->ptr + taken, text->len - taken);
-    return line;
-}
-
 static struct slice without_carriage_return(struct slice line) {
     if (line.len > 0 && line.ptr[line.len - 1] == '\r') line.len--;
     return line;
@@ -86,7 +76,7 @@ static struct survey survey_text(const struct config *config, struct slice text,
     struct config of_file;
     config_init(&of_file);
     while (text.len > 0) {
-        struct slice line = take_line(&text);
+        struct slice line = slice_take_until(&text, '\n');
         const struct config_directive *directive = read_line(line, &of_file, &survey.present);
         if (directive) config_directive_set_add(&survey.present, directive);
         if (slice_equal(without_carriage_return(line), SLICE(MARKER))) survey.marker = true;
@@ -230,7 +220,7 @@ sds config_rewrite_text(const struct config *config, struct slice users, struct 
     struct config_directive_set written = {0};
     sds out = sds_new(SLICE(""));
     while (old.len > 0) {
-        struct slice line = take_line(&old);
+        struct slice line = slice_take_until(&old, '\n');
         const struct config_directive *directive = read_line(line, NULL, NULL);
         if (directive && directive->kind == CONFIG_USER) {
             out = append_user(out, &lines, line);

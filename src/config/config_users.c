@@ -5,24 +5,15 @@
 
 #include <stdlib.h>
 
-/* Takes off what stands before the first `separator`, and that. */
-static struct slice take_until(struct slice *text, char separator) {
-    const char *at = text->len > 0 ? memchr(text->ptr, separator, text->len) : NULL;
-    struct slice taken = *text;
-    if (at) taken.len = (size_t)(at - text->ptr);
-    *text = at ? slice_make(at + 1, text->len - taken.len - 1) : slice_make(slice_end(*text), 0);
-    return taken;
-}
-
 struct config_user_lines config_user_lines(struct slice users) {
     struct config_user_lines lines = {0};
     size_t capacity = 0;
     while (users.len > 0) {
-        struct slice text = take_until(&users, '\n'), rest = text;
-        take_until(&rest, ' ');
+        struct slice text = slice_take_until(&users, '\n'), rest = text;
+        slice_take_until(&rest, ' ');
         MEM_RESERVE(lines.items, capacity, lines.count + 1);
         lines.items[lines.count++] =
-            (struct config_user_line){.name = take_until(&rest, ' '), .text = text};
+            (struct config_user_line){.name = slice_take_until(&rest, ' '), .text = text};
     }
     return lines;
 }
@@ -57,7 +48,7 @@ static bool needs_quotes(struct slice word) {
 sds config_user_line_append(sds out, struct config_user_line *user) {
     struct slice rest = user->text;
     for (bool is_first = true; is_first || rest.len > 0; is_first = false) {
-        struct slice word = take_until(&rest, ' ');
+        struct slice word = slice_take_until(&rest, ' ');
         if (!is_first) out = sds_append_cstr(out, " ");
         out = needs_quotes(word) ? sds_append_quoted(out, word) : sds_append(out, word);
     }

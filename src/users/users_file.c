@@ -24,21 +24,12 @@ static struct slice trim(struct slice text) {
     return text;
 }
 
-/* Takes off what stands before the first `separator`, and that. */
-static struct slice take_until(struct slice *text, char separator) {
-    const char *at = text->len > 0 ? memchr(text->ptr, separator, text->len) : NULL;
-    struct slice taken = *text;
-    if (at) taken.len = (size_t)(at - text->ptr);
-    *text = at ? slice_make(at + 1, text->len - taken.len - 1) : slice_make(slice_end(*text), 0);
-    return taken;
-}
-
 /* Splits a line at single spaces. Returns the number of words. */
 static size_t split(struct loading *loading, struct slice line) {
     size_t count = 0;
     while (line.len > 0) {
         MEM_RESERVE(loading->words, loading->word_capacity, count + 1);
-        loading->words[count++] = take_until(&line, ' ');
+        loading->words[count++] = slice_take_until(&line, ' ');
     }
     return count;
 }
@@ -144,7 +135,7 @@ bool users_load(struct users *users, struct slice path, struct slice text, sds *
     users_init(&loaded, users->all_channels);
     struct loading loading = {.users = &loaded, .path = path, .errors = sds_new(SLICE(""))};
     while (text.len > 0 && loading.error_count < ERRORS_MAX)
-        load_line(&loading, take_until(&text, '\n'));
+        load_line(&loading, slice_take_until(&text, '\n'));
     bool done = loading.error_count == 0;
     if (done) {
         take_over(users, &loaded);

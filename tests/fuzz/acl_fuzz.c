@@ -59,7 +59,7 @@ static void set(struct users *users, struct slice text) {
     while (text.len > 0) {
         const char *end = memchr(text.ptr, 0, text.len);
         size_t len = end ? (size_t)(end - text.ptr) : text.len;
-        if (count == capacity) rules = mem_grow(rules, &capacity, sizeof(*rules));
+        MEM_RESERVE(rules, capacity, count + 1);
         rules[count++] = slice_make(text.ptr, len);
         text = slice_make(text.ptr + len + (end != NULL), text.len - len - (end != NULL));
     }

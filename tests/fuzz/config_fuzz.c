@@ -4,13 +4,17 @@
 
 #include <stdlib.h>
 
+/* Their lines take the place of all others. */
+static const char users[] = "user  off\nuser \"a' on ~\\ (+get ~*)\nuser b nopass\n";
+
 static void check_rewrite(const struct config *config, struct slice text) {
     struct config again;
     struct config_source source = {0};
     sds error = NULL;
-    sds rewritten = config_rewrite_text(config, SLICE(""), text, text.len & 1);
+    sds rewritten = config_rewrite_text(config, slice_of_cstr(users), text, text.len & 1);
     config_init(&again);
     if (!config_load_text(&again, &source, "rewritten", sds_slice(rewritten), &error)) abort();
+    if (source.user_count != 3) abort();
     for (size_t i = 0; i < config_table_count; i++)
         if (!config_same_value(config, &again, &config_table[i])) abort();
     log_set_level(LOG_NOTHING);

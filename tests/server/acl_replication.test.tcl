@@ -36,9 +36,9 @@ check_in 2 "a replica needs no more than +psync +replconf +ping" {
         $primary control SET k w
         wait_until {[r GET k] eq "w"}
         wait_link up
-        regexp {sync_full:(\d+)\r\nsync_partial_ok:(\d+)\r\nsync_partial_err:(\d+)} \
-            [$primary control INFO stats] _ a b c
-        list $a $b $c [$primary control ACL LOG] [regexp {user=rep} [$primary control CLIENT LIST TYPE replica]]
+        regexp {sync_full:(\d+)\r\nsync_partial_ok:(\d+)\r\nsync_partial_err:(\d+)} [$primary control INFO stats] _ \
+            full part refused
+        list $full $part $refused [$primary control ACL LOG] [regexp {user=rep} [$primary control CLIENT LIST TYPE replica]]
     }
 } {1 1 0 {} 1}
 check_in 2 "with a wrong password it gets no data, says so, and goes on when it has the right one" {
@@ -192,8 +192,7 @@ check_in 2 "a Sentinel watches with the rights that Redis documents" {
     }
 }
 foreach {what target role} {
-    "makes a replica a primary" {NO ONE} master
-    "turns a primary to another one" {127.0.0.1 1} slave
+    "makes a replica a primary" {NO ONE} master "turns a primary to another one" {127.0.0.1 1} slave
 } {
     check_in 2 "a Sentinel $what, in one transaction" {
         with_server [list user "sentinel $sentinel_rules"] {
