@@ -38,7 +38,8 @@ check_in 2 "a replica needs no more than +psync +replconf +ping" {
         wait_link up
         regexp {sync_full:(\d+)\r\nsync_partial_ok:(\d+)\r\nsync_partial_err:(\d+)} [$primary control INFO stats] _ \
             full part refused
-        list $full $part $refused [$primary control ACL LOG] [regexp {user=rep} [$primary control CLIENT LIST TYPE replica]]
+        list $full $part $refused [$primary control ACL LOG] \
+            [regexp {user=rep} [$primary control CLIENT LIST TYPE replica]]
     }
 } {1 1 0 {} 1}
 check_in 2 "with a wrong password it gets no data, says so, and goes on when it has the right one" {
