@@ -392,7 +392,8 @@ struct waiter_kind {
     bool (*on_deleted)(struct call *call, struct slice key, const void *state);
     /* The wait has ended, whatever the reason: frees what the state refers to. May be NULL. */
     void (*left)(const void *state);
-    bool for_work; /* of another thread: until blocking_finish, whatever CLIENT UNBLOCK asks for */
+    bool for_work; /* of another thread, or for the deadline alone: until blocking_finish or the
+                      deadline, whatever CLIENT UNBLOCK asks for */
 };
 
 /* Makes the client wait until one of `keys` can serve it. The command returns right after, without
