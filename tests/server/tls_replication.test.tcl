@@ -6,12 +6,20 @@ source [file join [file dirname [file normalize [info script]]] lib primary.tcl]
 set certificates [temporary_folder]
 exec $repository/tests/tls/make-certificates $certificates
 
-# The directives of a server whose replicas come in by TLS, and that goes to its primary by TLS.
+# The directives of a server that goes to its primary by TLS, and whose replicas come in by TLS, once its port for that
+# is open.
 proc tls_directives {args} {
     global certificates
-    return [dict merge [list port [free_port] tls-port [free_port] tls-cert-file $certificates/server.crt \
+    return [dict merge [list tls-cert-file $certificates/server.crt \
         tls-key-file $certificates/server.key tls-ca-cert-file $certificates/ca.crt tls-replication yes \
         repl-diskless-sync-delay 0 repl-backlog-size 10mb] $args]
+}
+
+# Another process may take the port that was free.
+proc open_tls_port {server} {
+    for {set attempt 1} {[catch {$server control CONFIG SET tls-port [free_port]} error]} {incr attempt} {
+        if {$attempt == 5} {error $error}
+    }
 }
 
 proc tls_port_of {server} {
@@ -36,6 +44,7 @@ proc with_tls_replica {directives body} {
     upvar 1 replica replica
     set mine [set replica [server new [tls_directives {*}$directives]]]
     try {
+        open_tls_port $mine
         uplevel 1 $body
     } finally {
         $mine destroy
@@ -66,6 +75,7 @@ proc fill {count size} {
 }
 
 server_start [tls_directives]
+open_tls_port $current_server
 
 # --- Synchronization
 
@@ -185,11 +195,19 @@ check_in 2 "tls-expected-peer-name is what a primary must have" {
         wait_refused $replica "IP address mismatch"
     }
 }
+# A server that is OpenSSL's, with a certificate; what comes is written to a file. Returns its process and port.
+proc openssl_server {certificate heard} {
+    global certificates
+    set port [free_port]
+    set process [open [list | openssl s_server -accept 127.0.0.1:$port -cert $certificates/$certificate.crt \
+        -key $certificates/server.key -quiet >$heard 2>/dev/null] w]
+    wait_until {![catch {close [socket 127.0.0.1 $port]}]}
+    return [list $process $port]
+}
+
 foreach {name reason} {expired "certificate has expired" early "certificate is not yet valid"} {
     check_in 2 "a primary whose certificate is $name is refused" {
-        set port [free_port]
-        set process [open [list | openssl s_server -accept 127.0.0.1:$port -cert $certificates/$name.crt \
-            -key $certificates/server.key -quiet >/dev/null 2>/dev/null] w]
+        lassign [openssl_server $name /dev/null] process port
         with_tls_replica {} {
             $replica control REPLICAOF 127.0.0.1 $port
             wait_refused $replica $reason
@@ -230,7 +248,7 @@ check_in 2 "a replica uses tls-client-cert-file, or else the server's certificat
     }
 }
 check_in 2 "a key with a password, and a server without tls-port" {
-    set directives [list port [free_port] tls-replication yes tls-ca-cert-file $certificates/ca.crt \
+    set directives [list tls-replication yes tls-ca-cert-file $certificates/ca.crt \
         tls-client-cert-file $certificates/server.crt tls-client-key-file $certificates/locked.key \
         tls-client-key-file-pass secret]
     set replica [server new $directives]
@@ -242,7 +260,7 @@ check_in 2 "a key with a password, and a server without tls-port" {
 }
 check_in 2 "a replica needs no certificate where clients need none" {
     with_config {tls-auth-clients no} {
-        set replica [server new [list port [free_port] tls-replication yes tls-ca-cert-file $certificates/ca.crt]]
+        set replica [server new [list tls-replication yes tls-ca-cert-file $certificates/ca.crt]]
         follow $replica $current_server
         wait_same $replica
         $replica destroy
@@ -312,6 +330,7 @@ foreach {lines reason} [list \
 
 check_in 2 "tls-cluster makes MIGRATE use TLS, also in a transaction and in a script" {
     set target [server new [tls_directives]]
+    open_tls_port $target
     set port [tls_port_of $target]
     r MSET a 1 b 2 c 3 d 4
     assert_match "IOERR*" [error_of {r MIGRATE 127.0.0.1 $port a 0 3000}]
@@ -338,6 +357,7 @@ check_in 2 "tls-cluster makes MIGRATE use TLS, also in a transaction and in a sc
 }
 check_in 2 "MIGRATE AUTH2 as a user who may only restore keys of one pattern" {
     set target [server new [tls_directives]]
+    open_tls_port $target
     $target control ACL SETUSER mover on >secret +restore +select ~moved:*
     r CONFIG SET tls-cluster yes
     r MSET moved:a 1 other 2
@@ -355,10 +375,7 @@ check_in 2 "MIGRATE AUTH2 as a user who may only restore keys of one pattern" {
 
 check_in 2 "MIGRATE that is connected while a writable replica loads sends nothing until that is done" {
     set heard $certificates/heard
-    set port [free_port]
-    set target [open [list | openssl s_server -accept 127.0.0.1:$port -cert $certificates/server.crt \
-        -key $certificates/server.key -quiet >$heard 2>/dev/null] w]
-    wait_until {![catch {close [socket 127.0.0.1 $port]}]}
+    lassign [openssl_server server $heard] target port
     with_replica [list replica-read-only no repl-diskless-load swapdb tls-cluster yes \
         tls-ca-cert-file $certificates/ca.crt] {
         [link_begin {a old}] close

@@ -667,6 +667,18 @@ static void a_dial_ends_early(void **state) {
     }
 }
 
+/* The net is freed during the lookup of a name, and during a handshake. */
+static void a_dial_ends_with_its_net(void **state) {
+    (void)state;
+    listener_use(world.listener, &transport_tcp);
+    world.on_data = listen_only;
+    dial_to("ca.crt", "127.0.0.1", NULL);
+    for (int i = 0; i < 10; i++) iterate();
+    dial_to("ca.crt", "localhost", NULL);
+    assert_null(dialled);
+    assert_string_equal(dial_failure, "");
+}
+
 /* A server that accepts, and says nothing. */
 static void a_dialled_handshake_has_a_time_limit(void **state) {
     (void)state;
@@ -781,6 +793,7 @@ int main(void) {
         TLS_TEST(a_dialled_name_is_checked),
         TLS_TEST(a_dial_to_plain_text_fails),
         TLS_TEST(a_dial_ends_early),
+        TLS_TEST(a_dial_ends_with_its_net),
         TLS_TEST(a_dialled_handshake_has_a_time_limit),
         TLS_TEST(clients_are_served_inside_a_callback),
     };
