@@ -590,13 +590,24 @@ static bool talks_with(const char *trusted, const char *host, const char *expect
     return true;
 }
 
+/* What the client has named the server, in the last handshake. */
+static char named[64];
+
+static int note_name(SSL *ssl, int *alert, void *arg) {
+    (void)alert, (void)arg;
+    const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+    snprintf(named, sizeof(named), "%s", name ? name : "");
+    return SSL_TLSEXT_ERR_OK;
+}
+
 static void a_dialled_connection_talks(void **state) {
     (void)state;
+    SSL_CTX_set_tlsext_servername_callback(world.net->tls->contexts[TLS_SERVER]->ssl, note_name);
+    snprintf(named, sizeof(named), "not called");
     assert_true(talks_with("ca.crt", "127.0.0.1", NULL));
-    assert_null(SSL_get_servername(tls_of(world.newest)->ssl, TLSEXT_NAMETYPE_host_name));
+    assert_string_equal(named, "");
     assert_true(talks_with("ca.crt", "localhost", ""));
-    assert_string_equal(SSL_get_servername(tls_of(world.newest)->ssl, TLSEXT_NAMETYPE_host_name),
-                        "localhost");
+    assert_string_equal(named, "localhost");
 }
 
 static void assert_fails(const char *reason) {
