@@ -32,9 +32,7 @@ check_in 2 "a client too many reads why, a limited number of times a second" {
         lappend answers [string match "*max number of clients reached*" $answer]
     }
     r CONFIG SET maxclients $maxclients
-    # redis-cli connects a second time when it is closed before it has sent its command.
-    set count [expr {[info_field rejected_connections] - $rejected}]
-    assert {$count >= 60 && $count <= 120}
+    assert {[info_field rejected_connections] - $rejected >= 60} ;# redis-cli may try twice
     foreach channel $channels {
         assert_equal [tls_ask $channel PING] +PONG
         tls_close $channel

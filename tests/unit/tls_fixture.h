@@ -116,13 +116,27 @@ static inline void client_free(struct client *client) {
     close(client->fd);
 }
 
+/* Sends all bytes, unless the server has closed. */
+static inline void send_records(struct client *client, const char *bytes, size_t len) {
+    while (len > 0 && !client->at_end) {
+        ssize_t sent;
+        ITERATE_UNTIL((sent = send(client->fd, bytes, len, MSG_NOSIGNAL)) >= 0 || errno != EAGAIN);
+        if (sent < 0) {
+            client->at_end = true;
+            return;
+        }
+        bytes += sent;
+        len -= (size_t)sent;
+    }
+}
+
 /* Sends the records that OpenSSL has made, `most` bytes in each iteration. */
 static inline void push(struct client *client, size_t most) {
     char bytes[64 * 1024];
     int len;
     while ((len = BIO_read(client->out, bytes,
                            most < sizeof(bytes) ? (int)most : (int)sizeof(bytes))) > 0) {
-        client_send(client->fd, bytes, (size_t)len);
+        send_records(client, bytes, (size_t)len);
         iterate();
     }
 }

@@ -58,7 +58,7 @@ static void replies_of_one_iteration_are_one_record(void **state) {
     struct client client = connected(TLS1_3_VERSION);
     world.on_data = hold_bytes;
     assert_echo(&client, 10, SIZE_MAX); /* the session ticket is read before */
-    char text[50], record[200];
+    char text[20], record[200];
     stream_fill(text, sizeof(text), 0);
     SSL_write(client.ssl, text, sizeof(text));
     push(&client, SIZE_MAX);
