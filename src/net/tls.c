@@ -263,11 +263,13 @@ static bool begin_handshake(struct tls *tls) {
     struct tls_shared *shared = tls_shared_of(tls);
     if (tls->role == TLS_SERVER) {
         if (tls->input_len == 0) return false;
+        end_shaking(tls); /* it has no part in how long it waits for others */
         if (!may_begin(shared)) {
             enter_list(tls, TLS_WAITING);
             return false;
         }
         shared->begun++;
+        begin_shaking(tls);
     }
     return make_ssl(tls);
 }

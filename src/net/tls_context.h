@@ -41,8 +41,9 @@ struct tls_options {
     unsigned new_per_turn;         /* handshakes begun in one loop iteration at most; 0: 1 */
 };
 
-/* Some clients open all their connections first, so that the first byte comes late. */
-enum { TLS_HANDSHAKE_TIMEOUT_MS = 10 * 1000, TLS_ERROR_MAX = 512 };
+/* Until a client has sent the first byte, and from then on until its handshake is done. Some open
+ * all their connections first, and thousands of handshakes keep a client's processor busy. */
+enum { TLS_HANDSHAKE_TIMEOUT_MS = 30 * 1000, TLS_ERROR_MAX = 512 };
 
 struct tls_context;
 

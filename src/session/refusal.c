@@ -7,9 +7,9 @@
 
 enum { WAITING_MAX = 16, BEGUN_MAX = 20 };
 
-/* A handshake of which less than this time is left gives way to a new client; a connection attempt
- * closes so many at most. */
-enum { SLOW_LEFT_MS = 5000, SLOW_MAX = 8 };
+/* A handshake that takes longer than this gives way to a new client; a connection attempt closes so
+ * many at most. */
+enum { SLOW_MS = 5000, SLOW_MAX = 8 };
 
 static bool may_wait(struct engine *engine) {
     struct refusals *refusals = &engine->clients->refusals;
@@ -42,7 +42,7 @@ static bool is_full(const struct engine *engine) {
 }
 
 bool refusal_decide(struct engine *engine, struct conn *conn) {
-    if (is_full(engine)) tls_end_slow(engine->net, SLOW_LEFT_MS, SLOW_MAX);
+    if (is_full(engine)) tls_end_slow(engine->net, TLS_HANDSHAKE_TIMEOUT_MS - SLOW_MS, SLOW_MAX);
     if (is_full(engine)) {
         refuse(engine, conn, SLICE("-ERR max number of clients reached\r\n"));
         return true;

@@ -106,7 +106,7 @@ check_in 2 "a client's certificate must be valid now" {
     list [tls_cli expired PING] [tls_cli early PING]
 } {failed failed}
 check_in 2 "certificates change under load, and no request is lost" {
-    set load [open [list |redis-benchmark --tls -p $tls_port --cacert $certificates/ca.crt --cert\
+    set load [open [list |timeout 150 redis-benchmark --tls -p $tls_port --cacert $certificates/ca.crt --cert\
         $certificates/client.crt --key $certificates/client.key -c 50 -P 8 -n 200000 -q -t set,get 2>@1] r]
     set visits {}
     for {set i 0} {$i < 30} {incr i} {
@@ -123,8 +123,8 @@ check_in 2 "two thousand connections at once are all served" {
     set count [expr {min(2000, [exec sh -c "ulimit -n"] - 200)}]
     r CONFIG RESETSTAT
     with_config {max-new-tls-connections-per-cycle 10} {
-        set output [exec redis-benchmark --tls -p $tls_port --cacert $certificates/ca.crt --cert\
-            $certificates/client.crt --key $certificates/client.key -c $count -n 6000 -q -t get 2>@1]
+        set output [exec timeout 150 redis-benchmark --tls -p $tls_port --cacert $certificates/ca.crt --cert\
+            $certificates/client.crt --key $certificates/client.key -c $count -n 4000 -q -t get 2>@1]
     }
     assert_match "*GET: *requests per second*" $output
     assert {[info_field total_connections_received] >= $count}

@@ -33,6 +33,34 @@ static struct client half_shaken(size_t most) {
     return client;
 }
 
+static void those_who_wait_for_others_do_not_time_out(void **state) {
+    (void)state;
+    enum { CLIENTS = 20 };
+    struct tls_options options = server_options();
+    options.new_per_turn = 1;
+    use(&options);
+    struct client clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = client_make(NULL, TLS1_3_VERSION);
+        SSL_do_handshake(clients[i].ssl);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        char hello[4096];
+        int len = BIO_read(clients[i].out, hello, sizeof(hello));
+        assert_int_equal(send(clients[i].fd, hello, (size_t)len, 0), len);
+    }
+    iterate();
+    iterate();
+    tls_end_slow(world.net, TLS_HANDSHAKE_TIMEOUT_MS + 1, CLIENTS);
+    assert_uint_in_range((uint64_t)world.ended, 1, 4);
+    int served = 0;
+    for (int i = 0; i < CLIENTS; i++) {
+        served += shake_in_pieces(&clients[i], SIZE_MAX);
+        client_free(&clients[i]);
+    }
+    assert_uint_in_range((uint64_t)served, CLIENTS - 4, CLIENTS);
+}
+
 static void half_handshakes_end_in_time_and_leave_nothing(void **state) {
     (void)state;
     enum { CLIENTS = 50 };
@@ -214,6 +242,7 @@ int main(void) {
     clock_init();
     const struct CMUnitTest tests[] = {
         TLS_TEST(slow_handshakes_give_way_to_new_clients),
+        TLS_TEST(those_who_wait_for_others_do_not_time_out),
         TLS_TEST(half_handshakes_end_in_time_and_leave_nothing),
         TLS_TEST(clients_that_vanish_in_their_handshake_leave_nothing),
         TLS_TEST(other_protocols_are_closed),
