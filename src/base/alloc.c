@@ -124,6 +124,10 @@ size_t mem_used(void) {
     return __atomic_load_n(&used, __ATOMIC_RELAXED);
 }
 
+int64_t mem_thread_balance(void) {
+    return (int64_t)mem_used();
+}
+
 void mem_stats_read(struct mem_stats *stats) {
     *stats = (struct mem_stats){.allocated = mem_used()};
 }
@@ -300,6 +304,11 @@ size_t mem_used(void) {
     for (struct thread_balance *t = ledger.threads; t != NULL; t = t->next) sum += balance_of(t);
     pthread_mutex_unlock(&ledger.mutex);
     return sum;
+}
+
+int64_t mem_thread_balance(void) {
+    count_this_thread();
+    return (int64_t)balance_of(&self);
 }
 
 #define STRINGIZE_TOKEN(x) #x

@@ -90,6 +90,11 @@ static inline size_t mem_good_size(size_t size) {
  * sanitizer builds it counts the requested sizes, rounded up to 16 bytes. */
 size_t mem_used(void);
 
+/* Returns what this thread has allocated so far minus what it has freed, libraries included: the
+ * difference of two calls is what the code between them holds, whatever other threads do. In
+ * sanitizer builds it is mem_used. O(1), without a lock. */
+int64_t mem_thread_balance(void);
+
 struct mem_stats {
     size_t allocated; /* as mem_used, by the allocator's own statistics */
     size_t active;    /* bytes in pages that hold allocations */

@@ -229,13 +229,20 @@ static bool may_go_on(struct tls *tls) {
     return true;
 }
 
+/* Counts what OpenSSL has taken for the connection since the balance was `before`. It may also have
+ * freed what belongs to others, such as old sessions. */
+static void count_memory(struct tls *tls, int64_t before) {
+    int64_t now = (int64_t)tls->ssl_allocated + mem_thread_balance() - before;
+    tls->ssl_allocated = now > 0 ? (size_t)now : 0;
+}
+
 /* Makes OpenSSL's connection. */
 static bool make_ssl(struct tls *tls) {
     struct tls_shared *shared = tls_shared_of(tls);
     const struct tls_context *context = shared->contexts[tls->role];
     BIO *bio = context ? BIO_new(shared->method) : NULL;
     ERR_clear_error();
-    size_t before = mem_used();
+    int64_t before = mem_thread_balance();
     SSL *ssl = bio ? SSL_new(context->ssl) : NULL;
     if (!ssl) {
         BIO_free(bio);
@@ -246,7 +253,7 @@ static bool make_ssl(struct tls *tls) {
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl, bio, bio);
     tls->ssl = ssl;
-    tls->ssl_allocated = mem_used() - before;
+    count_memory(tls, before);
     if (tls->role == TLS_SERVER) {
         SSL_set_accept_state(ssl);
         return true;
@@ -297,12 +304,12 @@ static bool shake(struct tls *tls) {
     }
     if (!tls->ssl && !begin_handshake(tls)) return false;
     tls->has_more = false;
-    size_t before = mem_used();
+    int64_t before = mem_thread_balance();
     ERR_clear_error();
     int result = SSL_do_handshake(tls->ssl);
     int error = SSL_get_error(tls->ssl, result);
     if (result == 1) SSL_free_buffers(tls->ssl);
-    tls->ssl_allocated += mem_used() - before;
+    count_memory(tls, before);
     if (result == 1) {
         ERR_clear_error();
         open_up(tls);

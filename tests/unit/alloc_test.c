@@ -337,6 +337,26 @@ static void the_thread_that_frees_a_large_block_does_not_return_it(void **state)
     mem_free(block);
     assert_true(resident() <= before + SIZE - MOST);
 }
+
+static void *free_it(void *block) {
+    mem_free(block);
+    mem_free(mem_alloc(1000));
+    return NULL;
+}
+
+static void the_balance_of_a_thread_is_its_own(void **state) {
+    (void)state;
+    void *block = mem_alloc(1000 * 1000);
+    pthread_t thread;
+    int64_t before = mem_thread_balance();
+    void *small = mem_alloc(100);
+    assert_int_equal(mem_thread_balance() - before, mem_good_size(100));
+    mem_free(small);
+    pthread_create(&thread, NULL, free_it, block);
+    int64_t begun = mem_thread_balance();
+    pthread_join(thread, NULL);
+    assert_true(mem_thread_balance() - begun > -100 * 1000);
+}
 #endif
 
 int main(void) {
@@ -356,6 +376,7 @@ int main(void) {
 #ifndef PACKLIST_LIBC_MALLOC
         cmocka_unit_test(freed_memory_is_kept_until_it_may_go),
         cmocka_unit_test(the_thread_that_frees_a_large_block_does_not_return_it),
+        cmocka_unit_test(the_balance_of_a_thread_is_its_own),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
