@@ -40,6 +40,27 @@ check_in 2 "a key that does not fit, and certificates out of their time, are ref
     assert_equal [r CONFIG GET tls-protocols] {tls-protocols {}}
     tls_cli client PING
 } PONG
+check_in 2 "the password of a key is shown by CONFIG GET only" {
+    set wrong "not-the-password"
+    set monitor [client_open]
+    assert_equal [$monitor call MONITOR] OK
+    with_config {slowlog-log-slower-than 0} {
+        r SLOWLOG RESET
+        set error [error_of {r CONFIG SET tls-key-file $certificates/locked.key tls-key-file-pass $wrong}]
+        r CONFIG SET tls-key-file $certificates/locked.key tls-key-file-pass secret
+        set shown [r CONFIG GET tls-key-file-pass]
+        set answer [tls_cli client PING]
+        r CONFIG SET tls-key-file $certificates/server.key tls-key-file-pass ""
+        r ECHO end
+        set seen ""
+        while {![string match "*end*" $seen]} {append seen [$monitor read]}
+        foreach text [list $error [r SLOWLOG GET 100] [r CLIENT LIST] [r INFO everything] $seen [$current_server log]] {
+            assert {![string match "*$wrong*" $text] && ![string match "*key-file-pass* secret*" $text]}
+        }
+    }
+    assert_match "*locked.key: its password is another one*" [$current_server log]
+    list $shown $answer
+} {{tls-key-file-pass secret} PONG}
 check_in 2 "certificate and key are changed together" {
     r CONFIG SET tls-cert-file $certificates/rsa.crt tls-key-file $certificates/rsa.key
     set answer [tls_cli client PING]
