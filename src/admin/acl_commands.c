@@ -2,11 +2,13 @@
 #include "admin/admin_commands.h"
 #include "base/alloc.h"
 #include "base/random.h"
+#include "base/secret.h"
 #include "base/sha256.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "server/user_files.h"
 #include "session/denials.h"
+#include "session/outbox.h"
 #include "session/session.h"
 #include "table/command.h"
 #include "users/access.h"
@@ -229,7 +231,9 @@ void acl_genpass_command(struct call *call) {
     char digits[BITS_MAX / 4];
     size_t count = (size_t)(bits + 3) / 4;
     random_hex(digits, count);
+    outbox_clear_replies(call_session(call));
     reply_bulk(call->reply, slice_make(digits, count));
+    secret_clear(digits, sizeof(digits));
 }
 
 /* --- What was refused --- */

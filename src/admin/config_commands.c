@@ -9,6 +9,7 @@
 #include "resp/reply.h"
 #include "server/config_apply.h"
 #include "server/user_files.h"
+#include "session/outbox.h"
 #include "session/session.h"
 #include "table/secret.h"
 
@@ -29,6 +30,7 @@ static void show(struct call *call, struct shown *shown, const struct config_dir
                  struct slice name) {
     if (!config_name_set_add(&shown->set, directive, name)) return;
     shown->count++;
+    if (secret_is_directive(name)) outbox_clear_replies(call_session(call));
     sds value = config_append_value(&call->engine->config, directive, sds_new(SLICE("")));
     reply_bulk(call->reply, name);
     reply_bulk(call->reply, sds_slice(value));

@@ -237,7 +237,7 @@ static void serve_begin(struct clients *clients, struct session *session) {
     engine_update_clock(clients->engine);
     execute_begin_batch(clients->engine);
     clients->begin_ticks = clients->engine->ticks;
-    clients->has_run_script = false;
+    clients->batch_marks = 0;
     outbox_open(clients->outbox, session);
 }
 
@@ -250,9 +250,21 @@ static bool has_taken_long(const struct clients *clients) {
 
 /* Only replies to scripts may be held: other requests mostly do not take long enough for a client
  * to fall asleep. */
+static __attribute__((noinline)) void serve_end_marked(struct clients *clients) {
+    struct outbox *outbox = clients->outbox;
+    struct session *session = outbox->owner;
+    if (clients->batch_marks & BATCH_RAN_SCRIPT && has_taken_long(clients))
+        outbox_close_late(outbox);
+    else
+        outbox_close(outbox);
+    if (!(clients->batch_marks & BATCH_REPLIED_SECRET)) return;
+    secret_clear(outbox->reply.data, outbox->reply.capacity);
+    conn_clear_output(conn_of_session(session), false);
+}
+
 static inline __attribute__((always_inline)) void serve_end(struct clients *clients) {
-    if (clients->has_run_script && has_taken_long(clients))
-        outbox_close_late(clients->outbox);
+    if (__builtin_expect(clients->batch_marks, 0))
+        serve_end_marked(clients);
     else
         outbox_close(clients->outbox);
     if (clients->replies_wait) outbox_release_late(clients->engine, clients->engine->ticks);

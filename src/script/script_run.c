@@ -184,7 +184,7 @@ void script_run(struct call *call, const struct script_program *program,
         return;
     }
     run.scope.lacks_memory = run.scope.lacks_memory && !(program->flags & SCRIPT_ALLOW_OOM);
-    call->engine->clients->has_run_script = true;
+    call->engine->clients->batch_marks |= BATCH_RAN_SCRIPT;
     scripts->run = &run;
     script_busy_begin(&run);
     enum machine_result result =

@@ -14,6 +14,9 @@
 #include "session/session.h"
 #include "session/session_list.h"
 
+/* What the requests of one read were. */
+enum batch_mark { BATCH_RAN_SCRIPT = 1 << 0, BATCH_REPLIED_SECRET = 1 << 1 };
+
 struct clients {
     struct engine *engine;
     struct session_list sessions;
@@ -36,7 +39,7 @@ struct clients {
     struct outbox *outboxes;  /* those that are open, the last one first */
     int64_t next_tls_note_ms; /* steady_ms: no line about TLS in the log before */
     uint64_t begin_ticks;     /* when the requests of the current read began */
-    bool has_run_script;      /* one of them was a script */
+    uint8_t batch_marks;      /* enum batch_mark: what they were */
     bool replies_wait;        /* some may be held: outbox_close_late */
 };
 

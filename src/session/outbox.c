@@ -85,6 +85,11 @@ void outbox_open(struct outbox *outbox, struct session *session) {
     clients->outboxes = outbox;
 }
 
+void outbox_clear_replies(struct session *session) {
+    clients_of(session)->batch_marks |= BATCH_REPLIED_SECRET;
+    conn_clear_output(conn_of_session(session), true);
+}
+
 void outbox_add_messages(struct outbox *outbox) {
     struct reply *messages = &outbox->messages;
     if (messages->len == 0) return;

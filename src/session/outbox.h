@@ -59,6 +59,10 @@ void outbox_open(struct outbox *outbox, struct session *session);
  * refuses. May close the session, or mark it as closing while its outbox is open. */
 void outbox_flush(struct outbox *outbox);
 
+/* The reply that the session's command writes holds a secret: when it has been sent, the memory
+ * where it was is overwritten. O(1), and O(size of the buffer) once at the end of the batch. */
+void outbox_clear_replies(struct session *session);
+
 /* The command has written its reply: adds the messages that were sent while it ran. */
 void outbox_add_messages(struct outbox *outbox);
 

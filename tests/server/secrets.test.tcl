@@ -362,6 +362,22 @@ check_memory "of the configuration only the values in force stay in memory, each
         secrets_in_memory [$current_server pid]
     }
 } [list $secret_head-file $secret_head-new]
+check_memory "replies with passwords do not stay in memory" {
+    # So long that the reply to INFO does not happen to overwrite it.
+    set value [string repeat "$secret_head " 4000]
+    with_server {} {
+        r CONFIG SET masterauth $value
+        assert_equal [r CONFIG GET masterauth] [list masterauth $value]
+        assert_match "*$value*" [r CONFIG GET *]
+        r MULTI
+        r CONFIG GET master*
+        r EXEC
+        r CONFIG SET masterauth ""
+        [default_client] close
+        wait_until {[info_field connected_clients] == 1}
+        secrets_in_memory [$current_server pid]
+    }
+} {}
 check_memory "the password of the command line stays in memory as the value of requirepass only" {
     set port [free_port]
     set pid [exec setpriv --pdeathsig KILL -- $server_binary --requirepass $secret_head-option --bind 127.0.0.1 \
