@@ -6,13 +6,15 @@ theirs to a core nor read their CPU time.
 import ctypes
 import functools
 import os
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/lib"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/lib"))
 import peers  # noqa: E402
 import resp  # noqa: E402
 
@@ -40,11 +42,22 @@ class ServerError(Exception):
     """An error reply, or a server that does not start or stops answering."""
 
 
-class Client(resp.Client):
-    """A connection to a port; an error reply or a connection that was closed is a ServerError."""
+class TlsAddress(resp.Address):
+    """A port that speaks TLS. `authority` is the file with the certificate to trust."""
 
-    def __init__(self, port):
-        super().__init__(resp.Address(port), timeout=None)
+    def __init__(self, port, authority):
+        super().__init__(port)
+        self.context = ssl.create_default_context(cafile=authority)
+
+    def connect(self):
+        return self.context.wrap_socket(super().connect(), server_hostname="127.0.0.1")
+
+
+class Client(resp.Client):
+    """A connection to a port or an address; an error reply or a connection that was closed is a ServerError."""
+
+    def __init__(self, place):
+        super().__init__(resp.Address(place) if isinstance(place, int) else place, timeout=None)
 
     def reply(self):
         try:
@@ -132,11 +145,15 @@ class Floors:
 
 
 class Server(Process):
-    """A running server. `holds` names the data that it was last filled with (see measure.prepare)."""
+    """A running server. `holds` names the data that it was last filled with (see measure.prepare). With `tls_port` it
+    listens there, too, with certificates that it finds in `authority`'s folder; otherwise that is None."""
 
-    def __init__(self, name, path, port, argv0=None, options=()):
-        self.holds = None
+    def __init__(self, name, path, port, argv0=None, options=(), tls_port=None):
+        self.holds, self.tls_port = None, tls_port
         self.folder = tempfile.TemporaryDirectory(prefix="packlist-bench-")
+        self.authority = os.path.join(self.folder.name, "ca.crt")
+        if tls_port:
+            options = [*options, *self.make_certificates()]
         self.unix_socket = os.path.join(self.folder.name, "socket")
         super().__init__([argv0 or path, "--port", str(port), "--bind", "127.0.0.1", "--unixsocket", self.unix_socket,
                           "--save", "", *options], port, executable=path, cwd=self.folder.name)
@@ -146,6 +163,14 @@ class Server(Process):
         except BaseException:
             self.stop()
             raise
+
+    def make_certificates(self):
+        """The options of a server that uses those it makes."""
+        folder = self.folder.name
+        subprocess.run([ROOT / "tests/tls/make-certificates", folder], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        return ["--tls-port", str(self.tls_port), "--tls-cert-file", f"{folder}/server.crt",
+                "--tls-key-file", f"{folder}/server.key", "--tls-ca-cert-file", self.authority, "--tls-auth-clients", "no"]
 
     def info(self, section):
         return resp.info(self.client, section)
@@ -165,11 +190,14 @@ class Server(Process):
 
 
 def start(name, path, port, argv0=None):
-    """A server that allows DEBUG, where it knows the directive for that."""
-    try:
-        return Server(name, path, port, argv0, ("--enable-debug-command", "local"))
-    except ServerError:
-        return Server(name, path, port, argv0)
+    """A server that allows DEBUG and speaks TLS on the port behind `port`, where it knows the directives for that."""
+    for options, tls_port in ((("--enable-debug-command", "local"), port + 1), ((), port + 1),
+                              (("--enable-debug-command", "local"), None)):
+        try:
+            return Server(name, path, port, argv0, options, tls_port)
+        except ServerError:
+            pass
+    return Server(name, path, port, argv0)
 
 
 def start_all(packlist, given, first_port):
@@ -179,7 +207,7 @@ def start_all(packlist, given, first_port):
         servers.append(start(None, packlist, first_port))
         for number, (name, path, argv0) in enumerate(peers.find_peers(given), 1):
             try:
-                servers.append(start(name, path, first_port + number, argv0))
+                servers.append(start(name, path, first_port + 2 * number, argv0))
             except (ServerError, OSError) as error:
                 print(f"{path}: {error}; left out")
         for number, server in enumerate(servers):

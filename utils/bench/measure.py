@@ -1,11 +1,12 @@
 """Runs rows, datasets and curves, server by server within each round."""
 import contextlib
+import json
 import statistics
 import subprocess
 import time
 
 import rows
-from bench_servers import Client, ServerError, cores, take_core
+from bench_servers import Client, ServerError, TlsAddress, cores, take_core
 from data import fill, send_all
 from resp import encode
 
@@ -37,9 +38,17 @@ def example(row):
     return [word.replace("__rand_int__", "000000000000") for word in row.command]
 
 
+def tls_port_of(server):
+    if not server.tls_port:
+        raise ServerError("does not speak TLS")
+    return server.tls_port
+
+
 def load(server, row):
     """Server CPU microseconds per request of one run of redis-benchmark."""
     place = ["-s", server.unix_socket] if row.by_unix_socket else ["-p", str(server.port)]
+    if row.by_tls:
+        place = ["-p", str(tls_port_of(server)), "--tls", "--cacert", server.authority]
     command = ["redis-benchmark", *place, "-n", str(row.requests), "-P", str(row.pipeline),
                "-c", str(CLIENTS), "-q"]
     if row.random_keys:
@@ -77,7 +86,7 @@ def run_row(servers, row, rounds, floors, progress):
                     reply = reply or last
                 except ServerError as error:
                     progress(f"{row.name}: {server.label}: {error}", keep=True)
-            if reply and not floor and not row.by_unix_socket:
+            if reply and not floor and not row.by_unix_socket and not row.by_tls:
                 floor = floors.start(len(encode(example(row))), reply)
                 stack.callback(floor.stop) if floor else None
             if floor:
@@ -152,8 +161,9 @@ def run_connections(servers, connections, progress):
         before = steady_memory(server)
         with contextlib.ExitStack() as stack:
             try:
+                place = TlsAddress(tls_port_of(server), server.authority) if connections.by_tls else server.port
                 for _ in range(connections.count):
-                    client = stack.enter_context(contextlib.closing(Client(server.port)))
+                    client = stack.enter_context(contextlib.closing(Client(place)))
                     client.call("PING")
                 figures[server.label] = (steady_memory(server) - before) / connections.count
             except (OSError, ServerError) as error:
@@ -161,6 +171,35 @@ def run_connections(servers, connections, progress):
                 figures[server.label] = None
         server.wait_until_idle()
     return figures
+
+
+def connect(server, row, program):
+    """(server CPU microseconds per connection, longest wait of a PING in ms or None) of one run."""
+    server.wait_until_idle()
+    before = server.cpu_seconds()
+    done = subprocess.run(
+        [program, str(tls_port_of(server)), server.authority, row.how, str(row.count), str(row.at_once)]
+        + ["pings"] * row.with_pings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise ServerError(done.stderr.strip())
+    longest = json.loads(done.stdout).get("longest_us")
+    return (server.cpu_seconds() - before) / row.count * 1e6, longest and longest / 1000
+
+
+def run_new_connections(servers, row, rounds, program, progress):
+    """label -> the median of server CPU microseconds per connection; or, with pings, the longest wait in ms in the
+    best round, as what else goes on in the machine only adds."""
+    found = {server.label: [] for server in servers}
+    for number in range(max(rounds, 3)):
+        for server in servers:
+            progress(f"{row.name}: round {number + 1}, {server.label}")
+            try:
+                prepare(server, (), {})
+                found[server.label].append(connect(server, row, program)[row.with_pings])
+            except ServerError as error:
+                progress(f"{row.name}: {server.label}: {error}", keep=True)
+    choose = min if row.with_pings else statistics.median
+    return {label: choose(figures) if figures else None for label, figures in found.items()}
 
 
 def count_stalls(server, stalls):

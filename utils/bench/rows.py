@@ -51,6 +51,7 @@ class Row:
     writes: bool = True            # it must be filled again afterwards
     config: dict = field(default_factory=dict)
     by_unix_socket: bool = False   # instead of TCP over the loopback device; there is no floor to that
+    by_tls: bool = False           # TLS 1.3 with the default cipher over TCP; there is no floor to that
 
 
 @dataclass
@@ -79,6 +80,18 @@ class Connections:
     """Idle connections, each after one PING, and what they add to used_memory."""
     name: str
     count: int
+    by_tls: bool = False
+
+
+@dataclass
+class NewConnections:
+    """TLS connections that are made one after the other, `at_once` at a time, each for one PING: server CPU per
+    connection, with full handshakes or with a session that is resumed. Or how long a PING of another client waits."""
+    name: str
+    how: str                       # full or resumed
+    count: int
+    at_once: int
+    with_pings: bool = False
 
 
 @dataclass
@@ -187,6 +200,20 @@ def unix_rows(scale):
         yield row("ping", "PING", writes=False)
         yield row("get", "GET", "key:__rand_int__", random_keys=100_000, data=("strings", 100_000), writes=False)
         yield row("lpush", "LPUSH", "list", "hellohello")
+
+
+def tls_rows(scale):
+    """Rows of command_rows again, but over TLS."""
+    for pipeline, count in ((1, 100_000), (16, 1_000_000)):
+        for name, *command in (("get", "GET", "key:__rand_int__"), ("set", "SET", "key:__rand_int__", "xxx")):
+            yield Row(f"tls-{name}.P{pipeline}", f"TLS, {pipelined(pipeline)}", command, int(count * scale), pipeline,
+                      random_keys=100_000, data=("strings", 100_000), writes=False, by_tls=True)
+
+
+def new_connections(scale):
+    for how in ("full", "resumed"):
+        yield NewConnections(f"tls-connections-{how}", how, int(2000 * scale), 10)
+        yield NewConnections(f"tls-connections-{how}-500-at-once", how, 500, 500, with_pings=True)
 
 
 def middle_rows(scale):
@@ -329,6 +356,7 @@ def script_rows(scale):
 def workloads(scale, with_all):
     yield from command_rows(scale)
     yield from unix_rows(scale)
+    yield from tls_rows(scale)
     yield from middle_rows(scale)
     yield from lrange_rows(scale)
     yield from message_rows(scale)
@@ -398,7 +426,9 @@ def collection_datasets(scale):
 
 
 def connections(scale):
-    yield Connections(f"connections-idle, bytes each of {int(4000 * scale):,}", int(4000 * scale))
+    count = int(4000 * scale)
+    yield Connections(f"connections-idle, bytes each of {count:,}", count)
+    yield Connections(f"tls-connections-idle, bytes each of {count:,}", count, by_tls=True)
 
 
 def stalls(scale):
