@@ -169,8 +169,8 @@ class Server(Process):
         folder = self.folder.name
         subprocess.run([ROOT / "tests/tls/make-certificates", folder], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
-        return ["--tls-port", str(self.tls_port), "--tls-cert-file", f"{folder}/server.crt",
-                "--tls-key-file", f"{folder}/server.key", "--tls-ca-cert-file", self.authority, "--tls-auth-clients", "no"]
+        return ["--tls-port", str(self.tls_port), "--tls-auth-clients", "no", "--tls-ca-cert-file", self.authority,
+                "--tls-cert-file", f"{folder}/server.crt", "--tls-key-file", f"{folder}/server.key"]
 
     def info(self, section):
         return resp.info(self.client, section)

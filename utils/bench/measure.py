@@ -177,9 +177,9 @@ def connect(server, row, program):
     """(server CPU microseconds per connection, longest wait of a PING in ms or None) of one run."""
     server.wait_until_idle()
     before = server.cpu_seconds()
-    done = subprocess.run(
-        [program, str(tls_port_of(server)), server.authority, row.how, str(row.count), str(row.at_once)]
-        + ["pings"] * row.with_pings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [program, str(tls_port_of(server)), server.authority, row.how, str(row.count), str(row.at_once)]
+    command += ["pings"] * row.with_pings
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
         raise ServerError(done.stderr.strip())
     longest = json.loads(done.stdout).get("longest_us")
