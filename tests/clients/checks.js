@@ -2,6 +2,7 @@
 'use strict';
 
 const assert = require('node:assert/strict');
+const { readFileSync } = require('node:fs');
 const { setTimeout: sleep } = require('node:timers/promises');
 
 const port = Number(process.env.PACKLIST_PORT);
@@ -16,6 +17,15 @@ async function waitUntil(condition, limit = patience) {
   for (const deadline = Date.now() + limit; !(await condition()); await sleep(5)) {
     if (Date.now() > deadline) throw new Error('waited in vain');
   }
+}
+
+/** For clients over TLS: the port, and the options of node's TLS for these certificates of tests/tls/serve. */
+const tlsPort = Number(process.env.PACKLIST_TLS_PORT);
+
+function tlsOptions(certificate, authority = 'ca') {
+  const file = (name) => readFileSync(`${process.env.PACKLIST_TLS}/${name}`);
+  return { ca: file(`${authority}.crt`),
+    ...(certificate && { cert: file(`${certificate}.crt`), key: file(`${certificate}.key`) }) };
 }
 
 /** Runs all checks, each after `prepare` and for at most `limit` milliseconds, calls `finish` and ends the process;
@@ -36,4 +46,4 @@ async function runChecks(prepare, { limit = patience, finish = () => {} } = {}) 
   process.exit(failed ? 1 : 0);
 }
 
-module.exports = { assert, check, patience, port, runChecks, sleep, waitUntil };
+module.exports = { assert, check, patience, port, runChecks, sleep, tlsOptions, tlsPort, waitUntil };

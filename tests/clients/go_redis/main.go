@@ -39,6 +39,10 @@ var checks = []check{
 	{"keys are scanned", keysAreScanned},
 	{"a lock is held by one until it runs out", lockRunsOut},
 	{"the figures and switches of operators are understood", operators},
+	{"a URL leads to the port for TLS, and all comes back", urlOverTLS},
+	{"a server whose authority is not trusted is refused", untrustedServer},
+	{"clients are asked for certificates", clientCertificates},
+	{"a URL over TLS names a user and its password", userOverTLS},
 }
 
 func namesItself(ctx context.Context, r *redis.Client) {

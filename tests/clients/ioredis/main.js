@@ -3,7 +3,7 @@
 
 const { Redis } = require('ioredis');
 const { once } = require('node:events');
-const { assert, check, patience, port, runChecks, waitUntil } = require('../checks.js');
+const { assert, check, patience, port, runChecks, tlsOptions, tlsPort, waitUntil } = require('../checks.js');
 
 const admin = new Redis(port);
 
@@ -268,6 +268,61 @@ check('MONITOR shows the commands of others', () => withClients(1, async (client
   assert.deepEqual((await shown)[1], ['set', 'k', 'a value']);
   monitor.disconnect();
 }));
+
+// --- TLS
+
+/** Runs `use` with a client over TLS, which does not reconnect. */
+async function withTls(tls, use, user = '') {
+  const client = new Redis(`rediss://${user}localhost:${tlsPort}/5`,
+    { tls, retryStrategy: null, maxRetriesPerRequest: 0 }).on('error', () => {});
+  try {
+    return await use(client);
+  } finally {
+    client.disconnect();
+  }
+}
+
+const refused = (tls) => withTls(tls, (client) => assert.rejects(client.ping()));
+
+async function whileAsking(which, use) {
+  await admin.config('SET', 'tls-auth-clients', which);
+  try {
+    await use();
+  } finally {
+    await admin.config('SET', 'tls-auth-clients', 'no');
+  }
+}
+
+check('a URL leads to the port for TLS, and all comes back', () => withTls(tlsOptions(), async (client) => {
+  const bytes = Buffer.from(Array.from({ length: 1000000 }, (_, i) => i & 255));
+  await client.set('k', bytes);
+  assert.deepEqual(await client.getBuffer('k'), bytes);
+  assert.deepEqual([await client.dbsize(), await admin.dbsize()], [1, 0]);
+  const answers = await Promise.all(Array.from({ length: 5000 }, (_, i) => client.rpush('l', i)));
+  assert.deepEqual(answers, Array.from({ length: 5000 }, (_, i) => i + 1));
+}));
+
+check('a server whose authority is not trusted is refused', () => refused(tlsOptions(null, 'other-ca')));
+
+check('clients are asked for certificates', async () => {
+  const good = () => withTls(tlsOptions('client'), async (client) => assert.equal(await client.ping(), 'PONG'));
+  await whileAsking('yes', async () => {
+    await good();
+    await refused(tlsOptions());
+    await refused(tlsOptions('stranger'));
+  });
+  await whileAsking('optional', async () => {
+    await good();
+    await withTls(tlsOptions(), async (client) => assert.equal(await client.ping(), 'PONG'));
+    await refused(tlsOptions('stranger'));
+  });
+});
+
+check('a URL over TLS names a user and its password', async () => {
+  await withTls(tlsOptions(), async (client) => assert.equal(await client.acl('WHOAMI'), 'tls-user'),
+    'tls-user:secret@');
+  await withTls(tlsOptions(), (client) => assert.rejects(client.ping()), 'tls-user:wrong@');
+});
 
 runChecks(async () => {
   await admin.flushall();

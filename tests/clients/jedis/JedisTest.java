@@ -370,6 +370,7 @@ final class JedisTest {
         checks.add("keys are scanned", JedisTest::keysAreScanned);
         checks.add("the figures and switches of operators are understood", JedisTest::operators);
         CollectionChecks.addTo(checks);
+        TlsChecks.addTo(checks);
         checks.run(ADMIN::flushAll);
     }
 }

@@ -2,7 +2,7 @@
 'use strict';
 
 const { RESP_TYPES, WatchError, createClient, createClientPool } = require('redis');
-const { assert, check, patience, port, runChecks, waitUntil } = require('../checks.js');
+const { assert, check, patience, port, runChecks, tlsOptions, tlsPort, waitUntil } = require('../checks.js');
 
 let admin;
 
@@ -278,6 +278,66 @@ for (const RESP of [2, 3]) {
     await pool.rPush('q', 'job');
     assert.equal((await popped).element, 'job');
     await pool.close();
+  });
+}
+
+// --- TLS
+
+/** Runs `use` with a client over TLS that has connected; fails when it cannot. */
+async function withTls(RESP, tls, use, user = '') {
+  const client = createClient({ RESP, url: `rediss://${user}localhost:${tlsPort}/5`,
+    socket: { ...tls, reconnectStrategy: false } }).on('error', () => {});
+  try {
+    await client.connect();
+    await use(client);
+  } finally {
+    if (client.isOpen) client.destroy();
+  }
+}
+
+async function whileAsking(which, use) {
+  await admin.configSet('tls-auth-clients', which);
+  try {
+    await use();
+  } finally {
+    await admin.configSet('tls-auth-clients', 'no');
+  }
+}
+
+for (const RESP of [2, 3]) {
+  const pings = async (client) => assert.equal(await client.ping(), 'PONG');
+  const refused = (tls) => assert.rejects(withTls(RESP, tls, pings));
+
+  check(`a URL leads to the port for TLS, and all comes back (RESP${RESP})`, () =>
+    withTls(RESP, tlsOptions(), async (client) => {
+      const text = 'abcdefghij'.repeat(100000);
+      await client.set('k', text);
+      assert.equal(await client.get('k'), text);
+      assert.deepEqual([await client.dbSize(), await admin.dbSize()], [1, 0]);
+      const answers = await Promise.all(Array.from({ length: 5000 }, (_, i) => client.rPush('l', String(i))));
+      assert.deepEqual(answers, Array.from({ length: 5000 }, (_, i) => i + 1));
+    }));
+
+  check(`a server whose authority is not trusted is refused (RESP${RESP})`, () =>
+    refused(tlsOptions(null, 'other-ca')));
+
+  check(`clients are asked for certificates (RESP${RESP})`, async () => {
+    await whileAsking('yes', async () => {
+      await withTls(RESP, tlsOptions('client'), pings);
+      await refused(tlsOptions());
+      await refused(tlsOptions('stranger'));
+    });
+    await whileAsking('optional', async () => {
+      await withTls(RESP, tlsOptions('client'), pings);
+      await withTls(RESP, tlsOptions(), pings);
+      await refused(tlsOptions('stranger'));
+    });
+  });
+
+  check(`a URL over TLS names a user and its password (RESP${RESP})`, async () => {
+    await withTls(RESP, tlsOptions(), async (client) => assert.equal(await client.aclWhoAmI(), 'tls-user'),
+      'tls-user:secret@');
+    await assert.rejects(withTls(RESP, tlsOptions(), pings, 'tls-user:wrong@'), { message: /WRONGPASS/ });
   });
 }
 
