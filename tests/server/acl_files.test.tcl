@@ -104,8 +104,8 @@ foreach {what text error} {
     "a selector without its end" "user x on (~a\n"
     "users.acl:1: Unmatched parenthesis in selector definition '(~a'. "
     "a password with a rule behind it" "user x >secret #abc"
-    "users.acl:1: Error in applying operation '#(redacted)': The password hash must be exactly 64 characters and contain\
- only lowercase hexadecimal characters. "
+    "users.acl:1: Error in applying operation '#(redacted)': The password hash must be exactly 64 characters and\
+ contain only lowercase hexadecimal characters. "
     "a NUL" "user a +get\0x\n"
     "users.acl:1: Error in applying operation '+get?x': Unknown command or category name in ACL. "
     "a NUL in a name" "user a\0b on\n" "users.acl:1: username 'a?b' contains invalid characters. "
