@@ -4,8 +4,8 @@ from collections import namedtuple
 
 from resp import encode
 
-# `prepare` runs before each count, on an empty keyspace; `requests` go out `pipeline` at a time.
-Case = namedtuple("Case", "prepare requests pipeline", defaults=[16])
+# `prepare` runs before each count, on an empty keyspace; `requests` go out `pipeline` at a time, over a unix socket or TLS.
+Case = namedtuple("Case", "prepare requests pipeline by_tls", defaults=[16, False])
 COUNT = 1600
 
 
@@ -89,6 +89,8 @@ def all_cases():
                                       [request("GET", "app:000001")] * COUNT),
         "SET, user with ~app:*": Case(as_user(), [request("SET", "app:000001", element(1))] * COUNT),
         "LPUSH, user with ~app:*": Case(as_user(), [request("LPUSH", "app:list", element(i)) for i in range(COUNT)]),
+        "GET over TLS, one at a time": Case(strings([1]), [request("GET", key(1))] * 400, 1, by_tls=True),
+        "GET over TLS": Case(strings([1]), [request("GET", key(1))] * COUNT, by_tls=True),
         "INCR": Case([], [request("INCR", "number")] * COUNT),
         "LPUSH": Case([], pushes("LPUSH")),
         "RPUSH": Case([], pushes("RPUSH")),

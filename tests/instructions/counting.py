@@ -5,6 +5,7 @@ system to system, and how long they wait differs from run to run. What is given 
 """
 import os
 import shutil
+import ssl
 import subprocess
 import tempfile
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from cases import request
 from resp import Address, Link, split_replies
+from servers import free_port
 
 START_SECONDS = 60
 MARK_FUNCTION = "echo_command"  # entering it ends a count: Link.batch ends with an ECHO
@@ -51,11 +53,16 @@ def count_of(dump, binary):
 
 
 class Server:
-    """Packlist under callgrind, on a unix socket in a folder of its own."""
+    """Packlist under callgrind, on a unix socket in a folder of its own, and on a port for TLS."""
 
     def __init__(self, binary):
         self.name, self.binary, self.dumps = "packlist-server", os.path.realpath(binary), 0
-        self.folder = tempfile.mkdtemp(prefix="packlist-instructions.")
+        self.folder, self.tls_port = tempfile.mkdtemp(prefix="packlist-instructions."), free_port()
+        subprocess.run(["tests/tls/make-certificates", self.folder], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        tls = ["--tls-port", str(self.tls_port), "--tls-auth-clients", "no"]
+        for what, name in (("cert", "server.crt"), ("key", "server.key"), ("ca-cert", "ca.crt")):
+            tls += [f"--tls-{what}-file", f"{self.folder}/{name}"]
         self.dump_file = f"{self.folder}/count"
         env = {name: value for name, value in os.environ.items() if name != "VALGRIND_OPTS"}
         with open(f"{self.folder}/log", "wb") as log:
@@ -63,7 +70,7 @@ class Server:
                 ["setpriv", "--pdeathsig", "KILL", "--", "valgrind", "--tool=callgrind",
                  f"--callgrind-out-file={self.dump_file}", f"--dump-before={MARK_FUNCTION}",
                  "--dump-line=no", "--compress-strings=no", "--compress-pos=no",
-                 self.binary, *SETTINGS, "--unixsocket", f"{self.folder}/socket"],
+                 self.binary, *SETTINGS, *tls, "--unixsocket", f"{self.folder}/socket"],
                 cwd=self.folder, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def connect(self):
@@ -74,6 +81,13 @@ class Server:
             except OSError:
                 time.sleep(0.05)
         raise CountingError(f"the server does not start under callgrind:\n{self.log_text()}")
+
+    def over_tls(self):
+        """What a Link connects to."""
+        address, context = Address(self.tls_port), ssl.create_default_context(cafile=f"{self.folder}/ca.crt")
+        plain = address.connect
+        address.connect = lambda: context.wrap_socket(plain(), server_hostname="127.0.0.1")
+        return address
 
     def log_text(self):
         return Path(self.folder, "log").read_text(errors="replace")
@@ -108,6 +122,9 @@ class Counter:
 
     def __init__(self, server):
         self.server, self.link = server, Link(server)
+        self.tls_link = Link(server.over_tls())
+        self.tls_link.batch(b"")  # the handshake is not counted
+        server.next_dump()
 
     def run_before_count(self, requests):
         """Runs them in any pieces; the count begins at their end."""
@@ -115,13 +132,13 @@ class Counter:
             self.check(reply)
         self.server.next_dump()
 
-    def run_pipelines(self, requests, size):
+    def run_pipelines(self, link, requests, size):
         """Each pipeline is one write, and the next one waits for all replies: so each is one read, too."""
         for begin in range(0, len(requests), size):
             pipeline = requests[begin:begin + size]
-            self.link.send(b"".join(pipeline))
+            link.send(b"".join(pipeline))
             for _ in pipeline:
-                self.check(self.link.reply())
+                self.check(link.reply())
 
     def check(self, reply):
         if reply.startswith(b"-"):
@@ -130,6 +147,6 @@ class Counter:
     def count(self, case):
         """The cost of all requests of the case."""
         self.run_before_count([request("AUTH", "default", "any"), request("FLUSHALL", "SYNC"), *case.prepare])
-        self.run_pipelines(case.requests, case.pipeline)
+        self.run_pipelines(self.tls_link if case.by_tls else self.link, case.requests, case.pipeline)
         self.link.batch(b"")
         return count_of(self.server.next_dump(), self.server.binary)
