@@ -49,7 +49,6 @@ static void on_connection(uv_stream_t *stream, int status) {
 }
 
 void listener_go_on(struct net *net) {
-    net->accepts = 0;
     while (net->full_first) {
         struct listener *listener = net->full_first;
         net->full_first = listener->next_full;

@@ -35,7 +35,8 @@ static void on_prepare(uv_prepare_t *prepare) {
     net_note_awake(net);
     net->reader = NULL;
     net->turn++;
-    listener_go_on(net);
+    net->accepts = 0;
+    if (__builtin_expect(net->full_first != NULL, 0)) listener_go_on(net);
     bool stays_awake = net->before_poll != NULL && net->before_poll(net->before_poll_arg);
     conn_release_all(net);
     stays_awake |= conn_close_sockets(net);
