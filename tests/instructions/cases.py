@@ -4,7 +4,8 @@ from collections import namedtuple
 
 from resp import encode
 
-# `prepare` runs before each count, on an empty keyspace; `requests` go out `pipeline` at a time, over a unix socket or TLS.
+# `prepare` runs before each count, on an empty keyspace; `requests` go out `pipeline` at a time, over a unix socket or
+# TLS.
 Case = namedtuple("Case", "prepare requests pipeline by_tls", defaults=[16, False])
 COUNT = 1600
 
