@@ -52,6 +52,9 @@ compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-poin
 link = -fsanitize=$(filter-out fuzzer-no-link,$(SANITIZE))
 else
 libraries += -ljemalloc
+# Functions of libraries are bound at the start: their addresses are read-only then, and binding one later would leave
+# registers, with parts of what was copied last, on the stack.
+link = -Wl,-z,relro,-z,now
 # Link-time optimisation of the server where the compiler can keep plain code in the objects too: tests,
 # which link in no time without it, and lint read the same objects.
 lto := $(if $(findstring gcc,$(CC)),$(if $(TINY)$(FAST),,-flto=auto -ffat-lto-objects))

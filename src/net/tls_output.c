@@ -6,6 +6,7 @@
  * Invariant: while records are kept, the connection's bytes are not encrypted; only what OpenSSL
  * sends by itself (alerts, answers to updates of keys) is added to them. */
 #include "base/alloc.h"
+#include "base/secret.h"
 #include "net/tls_internal.h"
 
 #include <openssl/err.h>
@@ -129,7 +130,9 @@ static bool encrypt_piece(struct tls *tls, struct tls_write *rest) {
         rest->done = 0;
     }
     tls_note_use(tls);
-    if (SSL_write(tls->ssl, bytes, (int)len) == (int)len) return true;
+    bool is_done = SSL_write(tls->ssl, bytes, (int)len) == (int)len;
+    if (bytes == shared->piece) secret_clear(shared->piece, len); /* it may hold a password */
+    if (is_done) return true;
     ERR_clear_error();
     tls_fail(tls, UV_EPROTO);
     return false;

@@ -207,11 +207,9 @@ check_in 2 "before login, clients together take little memory, and closing them 
 check_in 2 "before login, a pipeline of wrong passwords is answered one by one, and the right one counts" {
     with_server {requirepass word} {
         set c [client_open]
-        for {set i 0} {$i < 20} {incr i} {
-            $c write [string repeat "AUTH wrong\r\n" 10]
-            for {set j 0} {$j < 10} {incr j} {
-                assert_match "-WRONGPASS*" [$c read_line]
-            }
+        $c write [string repeat "AUTH wrong\r\n" 10] ;# later ones are answered late
+        for {set i 0} {$i < 10} {incr i} {
+            assert_match "-WRONGPASS*" [$c read_line]
         }
         $c write "AUTH word\r\nPING\r\n"
         list [$c read_line] [$c read_line]
