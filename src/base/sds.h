@@ -186,6 +186,7 @@ sds sds_append_vformat(sds s, const char *format, va_list args)
 /* Appends `text` in double quotes, with \n \r \t \a \b \" \\ and \xHH escapes: the form in which
  * Redis prints arguments (MONITOR, SLOWLOG, DEBUG, CONFIG REWRITE). */
 sds sds_append_quoted(sds s, struct slice text);
+enum { SDS_QUOTED_MAX = 4 }; /* bytes that it makes of one, beside the quotes */
 
 /* Checks header, capacity and terminator of a standalone string. For tests and assertions.
  * O(1). */

@@ -17,10 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum {
-    INCLUDE_DEPTH_MAX = 16,
-    QUOTED_MAX = 4 /* bytes that sds_append_quoted makes of one */
-};
+enum { INCLUDE_DEPTH_MAX = 16 };
 
 #define COMMAND_LINE "the command line"
 
@@ -135,8 +132,10 @@ static bool include(struct loader *loader, struct slice line) {
 static void add_user(struct loader *loader) {
     struct config_source *source = loader->source;
     sds words = sds_new(SLICE(""));
-    for (size_t i = 0; i < loader->word_count; i++)
+    for (size_t i = 0; i < loader->word_count; i++) {
+        words = secret_reserve(words, SDS_QUOTED_MAX * loader->words[i].len + sizeof(" \"\""));
         words = sds_append_quoted(sds_append_cstr(words, " "), loader->words[i]);
+    }
     source->users = mem_realloc(source->users, (source->user_count + 1) * sizeof(*source->users));
     source->users[source->user_count++] =
         (struct config_user){.place = current_place(loader),
@@ -296,7 +295,7 @@ static sds write_options(int argc, char **argv) {
             else
                 wants_value = strchr(argv[i], ' ') == NULL;
         } else {
-            lines = secret_reserve(lines, QUOTED_MAX * strlen(argv[i]) + sizeof(" \"\""));
+            lines = secret_reserve(lines, SDS_QUOTED_MAX * strlen(argv[i]) + sizeof(" \"\""));
             lines = sds_append_cstr(lines, " ");
             lines = sds_append_quoted(lines, slice_of_cstr(argv[i]));
             wants_value = false;

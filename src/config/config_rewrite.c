@@ -20,7 +20,6 @@
 
 enum {
     WORDS_MAX = 64,
-    QUOTED_MAX = 4, /* bytes that sds_append_quoted makes of one */
     LINE_ROOM = 128 /* bytes of a line without texts */
 };
 
@@ -158,7 +157,7 @@ static sds append_directive(sds out, const struct config *config,
         break;
     case CONFIG_STRING:
     case CONFIG_FILENAME:
-        out = secret_reserve(out, QUOTED_MAX * sds_len(*(const sds *)place) + LINE_ROOM);
+        out = secret_reserve(out, SDS_QUOTED_MAX * sds_len(*(const sds *)place) + LINE_ROOM);
         out = append_word(out, sds_slice(*(const sds *)place));
         break;
     case CONFIG_SAVE_POINTS: out = append_save_points(out, *(const sds *)place); break;

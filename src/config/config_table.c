@@ -501,9 +501,7 @@ const struct config_directive config_table[] = {
     ONLY("tracking-table-max-keys", "1000000", 0, NO_TRACKING),
     ONLY("extended-redis-compatibility", "no", 0, NAMED_REDIS),
 
-    /* TLS. */
-
-    /* Access. */
+    /* Users and the names of commands. */
     {.name = "aclfile", .kind = CONFIG_STRING, .flags = CONFIG_IMMUTABLE, .offset = AT(aclfile),
      .default_text = ""},
     {.name = "user", .kind = CONFIG_USER, .flags = CONFIG_FILE_ONLY,

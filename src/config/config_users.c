@@ -1,6 +1,7 @@
 #include "config/config_users.h"
 
 #include "base/alloc.h"
+#include "base/secret.h"
 #include "resp/parser.h"
 
 #include <stdlib.h>
@@ -32,7 +33,7 @@ struct config_user_line *config_user_lines_find(const struct config_user_lines *
     if (users->count > 0 && resp_split_next(&at, end, &name) == RESP_SPLIT_ARGUMENT &&
         resp_split_next(&at, end, &name) == RESP_SPLIT_ARGUMENT)
         found = bsearch(&name, users->items, users->count, sizeof(*users->items), compare_name);
-    sds_free(copy);
+    secret_free(copy);
     return found;
 }
 

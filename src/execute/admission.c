@@ -381,10 +381,10 @@ enum {
 };
 
 /* A gate is asked for the origins named, if the session has one of these flags, or one of these
- * restrictions is in force, or always. A
- * transaction's commands were admitted when they were queued, and a waiting client's when it came:
- * only its user's rights are asked for again, a transaction's only if they may have changed. Where
- * nothing is closed, admission_is_open sees that without the table. */
+ * restrictions is in force, or always. A transaction's commands were admitted when they were
+ * queued, and a waiting client's when it came: only its user's rights are asked for again, a
+ * transaction's only if they may have changed. Where nothing is closed, admission_is_open sees that
+ * without the table. */
 static const struct gate {
     gate_function *refuses;
     unsigned origins;

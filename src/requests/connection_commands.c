@@ -123,7 +123,6 @@ static bool log_in(struct call *call, struct slice name, struct slice password) 
         refuse_login(call, name);
         return false;
     }
-    if (engine->failed_logins->is_used) failed_logins_forget(engine->failed_logins, place_of(call));
     session_set_user(session, user);
     session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
     return true;

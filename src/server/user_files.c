@@ -164,8 +164,19 @@ static bool default_is_plain(const struct engine *engine) {
     return same;
 }
 
+static void warn_of_deleted(const struct engine *engine) {
+    const struct config_source *source = &engine->config_source;
+    for (size_t i = 0; i < source->user_count; i++)
+        if (!users_find(engine->users, sds_slice(source->users[i].words)))
+            log_warning(
+                "CONFIG REWRITE does not remove the user '%s', who was deleted: the line is "
+                "at %s",
+                source->users[i].words, source->users[i].place);
+}
+
 static sds lines_to_write(const struct engine *engine) {
     struct user **sorted = users_sorted(engine->users);
+    warn_of_deleted(engine);
     sds text = sds_new(SLICE(""));
     for (size_t i = 0; i < users_count(engine->users); i++) {
         const struct user *user = sorted[i];

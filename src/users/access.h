@@ -29,9 +29,8 @@ struct denial {
 bool user_may_restricted(const struct user *user, const struct access *access,
                          struct denial *denial);
 
-/* Returns true if a user may do this; false if user_may must be asked, which a user who may do
- * everything seldom needs. The command accepts so
- * many arguments. A few nanoseconds. */
+/* Returns true if the user may do this; false if user_may must be asked: that is no denial. The
+ * command accepts so many arguments. A few nanoseconds. */
 static inline bool user_may_at_once(const struct user *user, const struct command *command,
                                     const struct slice *argv) {
     return shortcut_allows(&user->rights->shortcut, command, argv);

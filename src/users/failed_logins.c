@@ -42,8 +42,3 @@ void failed_logins_add(struct failed_logins *logins, uint64_t hash, int64_t now_
     *address = (struct failed_address){hash, now_ms, count < UINT32_MAX ? count + 1 : count};
     logins->is_used = true;
 }
-
-void failed_logins_forget(struct failed_logins *logins, uint64_t hash) {
-    struct failed_address *address = find(logins, hash);
-    if (address) address->count = 0;
-}

@@ -1,9 +1,14 @@
 /* failed_logins: how often logins from an address have failed lately, and how long the client waits
  * for the reply to another one that fails.
  *
- * Ten failures are answered at once. The next ones take 0.1 s, 0.2 s … up to 5 s. A login that
- * succeeds makes the address a good one; after ten minutes without a failure it is forgotten. The
- * table has a fixed size: a new address takes the place of one whose last failure is oldest. */
+ * Ten failures are answered at once. The next ones take 0.1 s, 0.2 s … up to 5 s. After ten minutes
+ * without a failure the address is forgotten; a login that succeeds changes nothing, since it may
+ * be one of the guesser's own users. The table has a fixed size: a new address takes the place of
+ * one whose last failure is oldest.
+ *
+ * Right passwords are answered at once, so that one wrong setting does not stop other clients of
+ * the address. So a client that hangs up instead of waiting learns as much, for the price of a
+ * connection a guess: how many connections an address may open is for a firewall to say. */
 #ifndef PACKLIST_USERS_FAILED_LOGINS_H
 #define PACKLIST_USERS_FAILED_LOGINS_H
 
@@ -41,8 +46,5 @@ int64_t failed_logins_delay(const struct failed_logins *logins, uint64_t hash, i
 
 /* Counts a failure. */
 void failed_logins_add(struct failed_logins *logins, uint64_t hash, int64_t now_ms);
-
-/* A login has succeeded: forgets the failures of the address. */
-void failed_logins_forget(struct failed_logins *logins, uint64_t hash);
 
 #endif

@@ -214,7 +214,6 @@ bool rights_apply(struct rights *rights, bool all_channels, const struct slice *
     for (; done && *at < argc; ++*at)
         done = apply_next(rights, all_channels, argv, argc, at, error);
     rights->unrestricted = allow_everything(rights);
-    shortcut_make(&rights->shortcut, &rights->selectors[0]);
     return done;
 }
 
@@ -243,7 +242,6 @@ struct rights *rights_copy(const struct rights *from) {
     *to = *from;
     to->passwords = NULL;
     to->selectors = NULL;
-    to->shortcut = (struct shortcut){0};
     to->password_count = to->password_capacity = to->selector_count = to->selector_capacity = 0;
     for (size_t i = 0; i < from->selector_count; i++) {
         struct selector copy;

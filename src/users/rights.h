@@ -38,7 +38,7 @@ struct rights {
     struct selector *selectors; /* the root first */
     size_t selector_count;
     size_t selector_capacity;
-    struct shortcut shortcut; /* to the root; only what rights_apply has made has one */
+    struct shortcut shortcut; /* to the root; made when they become a user's */
 };
 
 /* A rule that cannot be applied. */

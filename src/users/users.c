@@ -42,6 +42,7 @@ bool user_is_same(const struct user *a, const struct user *b) {
 /* Takes over the rights. */
 static void set_rights(struct users *users, struct user *user, struct rights *rights) {
     rights_free((struct rights *)(uintptr_t)user->rights);
+    shortcut_make(&rights->shortcut, &rights->selectors[0]);
     user->rights = rights;
     user->restricted = !rights->unrestricted;
     user->generation = ++users->generation;

@@ -228,15 +228,17 @@ check "EXEC asks again for each command" {
  allowed for the\
  following reason: no permission to execute the command or subcommand}} v}
 check "EXEC asks again behind a change of its own user or database" {
-    set c [as a ~* &* +@all]
-    r ACL SETUSER b reset on nopass ~l +@all
-    $c pipeline {MULTI {SET k v} {AUTH b x} {SET k w} {SET l w}}
-    set first [lmap reply [$c call EXEC] {string range $reply 0 13}]
-    # `a` may use k in database 0, and l in database 1.
-    r ACL SETUSER a reset on nopass -@all ~k db=0 +@all "(~l db=1 +@all)"
-    set c [connection_of a]
-    $c pipeline {MULTI {SELECT 1} {SET k w} {SELECT 0} {SET k x}}
-    list $first [lmap reply [$c call EXEC] {string range $reply 0 13}] [r GET k]
+    with_server {} {
+        set c [as a ~* &* +@all]
+        r ACL SETUSER b reset on nopass ~l +@all
+        $c pipeline {MULTI {SET k v} {AUTH b x} {SET k w} {SET l w}}
+        set first [lmap reply [$c call EXEC] {string range $reply 0 13}]
+        # `a` may use k in database 0, and l in database 1.
+        r ACL SETUSER a reset on nopass -@all ~k db=0 +@all "(~l db=1 +@all)"
+        set c [connection_of a]
+        $c pipeline {MULTI {SELECT 1} {SET k w} {SELECT 0} {SET k x}}
+        list $first [lmap reply [$c call EXEC] {string range $reply 0 13}] [r GET k]
+    }
 } {{OK OK {(error) NOPERM} OK} {OK {(error) NOPERM} OK OK} x}
 check "a script may do what its caller may" {
     set c [as a ~a +eval +get +ping]

@@ -16,21 +16,28 @@ proc fail {count {connection ""}} {
         assert_equal [refusal $c AUTH nosuch x] $::wrong
     }
 }
-proc succeed {} {
-    r AUTH default any
+
+# Failures are not forgotten within a test: each check has a server of its own.
+proc check_anew {name body args} {
+    uplevel 1 [list check $name [list with_server {} $body] {*}$args]
 }
 
-check "after ten failures the next takes longer, and the next still longer" {
-    succeed
+check_anew "after ten failures the next takes longer, and the next still longer" {
     set ten [elapsed_ms {fail 10}]
     set first [elapsed_ms {fail 1}]
     set second [elapsed_ms {refusal [client_open] HELLO 2 AUTH nosuch x}]
-    succeed
-    list [expr {$first >= 100}] [expr {$second >= 200}] [expr {[elapsed_ms {fail 10}] < 1000}] [expr {$ten < 1000}]
-} {1 1 1 1}
-check "meanwhile others are served, and a right password is answered at once" {
+    list [expr {$first >= 100}] [expr {$second >= 200}] [expr {$ten < 1000}]
+} {1 1 1}
+check_anew "a login that succeeds, as the guesser's own user, does not begin the count anew" {
+    r ACL SETUSER own reset on >mine
+    fail 10
+    set c [client_open]
+    $c call AUTH own mine
+    r AUTH default any
+    expr {[elapsed_ms {refusal $c AUTH default2 guess}] >= 100}
+} 1
+check_anew "meanwhile others are served, and a right password is answered at once" {
     r ACL SETUSER a reset on >right +ping
-    succeed
     fail 13
     set waiting [client_open]
     $waiting send AUTH a wrong
@@ -39,9 +46,8 @@ check "meanwhile others are served, and a right password is answered at once" {
     set answers [list [$good call AUTH a right] [$good call PING] [$waiting is_silent 20]]
     lappend answers [error_of {$waiting read}]
 } [list OK PONG 1 $wrong]
-check "what the client sends behind it waits, and runs as the user that it was" {
+check_anew "what the client sends behind it waits, and runs as the user that it was" {
     r ACL SETUSER a reset on >right +acl|whoami
-    succeed
     fail 10
     set c [client_open]
     $c call AUTH a right
@@ -52,11 +58,9 @@ check "what the client sends behind it waits, and runs as the user that it was" 
         assert_equal [error_of {$c read}] $wrong
         set who [$c read]
     }]
-    succeed
     list $who [expr {$ms >= 200}]
 } {a 1}
-check "a client that waits can be closed, and may leave" {
-    succeed
+check_anew "a client that waits can be closed, and may leave" {
     fail 14
     set killed [client_open]
     $killed call CLIENT SETNAME victim
@@ -69,25 +73,25 @@ check "a client that waits can be closed, and may leave" {
     $leaving close
     r CLIENT KILL ID $id
     wait_until {[info_field blocked_clients] == 0}
-    succeed
     $killed is_closed
 } 1
-check "a transaction tries no passwords then" {
+check_anew "a transaction tries no passwords then" {
     r ACL SETUSER a reset on >right +ping
-    succeed
     fail 10
     set c [client_open]
     set ms [elapsed_ms {
         $c pipeline [concat MULTI [lrepeat 100 {AUTH a guess}] {{AUTH a right}}]
         set answers [lsort -unique [$c call EXEC]]
     }]
-    succeed
+    set answers
+} {{(error) ERR Too many logins from this address have failed to log in within a transaction}}
+check_anew "before that it does" {
+    r ACL SETUSER a reset on >right +ping
+    set c [client_open]
     $c pipeline {MULTI {AUTH a guess} {AUTH a right}}
-    lappend answers [$c call EXEC]
-} {{(error) ERR Too many logins from this address have failed to log in within a transaction} {{(error)\
- WRONGPASS invalid username-password pair or user is disabled.} OK}}
-check "the password does not lie in the slow log, nor is it told of the waiting client" {
-    succeed
+    $c call EXEC
+} {{(error) WRONGPASS invalid username-password pair or user is disabled.} OK}
+check_anew "the password does not lie in the slow log, nor is it told of the waiting client" {
     fail 13
     with_config {slowlog-log-slower-than 0} {
         set c [client_open]
@@ -97,7 +101,6 @@ check "the password does not lie in the slow log, nor is it told of the waiting 
         error_of {$c read}
         set log [r SLOWLOG GET 100]
     }
-    succeed
     string match *topsecret* $list$log
 } 0
 check_in 2 "clients of a Unix socket count as one address, others are not slowed by them" {
