@@ -40,6 +40,10 @@ bool secret_is_near(struct slice word, const char *name) {
            ascii_lower(rest.ptr[0]) == name[0] && slice_is(after(rest, 1), name + 2);
 }
 
+static struct slice head_of(struct slice word) {
+    return slice_make(word.ptr, word.len < SECRET_NAME_MAX ? word.len : SECRET_NAME_MAX);
+}
+
 static bool contains(struct slice word, struct slice part) {
     for (size_t i = 0; i + part.len <= word.len; i++)
         if (slice_equal_nocase(slice_make(word.ptr + i, part.len), part)) return true;
@@ -56,13 +60,14 @@ bool secret_is_directive(struct slice word) {
                                         "tls-client-key-file-pass"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (secret_is_near(word, names[i])) return true;
-    return contains(word, SLICE("pass")); /* require-pass, password … */
+    return contains(head_of(word), SLICE("pass")); /* require-pass, password … */
 }
 
 struct slice secret_name(struct slice word) {
-    size_t len = 0;
-    while (len < word.len && word.ptr[len] != '=' && word.ptr[len] != ':') len++;
-    return slice_make(word.ptr, len);
+    struct slice head = head_of(word);
+    for (size_t i = 0; i < head.len; i++)
+        if (head.ptr[i] == '=' || head.ptr[i] == ':') return slice_make(word.ptr, i);
+    return word;
 }
 
 /* --- Texts --- */

@@ -22,16 +22,21 @@ void secret_free(sds text);
 /* As sds_reserve, and if the text moves, the memory where it was is overwritten. Amortised O(1). */
 sds secret_reserve(sds text, size_t more);
 
+/* A longer word is the name of nothing: its end need not be looked at. */
+enum { SECRET_NAME_MAX = 64 };
+
 /* Returns whether the word is the name, in any case, or differs from it by one slip: a letter is
- * missing, wrong or too much, or two have changed places. */
+ * missing, wrong or too much, or two have changed places. O(length of name). */
 bool secret_is_near(struct slice word, const char *name);
 
 /* Returns whether a value that follows the word may be secret: the word is the name of a directive
  * with a password, or with the user who has it, or looks like one that was not spelled well. Also
- * for directives that this server lacks, because the secret is sent before that is found. */
+ * for directives that this server lacks, because the secret is sent before that is found. Only the
+ * first SECRET_NAME_MAX bytes count. O(1). */
 bool secret_is_directive(struct slice word);
 
-/* Returns the name of a word that may be "name=value" or "name:value". */
+/* Returns the name of a word that may be "name=value" or "name:value"; the whole word, if the first
+ * SECRET_NAME_MAX bytes are all of one name. O(1). */
 struct slice secret_name(struct slice word);
 
 /* Appends a configuration line. Whatever follows a word for which secret_is_directive holds, and

@@ -83,16 +83,21 @@ struct slice secret_shown(const struct command *command, const struct slice *arg
 
 /* --- Unknown names --- */
 
+/* Returns the first word of the name, cut off after SECRET_NAME_MAX bytes: the name may have any
+ * length, and each piece that the client sends of the request asks anew. */
 static struct slice first_word(struct slice name) {
+    if (name.len > SECRET_NAME_MAX) name.len = SECRET_NAME_MAX;
     const char *blank = name.len > 0 ? memchr(name.ptr, ' ', name.len) : NULL;
     return secret_name(blank ? slice_make(name.ptr, (size_t)(blank - name.ptr)) : name);
 }
 
 bool secret_may_follow(struct slice name) {
     static const char *const names[] = {"auth", "hello", "acl", "config", "migrate"};
+    struct slice word = first_word(name);
+    if (word.len == SECRET_NAME_MAX && name.len > SECRET_NAME_MAX) return true;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (secret_is_near(first_word(name), names[i])) return true;
-    return secret_is_directive(first_word(name));
+        if (secret_is_near(word, names[i])) return true;
+    return secret_is_directive(word);
 }
 
 bool secret_may_come(const struct slice *argv, size_t argc) {

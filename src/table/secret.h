@@ -20,14 +20,15 @@ struct slice secret_shown(const struct command *command, const struct slice *arg
 
 /* For a name that no command has: returns whether what follows it may be secret, because it is a
  * command's with secrets that was renamed, or not spelled well, or sent as one word with its
- * arguments ("auth password"). */
+ * arguments ("auth password"), or has a first word of more than SECRET_NAME_MAX bytes. O(1). */
 bool secret_may_follow(struct slice name);
 
 /* Returns whether a request that begins with these arguments (argc > 0) may have secret ones after
  * them; the last one may not be whole yet. O(1). */
 bool secret_may_come(const struct slice *argv, size_t argc);
 
-/* Returns the part of such a name that may be shown: its first word, where secrets may follow. */
+/* Returns the part of such a name that may be shown: its first word, of at most SECRET_NAME_MAX
+ * bytes, where secrets may follow. O(1). */
 struct slice secret_shown_name(struct slice name);
 
 #endif

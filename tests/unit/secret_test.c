@@ -35,6 +35,21 @@ static void directives_with_passwords_are_known(void **state) {
         if (secret_is_directive(slice_of_cstr(others[i]))) fail_msg("%s", others[i]);
 }
 
+static void only_the_head_of_a_long_word_counts(void **state) {
+    (void)state;
+    char word[SECRET_NAME_MAX + 8];
+    memset(word, 'x', sizeof(word));
+    struct slice whole = slice_make(word, sizeof(word));
+    assert_int_equal(secret_name(whole).len, whole.len);
+    memcpy(word + SECRET_NAME_MAX - 3, "pass", 4);
+    assert_false(secret_is_directive(whole));
+    memcpy(word + SECRET_NAME_MAX - 4, "pass=", 5);
+    assert_true(secret_is_directive(whole));
+    assert_int_equal(secret_name(whole).len, whole.len);
+    word[SECRET_NAME_MAX - 1] = '=';
+    assert_int_equal(secret_name(whole).len, SECRET_NAME_MAX - 1);
+}
+
 static void lines_are_shown_up_to_a_password(void **state) {
     (void)state;
     static const struct {
@@ -94,6 +109,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_with_one_slip_are_near),
         cmocka_unit_test(directives_with_passwords_are_known),
+        cmocka_unit_test(only_the_head_of_a_long_word_counts),
         cmocka_unit_test(lines_are_shown_up_to_a_password),
         cmocka_unit_test(foreign_texts_lose_the_secret),
         cmocka_unit_test(clearing_overwrites_the_text),
