@@ -51,50 +51,70 @@ static bool contains(struct slice word, struct slice part) {
 }
 
 bool secret_is_directive(struct slice word) {
-    static const char *const names[] = {"requirepass",
-                                        "masterauth",
-                                        "masteruser",
-                                        "primaryauth",
-                                        "primaryuser",
-                                        "tls-key-file-pass",
-                                        "tls-client-key-file-pass"};
+    static const char *const names[] = {
+        "requirepass", "auth",        "masterauth",        "masteruser",
+        "primaryauth", "primaryuser", "tls-key-file-pass", "tls-client-key-file-pass"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (secret_is_near(word, names[i])) return true;
     return contains(head_of(word), SLICE("pass")); /* require-pass, password … */
 }
 
+static bool is_quote(char c) {
+    return c == '"' || c == '\'';
+}
+
 struct slice secret_name(struct slice word) {
     struct slice head = head_of(word);
-    for (size_t i = 0; i < head.len; i++)
-        if (head.ptr[i] == '=' || head.ptr[i] == ':') return slice_make(word.ptr, i);
-    return word;
+    size_t len = head.len > 0 && is_quote(head.ptr[0]) ? 1 : 0;
+    while (len < head.len && head.ptr[len] != '=' && head.ptr[len] != ':' &&
+           !is_quote(head.ptr[len]))
+        len++;
+    return len < head.len ? slice_make(word.ptr, len) : word;
 }
 
 /* --- Texts --- */
 
+static bool is_blank(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r') || c == 0;
+}
+
 static struct slice next_word(struct slice text) {
     size_t begin = 0;
-    while (begin < text.len && strchr(" \t", text.ptr[begin])) begin++;
+    while (begin < text.len && is_blank(text.ptr[begin])) begin++;
     size_t end = begin;
-    while (end < text.len && !strchr(" \t", text.ptr[end])) end++;
+    while (end < text.len && !is_blank(text.ptr[end])) end++;
     return slice_make(text.ptr + begin, end - begin);
 }
 
-/* Returns whether the word of a user's line is a rule with a password or a hash. */
-static bool is_password_rule(struct slice word) {
-    while (word.len > 0 && strchr("\"'(", word.ptr[0])) word = after(word, 1);
-    return word.len > 0 && memchr("><#!", word.ptr[0], 4);
+/* Returns whether the word, which may still be quoted, may be or hold a rule of a user with a
+ * password or a hash. What a backslash stands for is known only to who parses the line. */
+static bool may_hold_password_rule(struct slice word) {
+    bool begins = true; /* a rule, after quotes and parentheses */
+    for (size_t i = 0; i < word.len; i++) {
+        char c = word.ptr[i];
+        if (c == '\\' || (begins && memchr("><#!", c, 4))) return true;
+        begins = is_quote(c) || c == '(';
+    }
+    return false;
+}
+
+static bool has_quote(struct slice word) {
+    for (size_t i = 0; i < word.len; i++)
+        if (is_quote(word.ptr[i])) return true;
+    return false;
 }
 
 /* Returns how many bytes of the line may be shown: up to a password, or the end. */
 static size_t shown_of(struct slice line) {
     struct slice word = next_word(line);
-    bool is_user = slice_is(word, "user");
+    bool is_user = slice_is(word, "user"); /* its rules are "nopass", "resetpass" … */
+    if (has_quote(word)) return 0;
     while (word.len > 0) {
         size_t begin = (size_t)(word.ptr - line.ptr), end = begin + word.len;
-        if (is_user && is_password_rule(word)) return begin - 1;
-        if (!is_user && secret_is_directive(secret_name(word)))
-            return begin + secret_name(word).len;
+        if (may_hold_password_rule(word)) return begin > 0 ? begin - 1 : 0;
+        while (word.len > 0 && is_quote(word.ptr[0])) word = after(word, 1);
+        struct slice name = secret_name(word);
+        if (!is_user && secret_is_directive(name)) return (size_t)(name.ptr - line.ptr) + name.len;
         word = next_word(after(line, end));
     }
     return line.len;
@@ -102,8 +122,9 @@ static size_t shown_of(struct slice line) {
 
 sds secret_append_line(sds out, struct slice line) {
     size_t shown = shown_of(line);
-    out = sds_append(out, slice_make(line.ptr, shown));
-    return shown < line.len ? sds_append(out, SLICE(" " SECRET_SHOWN)) : out;
+    if (shown == line.len) return sds_append(out, line);
+    if (shown > 0) out = sds_append(sds_append(out, slice_make(line.ptr, shown)), SLICE(" "));
+    return sds_append(out, SLICE(SECRET_SHOWN));
 }
 
 sds secret_append_without(sds out, struct slice text, struct slice secret) {

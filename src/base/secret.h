@@ -35,12 +35,14 @@ bool secret_is_near(struct slice word, const char *name);
  * first SECRET_NAME_MAX bytes count. O(1). */
 bool secret_is_directive(struct slice word);
 
-/* Returns the name of a word that may be "name=value" or "name:value"; the whole word, if the first
- * SECRET_NAME_MAX bytes are all of one name. O(1). */
+/* Returns the name of a word that may be "name=value", "name:value" or name"value"; the whole word,
+ * if the first SECRET_NAME_MAX bytes are all of one name. O(1). */
 struct slice secret_name(struct slice word);
 
-/* Appends a configuration line. Whatever follows a word for which secret_is_directive holds, and
- * what follows from the first password of a user on, is shown as SECRET_SHOWN. O(line.len). */
+/* Appends a configuration line that was refused. SECRET_SHOWN stands for whatever follows a word
+ * for which secret_is_directive holds, except in a user's line; for what follows from the first
+ * word on that may be a user's password, or has a backslash, because it may stand for such a word;
+ * and for the whole line if its first word has a quote or a backslash. O(line.len). */
 sds secret_append_line(sds out, struct slice line);
 
 /* Appends a text that somebody else has written, with SECRET_SHOWN wherever it holds the secret,

@@ -219,7 +219,9 @@ check_in 2 "a configuration that is refused does not show its passwords" {
         "tls-client-key-file-passw @ @"
         "port 1 requirepass @" "port x masterauth @" "user bob on >@ nosuch" "user bob >@ (" "password @"
         "requirepass=@" "masterauth: @"
-        "tls-key-file-psas @"} {
+        "tls-key-file-psas @" {"masterauth" @ extra} {'masterauth' @ extra} {'masteruser' @ extra} {masterauth"@"}
+        {"master\x61uth" @ extra} {"user" x on >@ +@all "} "usr alice on >@" "users alice on >@"
+        "ACL user alice on >@" "auth @"} {
         write_file $path "[string map [list @ [new_secret]] $line]\n"
         lassign [server_run $path] status output
         assert_equal $status 1

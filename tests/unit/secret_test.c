@@ -22,11 +22,19 @@ static void names_with_one_slip_are_near(void **state) {
 
 static void directives_with_passwords_are_known(void **state) {
     (void)state;
-    static const char *const secret[] = {
-        "requirepass", "RequirePass",       "requirepas",
-        "masterauth",  "masteruser",        "primaryauth",
-        "primaryuser", "tls-key-file-pass", "tls-client-key-file-pass",
-        "Password",    "require-pass"};
+    static const char *const secret[] = {"auth",
+                                         "auht",
+                                         "requirepass",
+                                         "RequirePass",
+                                         "requirepas",
+                                         "masterauth",
+                                         "masteruser",
+                                         "primaryauth",
+                                         "primaryuser",
+                                         "tls-key-file-pass",
+                                         "tls-client-key-file-pass",
+                                         "Password",
+                                         "require-pass"};
     static const char *const others[] = {"",     "port", "tls-auth-clients", "tls-key-file",
                                          "user", "pas",  "aclfile"};
     for (size_t i = 0; i < sizeof(secret) / sizeof(*secret); i++)
@@ -65,7 +73,25 @@ static void lines_are_shown_up_to_a_password(void **state) {
         {"user x \"(~x >a)\" ~k", "user x \"(~x (redacted)"},
         {"user x (#a", "user x (redacted)"},
         {"user passenger on nopass", "user passenger on nopass"},
-        {"rename-command GET #a", "rename-command GET #a"},
+        {"rename-command GET #a", "rename-command GET (redacted)"},
+        {"\"masterauth\" a b", "(redacted)"},
+        {"'masteruser' a b", "(redacted)"},
+        {"masterauth\"a\"", "(redacted)"},
+        {"\"master\\x61uth\" a b", "(redacted)"},
+        {"master\\x61uth a b", "(redacted)"},
+        {"\"user\" x on >a +@all \"", "(redacted)"},
+        {">a", "(redacted)"},
+        {"usr x on >a", "usr x on (redacted)"},
+        {"users x on >a", "users x on (redacted)"},
+        {"ACL user x on >a", "ACL user x on (redacted)"},
+        {"user x on '~a'>a", "user x on (redacted)"},
+        {"user x on \"\\x3ea\" ~k", "user x on (redacted)"},
+        {"use requirepass a", "use requirepass (redacted)"},
+        {"auth a", "auth (redacted)"},
+        {"auth\va", "auth (redacted)"},
+        {"port 1 \"masterauth\" a", "port 1 \"masterauth (redacted)"},
+        {"port 1 masterauth\"a\"", "port 1 masterauth (redacted)"},
+        {"save \"900 1\" x", "save \"900 1\" x"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         sds shown = secret_append_line(sds_new(SLICE("")), slice_of_cstr(rows[i].line));
