@@ -40,11 +40,11 @@ static void build_line(const struct call *call) {
                                 ? SLICE("lua")
                                 : sds_slice(origin_of(session_of_sender(call))));
     line = sds_append(line, SLICE("]"));
+    struct secret_cursor cursor = secret_begin(call->command, call->argv, call->argc);
     for (size_t i = 0; i < call->argc; i++) {
         line = sds_append(line, SLICE(" "));
-        line = secret_is_argument(call->command, call->argv, call->argc, i)
-                   ? sds_append(line, SLICE("\"" SECRET_SHOWN "\""))
-                   : sds_append_quoted(line, call->argv[i]);
+        line = secret_next(&cursor) ? sds_append(line, SLICE("\"" SECRET_SHOWN "\""))
+                                    : sds_append_quoted(line, call->argv[i]);
     }
     engine->clients->monitors.line = sds_append(line, SLICE("\r\n"));
 }

@@ -20,8 +20,9 @@ static struct slowlog_entry *make_entry(const struct slowlog_call *call) {
         .name = sds_new(call->name),
         .argc = kept,
     };
+    struct secret_cursor cursor = secret_begin(call->command, call->argv, call->argc);
     for (size_t i = 0; i < kept; i++)
-        entry->argv[i] = cut_argument(secret_shown(call->command, call->argv, call->argc, i));
+        entry->argv[i] = cut_argument(secret_next(&cursor) ? SLICE(SECRET_SHOWN) : call->argv[i]);
     if (kept == call->argc) return entry;
     sds_free(entry->argv[kept - 1]);
     entry->argv[kept - 1] =

@@ -1,84 +1,114 @@
 #include "table/secret.h"
 
+#include "base/checked.h"
+
+/* --- Arguments: each function returns whether the one at the index (> 0) may be secret --- */
+
+static void decide_rest(struct secret_cursor *cursor, bool is_secret) {
+    cursor->is_decided = true;
+    cursor->rest_is_secret = is_secret;
+}
+
 /* HELLO protocol [AUTH user password] [SETNAME name] …: from an option that is not understood on,
  * everything may be. */
-static bool is_in_hello(const struct slice *argv, size_t index) {
-    if (index < 2) return false;
-    bool has_auth = slice_is(argv[1], "auth"); /* the protocol was forgotten */
-    for (size_t i = 2; i <= index;) {
-        if (slice_is(argv[i], "auth")) {
-            if (index > i && index <= i + 2) return true;
-            has_auth = true;
-            i += 3;
-        } else if (slice_is(argv[i], "setname")) {
-            has_auth |= i < index && slice_is(argv[i + 1], "auth"); /* the name was forgotten */
-            i += 2;
-        } else {
-            return has_auth || index > i;
-        }
+static bool next_of_hello(struct secret_cursor *cursor, size_t index) {
+    struct slice word = cursor->argv[index];
+    bool is_auth = slice_is(word, "auth");
+    if (index == 1 || index < cursor->option) {
+        if (cursor->is_value) return true;
+        cursor->has_auth |= is_auth; /* the protocol, or the name, was forgotten */
+        return false;
     }
+    if (!is_auth && !slice_is(word, "setname")) {
+        decide_rest(cursor, true);
+        return cursor->has_auth;
+    }
+    cursor->has_auth |= is_auth;
+    cursor->is_value = is_auth;
+    cursor->option = index + (is_auth ? 3 : 2);
     return false;
 }
 
 /* CONFIG SET name value …: from the value of the first such directive on, because the value may
  * have come as several arguments. */
-static bool is_in_config_set(const struct slice *argv, size_t index) {
-    for (size_t i = 2; i <= index; i++) {
-        struct slice name = secret_name(argv[i]);
-        bool has_value = name.len < argv[i].len;
-        if ((i < index || has_value) && secret_is_directive(name)) return true;
-    }
-    return false;
+static bool next_of_config_set(struct secret_cursor *cursor, size_t index) {
+    if (index < 2) return false;
+    struct slice name = secret_name(cursor->argv[index]);
+    if (!secret_is_directive(name)) return false;
+    decide_rest(cursor, true);
+    return name.len < cursor->argv[index].len; /* it has the value with it */
 }
 
 /* MIGRATE host port key database timeout … AUTH password, AUTH2 user password, KEYS key …: from an
- * option that is not understood on, everything may be. */
-static bool is_in_migrate(const struct slice *argv, size_t index) {
+ * option that is not understood on, or is too early, everything may be. */
+static bool next_of_migrate(struct secret_cursor *cursor, size_t index) {
     enum { FIRST_OPTION = 6 };
-    if (index < FIRST_OPTION)
-        return slice_is(argv[index - 1], "auth") || slice_is(argv[index - 1], "auth2");
-    for (size_t i = FIRST_OPTION; i <= index;) {
-        struct slice option = argv[i];
-        size_t secrets = slice_is(option, "auth") ? 1 : slice_is(option, "auth2") ? 2 : 0;
-        if (slice_is(option, "keys")) return false;
-        if (index > i && index <= i + secrets) return true;
-        if (secrets == 0 && !slice_is(option, "copy") && !slice_is(option, "replace"))
-            return index > i || i > FIRST_OPTION;
-        i += 1 + secrets;
+    struct slice option = cursor->argv[index];
+    size_t secrets = slice_is(option, "auth") ? 1 : slice_is(option, "auth2") ? 2 : 0;
+    if (index < FIRST_OPTION) {
+        if (secrets > 0) decide_rest(cursor, true);
+        return false;
     }
+    if (index < cursor->option) return true;
+    if (slice_is(option, "keys")) {
+        decide_rest(cursor, false);
+    } else if (secrets == 0 && !slice_is(option, "copy") && !slice_is(option, "replace")) {
+        decide_rest(cursor, true);
+        return index > FIRST_OPTION;
+    }
+    cursor->option = index + 1 + secrets;
     return false;
 }
 
-/* A whole command stands in argv from `first` on. */
-static bool is_in_command(const struct slice *argv, size_t argc, size_t index, size_t first) {
-    if (index <= first) return false;
-    const struct command *command = command_find(argv[first]);
-    if (!command) return secret_may_follow(argv[first]);
-    if (command->flags & COMMAND_CONTAINER)
-        command = command_find_subcommand(command, argv[first + 1]);
-    if (!command) return index > first + 1;
-    return secret_is_argument(command, argv + first, argc - first, index - first);
+/* A whole command stands in argv from `first` on. The cursor goes on in that. */
+static bool next_of_command(struct secret_cursor *cursor, size_t index, size_t first) {
+    if (cursor->is_nested) decide_rest(cursor, true);
+    if (cursor->is_nested || index < first) return cursor->is_nested;
+    const struct slice *argv = cursor->argv + first;
+    size_t argc = cursor->argc - first;
+    const struct command *command = command_find(argv[0]);
+    if (!command) {
+        decide_rest(cursor, secret_may_follow(argv[0]));
+        return false;
+    }
+    if (command->flags & COMMAND_CONTAINER && argc > 1)
+        command = command_find_subcommand(command, argv[1]);
+    *cursor = secret_begin(command, argv, argc);
+    cursor->index = 1;
+    cursor->is_nested = true;
+    return false;
 }
 
-bool secret_is_argument(const struct command *command, const struct slice *argv, size_t argc,
-                        size_t index) {
+struct secret_cursor secret_begin(const struct command *command, const struct slice *argv,
+                                  size_t argc) {
+    return (struct secret_cursor){.command = command, .argv = argv, .argc = argc};
+}
+
+bool secret_next(struct secret_cursor *cursor) {
+    CHECKED_ASSERT(cursor->index < cursor->argc);
+    size_t index = cursor->index++;
+    if (cursor->is_decided) return cursor->rest_is_secret;
     if (index == 0) return false;
-    switch (command->secrets) {
+    if (!cursor->command) return index > 1; /* a container's name, with no subcommand of it */
+    switch (cursor->command->secrets) {
     case SECRETS_NONE: return false;
     case SECRETS_OF_AUTH: return true;
-    case SECRETS_OF_HELLO: return is_in_hello(argv, index);
-    case SECRETS_OF_CONFIG_SET: return is_in_config_set(argv, index);
+    case SECRETS_OF_HELLO: return next_of_hello(cursor, index);
+    case SECRETS_OF_CONFIG_SET: return next_of_config_set(cursor, index);
     case SECRETS_OF_ACL: return index > 1;
-    case SECRETS_OF_ACL_DRYRUN: return is_in_command(argv, argc, index, 3);
-    case SECRETS_OF_COMMAND_GETKEYS: return is_in_command(argv, argc, index, 2);
-    case SECRETS_OF_MIGRATE: return is_in_migrate(argv, index);
+    case SECRETS_OF_ACL_DRYRUN: return next_of_command(cursor, index, 3);
+    case SECRETS_OF_COMMAND_GETKEYS: return next_of_command(cursor, index, 2);
+    case SECRETS_OF_MIGRATE: return next_of_migrate(cursor, index);
     }
     return true;
 }
 
 struct slice secret_shown(const struct command *command, const struct slice *argv, size_t argc,
                           size_t index) {
-    return secret_is_argument(command, argv, argc, index) ? SLICE(SECRET_SHOWN) : argv[index];
+    struct secret_cursor cursor = secret_begin(command, argv, argc);
+    bool is_secret = secret_next(&cursor);
+    for (size_t i = 1; i <= index; i++) is_secret = secret_next(&cursor);
+    return is_secret ? SLICE(SECRET_SHOWN) : argv[index];
 }
 
 /* --- Unknown names --- */

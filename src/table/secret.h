@@ -9,12 +9,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns whether argv[index] may be a password, or the user's name with one. Where arguments are
- * not what the command expects, whatever may have been meant as a password is. O(argc). */
-bool secret_is_argument(const struct command *command, const struct slice *argv, size_t argc,
-                        size_t index);
+/* Goes through the arguments of one request in their order. */
+struct secret_cursor {
+    const struct command *command; /* the one that argv begins with; NULL: unknown subcommand */
+    const struct slice *argv;      /* borrowed */
+    size_t argc;
+    size_t index;    /* of the argument that comes next */
+    size_t option;   /* HELLO, MIGRATE: where the next option stands */
+    bool has_auth;   /* HELLO: a password may have come or be about to */
+    bool is_value;   /* HELLO: what stands before that option is secret */
+    bool is_nested;  /* the command is an argument of another one */
+    bool is_decided; /* all arguments from `index` on are secret, or none is: */
+    bool rest_is_secret;
+};
 
-/* Returns argv[index] as it may be shown: itself, or SECRET_SHOWN. */
+/* Returns a cursor at argv[0]. The command and argv must outlive it. O(1). */
+struct secret_cursor secret_begin(const struct command *command, const struct slice *argv,
+                                  size_t argc);
+
+/* Moves on by one argument, which must be there. Returns whether that may be a password, or the
+ * user's name with one. Where arguments are not what the command expects, whatever may have been
+ * meant as a password is. A command inside of a command inside of another one is secret. O(1). */
+bool secret_next(struct secret_cursor *cursor);
+
+/* Returns argv[index] as it may be shown: itself, or SECRET_SHOWN. O(index): for
+ * one argument only. */
 struct slice secret_shown(const struct command *command, const struct slice *argv, size_t argc,
                           size_t index);
 

@@ -120,6 +120,8 @@ check "ACL hides passwords and users in all its forms" {
         {COMMAND GETKEYS AUTH @} {COMMAND GETKEYS MIGRATE h 1 k 0 1 AUTH @} {COMMAND GETKEYS HELLO 3 AUTH bob @}
         {COMMAND GETKEYSANDFLAGS CONFIG SET masterauth @} {COMMAND GETKEYSANDFLAGS MIGRATE h 1 k 0 1 AUTH2 u @ KEYS a}
         {COMMAND GETKEYS ATUH @} {COMMAND GETKEYS ACL}
+        {COMMAND GETKEYS COMMAND GETKEYS AUTH @} {COMMAND GETKEYS COMMAND GETKEYS COMMAND GETKEYS AUTH @}
+        {ACL DRYRUN default COMMAND GETKEYS AUTH @} {COMMAND GETKEYS ACL SETUSR bob >@}
     } [list "ACL SETUSER bob #${sha}@"]]
     r ACL DELUSER bob
 }
@@ -130,7 +132,7 @@ check "MIGRATE hides passwords in all its forms" {
         {MIGRATE 127.0.0.1 1 k 0 1 AUTH2 bob @} {MIGRATE 127.0.0.1 1 "" 0 1 AUTH2 bob @ KEYS a k}
         {MIGRATE 127.0.0.1 1 k 0 1 AUTH my @} {MIGRATE 127.0.0.1 1 k 0 1 AUTH2 @}
         {MIGRATE 127.0.0.1 1 k 0 1 AUTH2 bob my @}
-        {MIGRATE 127.0.0.1 1 k AUTH @ 0} {MIGRATE AUTH @} {MIGRATE 127.0.0.1 x k 0 1 AUTH @}
+        {MIGRATE 127.0.0.1 1 k AUTH @ 0} {MIGRATE 127.0.0.1 1 k 0 AUTH @} {MIGRATE 127.0.0.1 1 k AUTH2 bob @} {MIGRATE AUTH @} {MIGRATE 127.0.0.1 x k 0 1 AUTH @}
         {MIGRATE 127.0.0.1 1 k 0 x AUTH @}
         {MIGRATE 127.0.0.1 1 k 0 1 AUHT @} {MIGRATE 127.0.0.1 1 k 0 1 COPY PASS @} {MIGRAT 127.0.0.1 1 k 0 1 AUTH @}
         {MIGRATE 127.0.0.1 1 k 0 1 KEYS AUTH a}
@@ -178,6 +180,20 @@ check_in 2 "a long name of no command hides what follows, and costs each piece o
     assert {[clock milliseconds] - $before < 30000}
     $connection close
     assert_no_secret "what operators see" [all_shown]
+}
+check_in 2 "MONITOR and SLOWLOG look at each argument of a request once" {
+    set requests [list [list HELLO 3 {*}[lrepeat 30000 SETNAME a] AUTH bob [new_secret]] \
+        [list COMMAND {*}[lrepeat 5000 GETKEYS COMMAND] GETKEYS AUTH [new_secret]] \
+        [list CONFIG SET {*}[lrepeat 30000 maxmemory 0] masterauth [new_secret]]]
+    set before [clock milliseconds]
+    set monitor [client_open 2]
+    $monitor call MONITOR
+    foreach request $requests {
+        catch {r {*}$request}
+    }
+    $monitor send QUIT
+    assert_equal [string first $::secret_head [$monitor read_all]] -1
+    assert {[clock milliseconds] - $before < 30000}
 }
 
 # --- What other servers say
