@@ -131,8 +131,7 @@ void config_set_command(struct call *call) {
     size_t culprit = 0;
     sds error = NULL;
     if (read_changes(call, changes, count)) {
-        if (config_change_all(&call->engine->config, changes, count, config_apply_change,
-                              call->engine, &culprit, &error))
+        if (config_apply_changes(call->engine, changes, count, &culprit, &error))
             reply_ok(call->reply);
         else
             refuse_set(call, call->argv[2 + 2 * culprit], error);

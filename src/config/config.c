@@ -603,14 +603,14 @@ static bool apply_all(struct config *config, struct config *old,
         size_t i = find_effect(config, old, changes, count, (enum config_effect)effect);
         if (i == count) continue;
         begun[begun_count++] = changes[i].directive;
-        if (apply(changes[i].directive, arg, error)) continue;
+        if (apply(changes[i].directive, false, arg, error)) continue;
         *culprit = i;
         struct config failed = *config;
         *config = *old;
         *old = failed;
         while (begun_count > 0) {
             sds ignored = NULL;
-            apply(begun[--begun_count], arg, &ignored);
+            apply(begun[--begun_count], true, arg, &ignored);
             sds_free(ignored);
         }
         return false;

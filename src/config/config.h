@@ -353,8 +353,10 @@ struct config_change {
     struct slice value;
 };
 
-/* Puts a directive's new value into effect; `arg` is the caller's. */
-typedef bool config_apply_function(const struct config_directive *directive, void *arg, sds *error);
+/* Puts a directive's value into effect; `arg` is the caller's. is_undo: it is the old value again,
+ * after an effect has failed, and the result counts for nothing. */
+typedef bool config_apply_function(const struct config_directive *directive, bool is_undo,
+                                   void *arg, sds *error);
 
 /* Makes all changes or none: sets them all, then calls `apply` once for each effect (several
  * directives may share one) whose value has changed, in the order of enum config_effect and not in

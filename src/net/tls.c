@@ -92,9 +92,14 @@ void tls_use(struct net *net, enum tls_role role, struct tls_context *context) {
     shared->contexts[role] = context;
 }
 
+struct tls_context *tls_copy_of_used(const struct net *net, enum tls_role role) {
+    const struct tls_context *context = net->tls ? net->tls->contexts[role] : NULL;
+    return context ? tls_context_copy(context) : NULL;
+}
+
 void tls_use_client_of(struct net *net, const struct net *other) {
-    const struct tls_context *context = other->tls ? other->tls->contexts[TLS_CLIENT] : NULL;
-    if (context) tls_use(net, TLS_CLIENT, tls_context_copy(context));
+    struct tls_context *context = tls_copy_of_used(other, TLS_CLIENT);
+    if (context) tls_use(net, TLS_CLIENT, context);
 }
 
 struct tls_certificates tls_certificates(const struct net *net, enum tls_role role) {

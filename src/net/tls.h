@@ -32,6 +32,10 @@ struct net;
  * begun go on with the one before. NULL: handshakes fail. */
 void tls_use(struct net *net, enum tls_role role, struct tls_context *context);
 
+/* Returns a copy of the context that new handshakes of this role use, which the caller owns; NULL:
+ * none. */
+struct tls_context *tls_copy_of_used(const struct net *net, enum tls_role role);
+
 /* Dialled connections of `net` use what those of `other` use now. */
 void tls_use_client_of(struct net *net, const struct net *other);
 

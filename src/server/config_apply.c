@@ -16,6 +16,7 @@
 #include "server/os_oom_score.h"
 #include "server/os_title.h"
 #include "server/tls_configure.h"
+#include "server/tls_watch.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/denials.h"
@@ -32,6 +33,11 @@
 /* The range of the fields of struct quicklist_limits; larger values of the directives have the same
  * effect. */
 enum { FILL_MIN = -5, FILL_MAX = INT16_MAX, DEPTH_MAX = UINT16_MAX };
+
+struct changing {
+    struct engine *engine;
+    struct tls_setup tls; /* what TLS used before */
+};
 
 static int64_t clamp(int64_t value, int64_t min, int64_t max) {
     return value < min ? min : value > max ? max : value;
@@ -79,18 +85,19 @@ static bool apply_tls(struct engine *engine, sds *error) {
     return false;
 }
 
+/* `directive` may be another one than the tls-port that has changed as well. */
 static bool apply_listeners(struct engine *engine, const struct config_directive *directive,
                             sds *error) {
     sds reason = NULL;
-    bool is_tls = slice_is(SLICE("tls-port"), directive->name);
-    if (is_tls && !apply_tls(engine, error)) return false;
+    bool is_port_new = engine->tls_watch->port != engine->config.tls_port;
+    if (is_port_new && !apply_tls(engine, error)) return false;
     if (listeners_reopen(engine, &reason)) {
         process_title_set(engine);
         return true;
     }
     log_warning("%s", reason);
     sds_free(reason);
-    bool port = is_tls || slice_is(SLICE("port"), directive->name);
+    bool port = !slice_is(SLICE("bind"), directive->name);
     *error = sds_append_cstr(sds_new(SLICE("")),
                              port ? "Unable to listen on this port. Check server logs."
                                   : "Failed to bind to specified addresses.");
@@ -161,8 +168,7 @@ static bool apply_appendonly(struct engine *engine, sds *error) {
     return aof_configure(engine, error);
 }
 
-bool config_apply_change(const struct config_directive *directive, void *arg, sds *error) {
-    struct engine *engine = arg;
+static bool apply(const struct config_directive *directive, struct engine *engine, sds *error) {
     switch (directive->effect) {
     case EFFECT_NONE:
     case EFFECT_COUNT: break;
@@ -192,6 +198,25 @@ bool config_apply_change(const struct config_directive *directive, void *arg, sd
     case EFFECT_REPLICATION: replication_configure(engine); break;
     }
     return true;
+}
+
+/* The config_apply_function: undoing what TLS uses must not fail. */
+static bool apply_change(const struct config_directive *directive, bool is_undo, void *arg,
+                         sds *error) {
+    struct changing *changing = arg;
+    bool is_for_tls = directive->effect == EFFECT_TLS || directive->effect == EFFECT_LISTENERS;
+    if (is_undo && is_for_tls) tls_watch_restore(changing->engine, &changing->tls);
+    if (is_undo && directive->effect == EFFECT_TLS) return true;
+    return apply(directive, changing->engine, error);
+}
+
+bool config_apply_changes(struct engine *engine, const struct config_change *changes, size_t count,
+                          size_t *culprit, sds *error) {
+    struct changing changing = {.engine = engine, .tls = tls_watch_save(engine)};
+    bool is_done =
+        config_change_all(&engine->config, changes, count, apply_change, &changing, culprit, error);
+    tls_setup_free(&changing.tls);
+    return is_done;
 }
 
 /* The lines of rename-command, in their order. */

@@ -15,7 +15,9 @@ bool config_apply_at_start(struct engine *engine, sds *error);
 /* Applies jemalloc-bg-thread. Call it after daemon_begin, because a fork ends the thread. */
 void config_apply_memory_thread(struct engine *engine);
 
-/* The config_apply_function of the running server. */
-bool config_apply_change(const struct config_directive *directive, void *arg, sds *error);
+/* Makes all changes of the running server or none, as config_change_all. What TLS used before is
+ * used again when an effect fails, without a look at its files, which may have changed since. */
+bool config_apply_changes(struct engine *engine, const struct config_change *changes, size_t count,
+                          size_t *culprit, sds *error);
 
 #endif

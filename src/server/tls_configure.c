@@ -55,21 +55,21 @@ bool tls_describe(const struct config *config, enum tls_role role, struct tls_op
 bool tls_configure(struct engine *engine, sds *error) {
     struct tls_options texts[TLS_ROLES];
     const struct tls_options *options[TLS_ROLES] = {NULL};
-    struct tls_context *contexts[TLS_ROLES] = {NULL};
+    struct tls_setup setup = {.port = engine->config.tls_port};
     char reason[TLS_ERROR_MAX] = "";
     for (int role = 0; role < TLS_ROLES; role++)
         if (tls_describe(&engine->config, (enum tls_role)role, &texts[role]))
             options[role] = &texts[role];
-    uint64_t files = tls_watch_files(options);
+    setup.files = tls_watch_files(options);
     for (int role = 0; role < TLS_ROLES; role++) {
         if (!options[role]) continue;
-        contexts[role] = tls_context_new(options[role], reason);
-        if (contexts[role]) continue;
-        while (role-- > 0) tls_context_free(contexts[role]);
+        setup.contexts[role] = tls_context_new(options[role], reason);
+        if (setup.contexts[role]) continue;
+        tls_setup_free(&setup);
         *error = sds_append_format(sds_new(SLICE("")), "%s", reason);
         return false;
     }
-    tls_watch_use(engine, contexts, files);
+    tls_watch_use(engine, &setup);
     migrate_close_kept(engine->migrate_kept);
     return true;
 }

@@ -50,18 +50,38 @@ uint64_t tls_watch_files(const struct tls_options *const options[TLS_ROLES]) {
     return files;
 }
 
-void tls_watch_use(struct engine *engine, struct tls_context *const contexts[TLS_ROLES],
-                   uint64_t files) {
+void tls_watch_use(struct engine *engine, const struct tls_setup *setup) {
     struct tls_watch *watch = engine->tls_watch;
     watch->generation++;
-    watch->files = files;
+    watch->files = setup->files;
+    watch->port = setup->port;
     watch->looked_ms = engine->steady_ms;
     watch->is_used = false;
     for (int role = 0; role < TLS_ROLES; role++) {
-        tls_use(engine->net, (enum tls_role)role, contexts[role]);
-        if (contexts[role]) watch->is_used = true;
+        tls_use(engine->net, (enum tls_role)role, setup->contexts[role]);
+        if (setup->contexts[role]) watch->is_used = true;
     }
     warn_of_all(engine);
+}
+
+struct tls_setup tls_watch_save(const struct engine *engine) {
+    const struct tls_watch *watch = engine->tls_watch;
+    struct tls_setup setup = {
+        .files = watch->files, .port = watch->port, .generation = watch->generation};
+    for (int role = 0; role < TLS_ROLES; role++)
+        setup.contexts[role] = tls_copy_of_used(engine->net, (enum tls_role)role);
+    return setup;
+}
+
+void tls_watch_restore(struct engine *engine, struct tls_setup *saved) {
+    if (saved->generation == engine->tls_watch->generation) return;
+    tls_watch_use(engine, saved);
+    for (int role = 0; role < TLS_ROLES; role++) saved->contexts[role] = NULL;
+    saved->generation = engine->tls_watch->generation;
+}
+
+void tls_setup_free(struct tls_setup *setup) {
+    for (int role = 0; role < TLS_ROLES; role++) tls_context_free(setup->contexts[role]);
 }
 
 /* --- Changed files --- */
@@ -73,25 +93,20 @@ struct look {
     struct tls_options texts[TLS_ROLES];
     const struct tls_options *options[TLS_ROLES]; /* NULL: the role is not used */
     uint64_t known;                               /* state of the files */
-    uint64_t found;
-    struct tls_context *contexts[TLS_ROLES];
+    struct tls_setup setup;                       /* its contexts: NULL while nothing was read */
     bool is_good;
     char error[TLS_ERROR_MAX];
 };
 
-static void drop_contexts(struct look *look) {
-    for (int role = 0; role < TLS_ROLES; role++) tls_context_free(look->contexts[role]);
-}
-
 static void read_changed(void *arg) {
     struct look *look = arg;
-    look->found = tls_watch_files(look->options);
-    if (look->found == look->known) return;
+    look->setup.files = tls_watch_files(look->options);
+    if (look->setup.files == look->known) return;
     look->is_good = true;
     for (int role = 0; role < TLS_ROLES && look->is_good; role++) {
         if (!look->options[role]) continue;
-        look->contexts[role] = tls_context_new(look->options[role], look->error);
-        look->is_good = look->contexts[role] != NULL;
+        look->setup.contexts[role] = tls_context_new(look->options[role], look->error);
+        look->is_good = look->setup.contexts[role] != NULL;
     }
 }
 
@@ -103,16 +118,16 @@ static void use_changed(void *arg) {
     bool is_current = look->generation == watch->generation;
     watch->is_looking = false;
     if (is_current && look->is_good) {
-        tls_watch_use(engine, look->contexts, look->found);
+        tls_watch_use(engine, &look->setup);
         log_notice("The files of TLS have changed. New connections use them.");
     } else {
-        if (is_current && look->found != look->known) {
-            watch->files = look->found;
+        if (is_current && look->setup.files != look->known) {
+            watch->files = look->setup.files;
             log_warning("The files of TLS have changed, but cannot be used: %s. New connections "
                         "use what was read before.",
                         look->error);
         }
-        drop_contexts(look);
+        tls_setup_free(&look->setup);
     }
     for (int role = 0; role < TLS_ROLES; role++) tls_options_free(&look->texts[role]);
     mem_free(look);
@@ -126,6 +141,7 @@ static void look_for_changes(struct engine *engine) {
     look->engine = engine;
     look->generation = watch->generation;
     look->known = watch->files;
+    look->setup.port = watch->port;
     for (int role = 0; role < TLS_ROLES; role++) {
         struct tls_options options;
         if (!tls_describe(&engine->config, (enum tls_role)role, &options)) continue;

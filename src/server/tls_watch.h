@@ -7,9 +7,18 @@
 
 struct engine;
 
+/* What new connections use, and what it was made from. */
+struct tls_setup {
+    struct tls_context *contexts[TLS_ROLES]; /* owned; NULL: the role has none */
+    uint64_t files;                          /* state of the files before they were read */
+    int64_t port;                            /* tls-port */
+    uint64_t generation;                     /* of tls_watch; set by tls_watch_save */
+};
+
 struct tls_watch {
     uint64_t generation; /* of what is in use: what a thread has made for another one is dropped */
-    uint64_t files;      /* state of the files when they were last read, successfully or not */
+    uint64_t files;      /* tls_setup of what is in use */
+    int64_t port;        /* the same */
     int64_t looked_ms;   /* steady_ms when it was last asked for */
     int64_t warned_ms;   /* steady_ms when dates were last looked at */
     bool is_used;        /* a role has a context */
@@ -20,10 +29,17 @@ struct tls_watch {
  * Blocks. */
 uint64_t tls_watch_files(const struct tls_options *const options[TLS_ROLES]);
 
-/* New connections use these contexts from now on (NULL: a role has none), made from files that had
- * this state before they were read. Takes the contexts. */
-void tls_watch_use(struct engine *engine, struct tls_context *const contexts[TLS_ROLES],
-                   uint64_t files);
+/* New connections use this setup from now on. Takes its contexts. */
+void tls_watch_use(struct engine *engine, const struct tls_setup *setup);
+
+/* Returns what is in use, for tls_watch_restore; the caller frees it. */
+struct tls_setup tls_watch_save(const struct engine *engine);
+
+/* New connections use again what was saved, unless they do; reads no file and cannot fail. Takes
+ * the contexts of a setup that was not in use. A second call changes nothing. */
+void tls_watch_restore(struct engine *engine, struct tls_setup *saved);
+
+void tls_setup_free(struct tls_setup *setup);
 
 /* Called by cron. */
 void tls_watch_tick(struct engine *engine);

@@ -73,6 +73,69 @@ check_in 2 "tls-port 0 closes the port" {
     r CONFIG SET tls-port $tls_port
     list $answer [tls_cli client PING]
 } {failed PONG}
+# The body runs while somebody else listens on $busy.
+proc with_busy_port {body} {
+    set other [socket -server close -myaddr 127.0.0.1 0]
+    set ::busy [lindex [fconfigure $other -sockname] 2]
+    try {
+        uplevel 1 $body
+    } finally {
+        close $other
+    }
+}
+
+check_in 2 "a CONFIG SET that fails leaves TLS as it was, also when its files are no longer there" {
+    set live $folder/live.crt
+    file copy -force $certificates/server.crt $live
+    r CONFIG SET tls-cert-file $live
+    set answers {}
+    with_busy_port {
+        foreach replacement {expired none} {
+            file delete $live
+            if {$replacement ne "none"} {file copy $certificates/$replacement.crt $live}
+            assert_match "ERR CONFIG SET failed*'port'*" [error_of {
+                r CONFIG SET tls-cert-file $certificates/rsa.crt tls-key-file $certificates/rsa.key \
+                    tls-auth-clients no port $busy
+            }]
+            assert_match "ERR CONFIG SET failed*'tls-port'*" [error_of {r CONFIG SET tls-port $busy}]
+            lappend answers [tls_cli "" PING] [tls_cli client PING] [info_field tls_server_cert_serial]
+        }
+    }
+    set serial [regsub {^serial=} [exec openssl x509 -noout -serial -in $certificates/server.crt] ""]
+    assert_equal $answers [list failed PONG $serial failed PONG $serial]
+    set values [lindex [r CONFIG GET tls-auth-clients] 1]
+    lappend values [expr {[lindex [r CONFIG GET tls-cert-file] 1] eq $live}]
+    r CONFIG SET tls-cert-file $certificates/server.crt
+    set values
+} {yes 1}
+check_in 2 "tls-port may be set together with port and bind, in each order" {
+    set port [lindex [r CONFIG GET port] 1]
+    foreach change {{port tls-port} {tls-port port} {bind tls-port} {tls-port bind port} {bind port tls-port}} {
+        r CONFIG SET tls-port 0
+        set values [dict create port [free_port] tls-port $tls_port bind [lindex {127.0.0.1 {127.0.0.1 -::1}} \
+            [incr turn; expr {$turn % 2}]]]
+        set pairs {}
+        foreach name $change {lappend pairs $name [dict get $values $name]}
+        r CONFIG SET {*}$pairs
+        assert_equal [tls_cli client PING] PONG
+    }
+    r CONFIG SET port $port bind 127.0.0.1
+} OK
+check_in 2 "and is refused without a certificate, when nothing changes" {
+    set other [server new {}]
+    set before [list [$other control CONFIG GET port] [$other control CONFIG GET bind]]
+    foreach change [list [list port [free_port] tls-port [free_port]] [list tls-port [free_port] port [free_port]] \
+        [list bind "127.0.0.1 -::1" tls-port [free_port]] [list tls-port [free_port]]] {
+        assert_match "ERR CONFIG SET failed*Unable to update TLS configuration. Check server logs." \
+            [error_of {$other control CONFIG SET {*}$change}]
+        assert_equal [$other control CONFIG GET tls-port] {tls-port 0}
+        assert_equal [list [$other control CONFIG GET port] [$other control CONFIG GET bind]] $before
+        assert {[catch {close [socket 127.0.0.1 [dict get $change tls-port]]}]}
+    }
+    set answer [exec redis-cli -p [$other port] PING]
+    $other destroy
+    set answer
+} PONG
 check_in 2 "a server with wrong files does not start" {
     set path $folder/wrong.conf
     write_file $path "port 0\ntls-port [free_port]\ntls-cert-file $certificates/server.crt\ntls-key-file\

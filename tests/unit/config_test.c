@@ -620,12 +620,14 @@ struct effects {
     const struct config *config;
     const char *failing;
     int64_t ports[8];
+    bool are_undone[8];
     size_t count;
 };
 
-static bool record(const struct config_directive *directive, void *arg, sds *error) {
+static bool record(const struct config_directive *directive, bool is_undo, void *arg, sds *error) {
     struct effects *effects = arg;
     assert_true(effects->count < 8);
+    effects->are_undone[effects->count] = is_undo;
     effects->ports[effects->count++] = effects->config->port;
     if (!effects->failing || strcmp(effects->failing, directive->name) != 0) return true;
     *error = sds_new(SLICE("it failed"));
@@ -683,6 +685,7 @@ static void a_failing_effect_is_rolled_back(void **state) {
     assert_int_equal(effects.ports[2], 7000);
     assert_int_equal(effects.ports[3], 6379);
     assert_int_equal(effects.ports[5], 6379);
+    for (size_t i = 0; i < 6; i++) assert_int_equal(effects.are_undone[i], i >= 3);
     assert_value(config, "port", "6379");
     assert_value(config, "requirepass", "");
     assert_value(config, "hz", "10");
