@@ -8,6 +8,7 @@
 #include "net/tls_files.h"
 #include "server/tls_configure.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { DAY_S = 24 * 3600, WARN_DAYS = 14 };
@@ -55,6 +56,7 @@ void tls_watch_use(struct engine *engine, const struct tls_setup *setup) {
     watch->generation++;
     watch->files = setup->files;
     watch->port = setup->port;
+    watch->refusal[0] = '\0';
     watch->looked_ms = engine->steady_ms;
     watch->is_used = false;
     for (int role = 0; role < TLS_ROLES; role++) {
@@ -86,7 +88,8 @@ void tls_setup_free(struct tls_setup *setup) {
 
 /* --- Changed files --- */
 
-/* Read in a thread of the pool, since a disk may be slow. */
+/* Read in a thread of the pool, since a disk may be slow. Files that cannot be used are read again
+ * each time: a certificate may become valid without a change. */
 struct look {
     struct engine *engine; /* not for the thread */
     uint64_t generation;
@@ -110,6 +113,17 @@ static void read_changed(void *arg) {
     }
 }
 
+/* Logs why the files cannot be used, unless it has said so of these. */
+static void note_refusal(struct tls_watch *watch, const struct look *look) {
+    if (watch->refused_files == look->setup.files && strcmp(watch->refusal, look->error) == 0)
+        return;
+    watch->refused_files = look->setup.files;
+    snprintf(watch->refusal, sizeof(watch->refusal), "%s", look->error);
+    log_warning("The files of TLS have changed, but cannot be used: %s. New connections "
+                "use what was read before.",
+                look->error);
+}
+
 /* The configuration may have changed meanwhile; then what was read is for nobody. */
 static void use_changed(void *arg) {
     struct look *look = arg;
@@ -121,12 +135,7 @@ static void use_changed(void *arg) {
         tls_watch_use(engine, &look->setup);
         log_notice("The files of TLS have changed. New connections use them.");
     } else {
-        if (is_current && look->setup.files != look->known) {
-            watch->files = look->setup.files;
-            log_warning("The files of TLS have changed, but cannot be used: %s. New connections "
-                        "use what was read before.",
-                        look->error);
-        }
+        if (is_current && look->setup.files != look->known) note_refusal(watch, look);
         tls_setup_free(&look->setup);
     }
     for (int role = 0; role < TLS_ROLES; role++) tls_options_free(&look->texts[role]);

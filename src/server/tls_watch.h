@@ -19,10 +19,12 @@ struct tls_watch {
     uint64_t generation; /* of what is in use: what a thread has made for another one is dropped */
     uint64_t files;      /* tls_setup of what is in use */
     int64_t port;        /* the same */
-    int64_t looked_ms;   /* steady_ms when it was last asked for */
-    int64_t warned_ms;   /* steady_ms when dates were last looked at */
-    bool is_used;        /* a role has a context */
-    bool is_looking;     /* a thread looks at the files, and reads them */
+    uint64_t refused_files;      /* of those that could not be used when last read, and why: … */
+    char refusal[TLS_ERROR_MAX]; /* … as the log says; "": nothing since the setup is in use */
+    int64_t looked_ms;           /* steady_ms when it was last asked for */
+    int64_t warned_ms;           /* steady_ms when dates were last looked at */
+    bool is_used;                /* a role has a context */
+    bool is_looking;             /* a thread looks at the files, and reads them */
 };
 
 /* Returns the state of all files that the options of the roles name; a role without is NULL.

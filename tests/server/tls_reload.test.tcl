@@ -96,6 +96,29 @@ check_in 2 "files that cannot be used are named once, and change nothing" {
         set answers
     }
 } {PONG PONG}
+# A certificate for server.key that becomes valid in so many seconds, as $live/server.crt.
+proc install_later {seconds} {
+    global certificates live
+    set first [clock format [expr {[clock seconds] + $seconds}] -gmt 1 -format %Y%m%d%H%M%SZ]
+    exec sh -c {
+        cd "$1" && : >index.txt && openssl req -new -key server.key -subj /CN=localhost -out later.csr &&
+        openssl ca -batch -notext -config ca.conf -in later.csr -cert ca.crt -keyfile ca.key -startdate "$2" \
+            -enddate 20480101000000Z -out later.crt 2>/dev/null
+    } sh $certificates $first
+    file copy -force $certificates/later.crt $live/new
+    file rename -force $live/new $live/server.crt
+}
+
+check_in 2 "a certificate that is not valid yet is used once it is, and named once before" {
+    with_reload {
+        set before [log_lines "*The files of TLS have changed, but*is not yet valid*"]
+        install_later 5
+        wait_until {[log_lines "*The files of TLS have changed, but*is not yet valid*"] == $before + 1} 20000
+        assert_equal [in_use] [serial server]
+        wait_until {[in_use] eq [serial later]} 20000
+        list [expr {[log_lines "*The files of TLS have changed, but*is not yet valid*"] - $before}] [tls_cli client PING]
+    }
+} {1 PONG}
 check_in 2 "with 0, the default, only CONFIG SET reads them" {
     with_reload {
         r CONFIG SET tls-auto-reload-interval 0
