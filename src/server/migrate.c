@@ -56,6 +56,7 @@ enum {
 struct target {
     sds host;
     int port;
+    uint64_t generation;       /* of migrate_kept when it began to connect */
     uint64_t identity;         /* a number for the credentials with which it was opened; 0: none */
     int64_t database;          /* selected there; -1: unknown */
     int64_t used_ms;           /* when it was last kept */
@@ -151,8 +152,13 @@ static void close_target(struct target *target) {
     conn_close(conn_of_session(target));
 }
 
+/* Keeps the connection, or closes it when it was opened as was configured before. */
 static void keep(struct engine *engine, struct target *target) {
     struct migrate_kept *kept = engine->migrate_kept;
+    if (target->generation != kept->generation) {
+        close_target(target);
+        return;
+    }
     if (kept->count == MIGRATE_KEPT_MAX) close_target(kept->targets[0]);
     target->user = NULL;
     target->used_ms = engine->steady_ms;
@@ -167,6 +173,7 @@ void migrate_tick(struct engine *engine) {
 }
 
 void migrate_close_kept(struct migrate_kept *kept) {
+    kept->generation++;
     while (kept->count > 0) close_target(kept->targets[0]);
 }
 
@@ -441,6 +448,7 @@ static void connect_target(struct migration *migration, struct call *call) {
         talk(migration, call);
     } else {
         const struct config *config = &migration->engine->config;
+        migration->wanted.generation = migration->engine->migrate_kept->generation;
         migration->dial = dial_start(
             migration->net,
             &(struct dial_order){.host = migration->wanted.host,

@@ -1,7 +1,6 @@
 #include "server/tls_configure.h"
 
 #include "engine/engine.h"
-#include "server/migrate.h"
 #include "server/tls_watch.h"
 
 #include <assert.h>
@@ -70,6 +69,5 @@ bool tls_configure(struct engine *engine, sds *error) {
         return false;
     }
     tls_watch_use(engine, &setup);
-    migrate_close_kept(engine->migrate_kept);
     return true;
 }

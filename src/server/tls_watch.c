@@ -6,6 +6,7 @@
 #include "net/pool.h"
 #include "net/tls.h"
 #include "net/tls_files.h"
+#include "server/migrate.h"
 #include "server/tls_configure.h"
 
 #include <stdio.h>
@@ -63,6 +64,7 @@ void tls_watch_use(struct engine *engine, const struct tls_setup *setup) {
         tls_use(engine->net, (enum tls_role)role, setup->contexts[role]);
         if (setup->contexts[role]) watch->is_used = true;
     }
+    migrate_close_kept(engine->migrate_kept);
     warn_of_all(engine);
 }
 

@@ -31,7 +31,7 @@ struct tls_watch {
  * Blocks. */
 uint64_t tls_watch_files(const struct tls_options *const options[TLS_ROLES]);
 
-/* New connections use this setup from now on. Takes its contexts. */
+/* New connections use this setup from now on; those that MIGRATE keeps end. Takes its contexts. */
 void tls_watch_use(struct engine *engine, const struct tls_setup *setup);
 
 /* Returns what is in use, for tls_watch_restore; the caller frees it. */

@@ -2,6 +2,7 @@
 # is a fake one, which answers when the test says so.
 source [file join [file dirname [file normalize [info script]]] lib lists.tcl]
 source [file join [file dirname [file normalize [info script]]] lib fake_target.tcl]
+source $library/tls.tcl
 
 server_start
 
@@ -57,6 +58,25 @@ check "other clients are served while the target takes a large value bit by bit,
     $target destroy
     set reply
 } {OK 0 30000000}
+check "a connection that is in use while the settings of TLS change is not kept" {
+    with_config [list tls-ca-cert-file [tls_certificates]/ca.crt] {
+        with_silent {
+            r SET k x
+            set c [mover 1 k 0 10000]
+            r CONFIG SET tls-cluster yes
+            $fake say $ok
+            set seen [list [$c read] [info_field migrate_cached_sockets]]
+            r CONFIG SET tls-cluster no
+        }
+        with_silent {
+            r SET k x
+            set c [mover 1 k 0 10000]
+            $fake say $ok
+            lappend seen [$c read] [info_field migrate_cached_sockets]
+        }
+    }
+    set seen
+} {OK 0 OK 1}
 check "what a client sends after MIGRATE runs after it" {
     with_silent {
         r SET k x
