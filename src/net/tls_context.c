@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "net/tls_internal.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -214,6 +216,32 @@ static bool describe_trusted(SSL_CTX *ssl, struct tls_certificate *result) {
     return first != NULL;
 }
 
+/* Returns whether OpenSSL looks for a certificate under such a name: HHHHHHHH.N, as openssl rehash
+ * gives. */
+static bool is_hash_name(const char *name) {
+    if (strspn(name, "0123456789abcdef") != 8 || name[8] != '.') return false;
+    const char *number = name + 9;
+    return number[0] != '\0' && number[strspn(number, "0123456789")] == '\0';
+}
+
+/* OpenSSL does not look into the folder before a handshake. */
+static bool check_folder(const char *path, bool must_have_one, char error[TLS_ERROR_MAX]) {
+    static const char WHAT[] = "Failed to configure CA certificate(s) directory";
+    DIR *folder = opendir(path);
+    if (!folder) {
+        snprintf(error, TLS_ERROR_MAX, "%s: %.300s: %s", WHAT, path, strerror(errno));
+        return false;
+    }
+    const struct dirent *entry;
+    bool has_one = false;
+    while (!has_one && (entry = readdir(folder))) has_one = is_hash_name(entry->d_name);
+    closedir(folder);
+    if (has_one || !must_have_one) return true;
+    snprintf(error, TLS_ERROR_MAX, "%s: %.300s: no file in it has a name that openssl rehash gives",
+             WHAT, path);
+    return false;
+}
+
 static bool load_trusted(SSL_CTX *ssl, const struct tls_options *options,
                          struct tls_certificate *trusted, char error[TLS_ERROR_MAX]) {
     const char *file = is_given(options->ca_file) ? options->ca_file : NULL;
@@ -235,6 +263,7 @@ static bool load_trusted(SSL_CTX *ssl, const struct tls_options *options,
             file);
         return false;
     }
+    if (dir && !check_folder(dir, is_needed && !file, error)) return false;
     if (dir && !SSL_CTX_load_verify_dir(ssl, dir))
         return refuse(error, "Failed to configure CA certificate(s) directory", dir);
     if (options->role == TLS_SERVER && file && is_needed) /* which ones clients may choose from */

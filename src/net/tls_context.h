@@ -61,7 +61,8 @@ struct tls_certificates {
 /* Returns a context; the options are not needed any longer. NULL with the reason in `error`, one
  * line without secrets, when a file cannot be read, the key is not that of the certificate or needs
  * another password, the certificate or one of its chain has expired or is not yet valid, none of
- * those that are trusted is valid, or a value is wrong. Reads files: milliseconds. Any thread. */
+ * those that are trusted is valid, ca_dir cannot be read or is the only source and has none, or a
+ * value is wrong. Reads files: milliseconds. Any thread. */
 struct tls_context *tls_context_new(const struct tls_options *options, char error[TLS_ERROR_MAX]);
 
 /* Returns another one with the same content. */

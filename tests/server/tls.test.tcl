@@ -73,6 +73,29 @@ check_in 2 "tls-port 0 closes the port" {
     r CONFIG SET tls-port $tls_port
     list $answer [tls_cli client PING]
 } {failed PONG}
+check_in 2 "tls-ca-cert-dir must be a folder, with names of openssl rehash unless there is a file as well" {
+    set trusted $folder/trusted
+    file mkdir $trusted
+    file copy -force $certificates/ca.crt $trusted/12345678.x
+    foreach change [list [list tls-ca-cert-dir /nope] [list tls-ca-cert-dir $certificates/ca.crt] \
+        [list tls-ca-cert-dir /nope tls-auth-clients no] [list tls-ca-cert-dir $trusted tls-ca-cert-file ""]] {
+        assert_match "ERR CONFIG SET failed*Unable to update TLS configuration. Check server logs." \
+            [error_of {r CONFIG SET {*}$change}]
+    }
+    foreach reason {"/nope: No such file or directory" "*/ca.crt: Not a directory"
+        "$trusted: no file in it has a name that openssl rehash gives"} {
+        assert_match "*Failed to configure CA certificate(s) directory: [subst $reason]*" [$current_server log]
+    }
+    assert_equal [r CONFIG GET tls-ca-cert-dir] {tls-ca-cert-dir {}}
+    r CONFIG SET tls-ca-cert-dir $trusted
+    set answers [tls_cli client PING]
+    set hash [exec openssl x509 -noout -hash -in $certificates/ca.crt]
+    file copy $certificates/ca.crt $trusted/$hash.0
+    r CONFIG SET tls-ca-cert-file ""
+    lappend answers [tls_cli client PING] [tls_cli stranger PING]
+    r CONFIG SET tls-ca-cert-file $certificates/ca.crt tls-ca-cert-dir ""
+    set answers
+} {PONG PONG failed}
 # The body runs while somebody else listens on $busy.
 proc with_busy_port {body} {
     set other [socket -server close -myaddr 127.0.0.1 0]
