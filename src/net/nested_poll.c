@@ -116,6 +116,10 @@ static void note_listener(uv_handle_t *handle, void *arg) {
         nested->listeners[nested->listener_count++] = handle;
 }
 
+bool nested_poll_is_on(const struct net *net) {
+    return net->nested != NULL;
+}
+
 bool nested_poll_begin(struct net *net, bool holds_output) {
     assert(net->nested == NULL);
     int epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -23,6 +23,9 @@ struct net;
  * it. Returns false when the system refuses; then nothing has changed. O(listeners). */
 bool nested_poll_begin(struct net *net, bool holds_output);
 
+/* Returns whether it has begun, and has not ended. O(1). */
+bool nested_poll_is_on(const struct net *net);
+
 /* Serves this connection, too, from the next step on; sends what it holds now. Not a connection
  * whose `data` callback is running. A few system calls. */
 void nested_poll_add(struct net *net, struct conn *conn);

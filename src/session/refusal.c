@@ -1,6 +1,7 @@
 #include "session/refusal.h"
 
 #include "engine/engine.h"
+#include "net/nested_poll.h"
 #include "net/tls.h"
 #include "session/clients.h"
 #include "users/users.h"
@@ -19,18 +20,20 @@ static bool may_wait(struct engine *engine) {
     return refusals->waiting < WAITING_MAX && refusals->begun < BEGUN_MAX;
 }
 
-/* The socket of a connection without TLS takes the error at once. */
+/* The socket of a connection without TLS takes the error at once. Nested polling does not read a
+ * connection that is about to be closed, so that no handshake would go on. */
 static void refuse(struct engine *engine, struct conn *conn, struct slice error) {
     engine->stats.connections_rejected++;
     size_t sent = conn_try_write(conn, error.ptr, error.len);
-    if (sent == error.len || !may_wait(engine)) {
+    if (sent < error.len && !nested_poll_is_on(engine->net) && may_wait(engine))
+        conn_queue(conn, error.ptr + sent, error.len - sent);
+    if (conn_pending_output(conn) == 0) { /* all is sent, or nothing can be */
         conn_close(conn);
         return;
     }
     engine->clients->refusals.waiting++;
     engine->clients->refusals.begun++;
-    conn_queue(conn, error.ptr + sent, error.len - sent);
-    conn_close_after_write(conn);
+    conn_close_after_write(conn); /* refusal_ended follows */
 }
 
 void refusal_ended(struct engine *engine) {

@@ -10,7 +10,8 @@ struct engine;
 
 /* Refused clients to whom the error could not be sent at once, because their TLS handshake comes
  * first. Their number, and that of those who begin in a second, are bounded: others are closed
- * without the handshake, which costs the server half a millisecond. */
+ * without the handshake, which costs the server half a millisecond. So are those that come during
+ * nested polling. */
 struct refusals {
     unsigned waiting;
     unsigned begun; /* in this second */

@@ -56,6 +56,29 @@ check_in 2 "one that waits for its error and goes frees its place" {
     }
     r CONFIG SET maxclients $maxclients
 } OK
+check_in 2 "refused clients that reset take no place of those who wait" {
+    set python {
+import os, signal, socket, struct, sys, time
+pid, port = int(sys.argv[1]), int(sys.argv[2])
+for _ in range(3): # stopped, it accepts them when they have gone
+    os.kill(pid, signal.SIGSTOP)
+    for _ in range(12):
+        s = socket.create_connection(("127.0.0.1", port))
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        s.close()
+    os.kill(pid, signal.SIGCONT)
+    time.sleep(1.1)
+}
+    set maxclients [lindex [r CONFIG GET maxclients] 1]
+    r CONFIG SET maxclients 1
+    set rejected [info_field rejected_connections]
+    exec python3 -c $python [info_field process_id] [info_field tcp_port]
+    assert {[info_field rejected_connections] - $rejected >= 30}
+    catch {exec redis-cli --tls -p $tls_port --cacert $certificates/ca.crt --cert $certificates/client.crt\
+        --key $certificates/client.key PING 2>@1} answer
+    r CONFIG SET maxclients $maxclients
+    string match "*max number of clients reached*" $answer
+} 1
 check_in 2 "what does not speak TLS is named once, with level verbose" {
     set before [log_lines "*it does not speak TLS*"]
     set answers {}
