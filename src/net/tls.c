@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "net/tls_internal.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <openssl/err.h>
 #include <string.h>
@@ -204,11 +205,13 @@ static void report(struct tls *tls) {
 
 /* --- The handshake --- */
 
-/* Whether the other side of a connection that had to wait has gone. */
+/* Whether the other side of a connection that had to wait has closed or reset it. */
 static bool is_gone(const struct tls *tls) {
     char byte;
     int fd = tls_fd(tls_conn((struct tls *)tls));
-    return fd >= 0 && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    if (fd < 0) return false;
+    ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 /* Forgets what was counted in an earlier loop iteration. */
@@ -467,21 +470,28 @@ static void take_turn(struct tls *tls) {
     report(tls);
 }
 
-/* Those that come into the lists meanwhile have their turn in the next iteration. */
-static void on_idle(uv_idle_t *idle) {
-    struct tls_shared *shared = idle->data;
-    net_note_awake(shared->net);
-    shared->net->reader = NULL;
-    while (shared->waiting_first && may_begin(shared)) {
+/* Begins handshakes that had to wait, and ends those whose client has gone: few in an iteration. */
+static void begin_waiting(struct tls_shared *shared) {
+    unsigned gone = 0;
+    while (shared->waiting_first && gone < TLS_TURN_GONE && may_begin(shared)) {
         struct tls *tls = shared->waiting_first;
         leave_list(tls);
         if (is_gone(tls)) {
+            gone++;
             fail_with(tls, UV_EOF, "the other side closed before its handshake");
             report(tls);
         } else {
             work(tls);
         }
     }
+}
+
+/* Those that come into the lists meanwhile have their turn in the next iteration. */
+static void on_idle(uv_idle_t *idle) {
+    struct tls_shared *shared = idle->data;
+    net_note_awake(shared->net);
+    shared->net->reader = NULL;
+    begin_waiting(shared);
     size_t count = 0;
     for (const struct tls *tls = shared->turns_first; tls; tls = tls->next) count++;
     for (; count > 0 && shared->turns_first; count--) {

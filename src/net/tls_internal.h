@@ -21,7 +21,8 @@ enum {
     TLS_BATCH = 300,
     TLS_WRITE_MAX = 900,
     TLS_TURN_RECORDS = 4,
-    TLS_TURN_STEPS = 2
+    TLS_TURN_STEPS = 2,
+    TLS_TURN_GONE = 3
 };
 #else
 enum {
@@ -29,7 +30,8 @@ enum {
     TLS_BATCH = 4 * TLS_PIECE,  /* bytes in records that one system call sends */
     TLS_WRITE_MAX = 256 * 1024, /* bytes encrypted for one connection before others have a turn */
     TLS_TURN_RECORDS = 256,     /* records read of one connection before others are read */
-    TLS_TURN_STEPS = 4          /* steps of begun handshakes: 60 to 200 us each */
+    TLS_TURN_STEPS = 4,         /* steps of begun handshakes: 60 to 200 us each */
+    TLS_TURN_GONE = 32          /* clients that have gone before theirs: 10 to 20 us each */
 };
 #endif
 enum {

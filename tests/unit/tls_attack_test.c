@@ -3,6 +3,8 @@
 #include "unit/in_range.h"
 #include "unit/tls_fixture.h"
 
+#include "net/tls_internal.h"
+
 /* --- Handshakes --- */
 
 static void slow_handshakes_give_way_to_new_clients(void **state) {
@@ -59,6 +61,37 @@ static void those_who_wait_for_others_do_not_time_out(void **state) {
         client_free(&clients[i]);
     }
     assert_uint_in_range((uint64_t)served, CLIENTS - 4, CLIENTS);
+}
+
+static void an_iteration_ends_few_that_have_gone(void **state) {
+    (void)state;
+    enum { CLIENTS = 100 };
+    struct tls_options options = server_options();
+    options.new_per_turn = 1;
+    use(&options);
+    struct client clients[CLIENTS];
+    char hello[4096];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = client_make(NULL, TLS1_3_VERSION);
+        SSL_do_handshake(clients[i].ssl);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        int len = BIO_read(clients[i].out, hello, sizeof(hello));
+        assert_int_equal(send(clients[i].fd, hello, (size_t)len, 0), len);
+    }
+    iterate();
+    iterate(); /* now most of them wait */
+    for (int i = 0; i < CLIENTS; i++) {
+        if (i % 2) client_reset(clients[i].fd), clients[i].fd = -1;
+        client_free(&clients[i]);
+    }
+    int most = 0;
+    for (int ended = world.ended; ended < CLIENTS; ended = world.ended) {
+        iterate();
+        if (world.ended - ended > most) most = world.ended - ended;
+    }
+    /* Those whose handshake had begun are more: their end is seen as an event. */
+    assert_uint_in_range((uint64_t)most, 1, TLS_TURN_GONE + 16);
 }
 
 static void half_handshakes_end_in_time_and_leave_nothing(void **state) {
@@ -243,6 +276,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TLS_TEST(slow_handshakes_give_way_to_new_clients),
         TLS_TEST(those_who_wait_for_others_do_not_time_out),
+        TLS_TEST(an_iteration_ends_few_that_have_gone),
         TLS_TEST(half_handshakes_end_in_time_and_leave_nothing),
         TLS_TEST(clients_that_vanish_in_their_handshake_leave_nothing),
         TLS_TEST(other_protocols_are_closed),
