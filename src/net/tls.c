@@ -19,13 +19,26 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { RECORD_HEADER = 5, HANDSHAKE_RECORD = 22, TIMER_MS = 500 };
+enum { HANDSHAKE_RECORD = 22, TIMER_MS = 500 };
 
 /* --- What OpenSSL reads and writes --- */
 
+/* Notes bytes of a record that OpenSSL gets: of the header, whose last two bytes are the length of
+ * the body, or of the body. */
+static void note_record(struct tls *tls, const unsigned char *bytes, size_t len) {
+    if (tls->header_len == TLS_HEADER) {
+        tls->body_left -= (unsigned)len;
+    } else {
+        for (size_t i = 0; i < len; i++) tls->body_left = (tls->body_left << 8 | bytes[i]) & 0xffff;
+        tls->header_len += (unsigned)len;
+    }
+    if (tls->header_len == TLS_HEADER && tls->body_left == 0) tls->header_len = 0;
+}
+
+/* Gives OpenSSL no more than the rest of the header, or of the body. */
 static int bio_read(BIO *bio, char *bytes, int len) {
     struct tls *tls = BIO_get_data(bio);
-    bool is_record = len == RECORD_HEADER; /* no other part of a record is as short */
+    bool is_record = tls->header_len == 0;
     BIO_clear_retry_flags(bio);
     if (tls->input_len == 0 || (is_record && tls->records_left == 0)) {
         BIO_set_retry_read(bio);
@@ -35,7 +48,11 @@ static int bio_read(BIO *bio, char *bytes, int len) {
         tls->records_left--;
         tls->empty_records++;
     }
+    size_t rest =
+        tls->header_len == TLS_HEADER ? tls->body_left : (size_t)(TLS_HEADER - tls->header_len);
     size_t part = (size_t)len < tls->input_len ? (size_t)len : tls->input_len;
+    if (part > rest) part = rest;
+    note_record(tls, (const unsigned char *)tls->input, part);
     memcpy(bytes, tls->input, part);
     tls->input += part;
     tls->input_len -= part;
@@ -316,7 +333,7 @@ static bool shake(struct tls *tls) {
     ERR_clear_error();
     int result = SSL_do_handshake(tls->ssl);
     int error = SSL_get_error(tls->ssl, result);
-    if (result == 1) SSL_free_buffers(tls->ssl);
+    if (result == 1) tls_free_buffers(tls);
     count_memory(tls, before);
     if (result == 1) {
         ERR_clear_error();

@@ -31,6 +31,13 @@ void tls_keep_buffers(struct tls *tls) {
     append(shared, tls);
 }
 
+/* Before 3.0.14, 3.1.6, 3.2.2 and 3.3.1, OpenSSL frees a buffer even if it has got a record's header
+ * but not its body, or if a part of a record is unread, and uses it later (CVE-2024-4741). */
+bool tls_free_buffers(const struct tls *tls) {
+    if (tls->header_len > 0 || tls->has_more || SSL_has_pending(tls->ssl)) return false;
+    return SSL_free_buffers(tls->ssl) == 1;
+}
+
 void tls_forget_buffers(struct tls *tls) {
     if (tls->has_buffers) remove_from_list(tls_shared_of(tls), tls);
     tls->has_buffers = false;
@@ -44,7 +51,7 @@ void tls_free_idle_buffers(void *arg) {
     while ((tls = shared->buffered_first) && tls->looked_at_ms + IDLE_MS <= now_ms &&
            looked_at++ < LOOKED_AT_MAX && freed < FREED_MAX) {
         remove_from_list(shared, tls);
-        if (tls->used || !SSL_free_buffers(tls->ssl)) { /* a record may have arrived in part */
+        if (tls->used || !tls_free_buffers(tls)) {
             append(shared, tls);
         } else {
             tls->has_buffers = false;

@@ -35,6 +35,7 @@ enum {
 };
 #endif
 enum {
+    TLS_HEADER = 5,              /* bytes of a record's header */
     TLS_EMPTY_MAX = 64,          /* records in a row that bring no bytes */
     TLS_BUFFERS = 40 * 1024,     /* memory of OpenSSL's two buffers of a connection */
     TLS_UNSENT_MAX = 1024 * 1024 /* bytes of records that wait for the lower transport */
@@ -76,6 +77,9 @@ struct tls {
     const char *input; /* records that OpenSSL has not got: of a read, or kept */
     size_t input_len;
     char *kept; /* a copy of them that outlives a callback; NULL: none */
+
+    unsigned header_len; /* bytes that OpenSSL has got of the record's header; 0: none of it */
+    unsigned body_left;  /* and has not got of its body, once it has the header */
 
     struct tls *prev; /* in the list of `list` */
     struct tls *next;
@@ -189,6 +193,9 @@ static inline void tls_note_use(struct tls *tls) {
     tls->used = true;
     if (!tls->has_buffers) tls_keep_buffers(tls);
 }
+
+/* Frees OpenSSL's buffers, unless a record is in them. Returns whether it did. */
+bool tls_free_buffers(const struct tls *tls);
 
 /* The connection is being closed. */
 void tls_forget_buffers(struct tls *tls);

@@ -424,6 +424,33 @@ static void an_idle_connection_is_small_and_counted(void **state) {
     }
 }
 
+/* For longer than an idle connection keeps its buffers. */
+static void iterate_until_idle(void) {
+    int64_t start = now_ms();
+    ITERATE_UNTIL(now_ms() - start > 1300);
+}
+
+static void buffers_with_a_part_of_a_record_are_kept(void **state) {
+    (void)state;
+    struct client client = connected(TLS1_3_VERSION);
+    struct tls *tls = (struct tls *)world.newest - 1;
+    char record[200], answer[3];
+    const int cuts[] = {TLS_HEADER - 1, TLS_HEADER, TLS_HEADER + 1};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(SSL_write(client.ssl, "abc", 3), 3);
+        int len = BIO_read(client.out, record, sizeof(record));
+        client_send(client.fd, record, (size_t)cuts[i]);
+        iterate_until_idle();
+        assert_true(tls->has_buffers);
+        client_send(client.fd, record + cuts[i], (size_t)(len - cuts[i]));
+        receive(&client, answer, 3);
+        assert_memory_equal(answer, "abc", 3);
+    }
+    iterate_until_idle();
+    assert_false(tls->has_buffers);
+    client_free(&client);
+}
+
 static void assert_refused(struct tls_options options, const char *what) {
     char error[TLS_ERROR_MAX] = "";
     assert_null(tls_context_new(&options, error));
@@ -794,6 +821,7 @@ int main(void) {
         TLS_TEST(certificates_of_clients_are_asked_for),
         TLS_TEST(sessions_are_resumed_unless_the_context_is_new),
         TLS_TEST(an_idle_connection_is_small_and_counted),
+        TLS_TEST(buffers_with_a_part_of_a_record_are_kept),
         TLS_TEST(wrong_options_are_refused),
         TLS_TEST(good_options_are_taken),
         TLS_TEST(a_client_may_have_no_certificate_but_no_wrong_one),
