@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/chain.h"
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "net/tls_internal.h"
@@ -194,8 +195,7 @@ static void fail_with(struct tls *tls, int status, const char *reason) {
     tls_fail(tls, status);
 }
 
-/* The same with OpenSSL's last error as the reason. */
-static void fail_by_openssl(struct tls *tls) {
+void tls_fail_by_openssl(struct tls *tls) {
     const char *reason = ERR_reason_error_string(ERR_peek_last_error());
     long verified = SSL_get_verify_result(tls->ssl);
     if (verified != X509_V_OK) reason = X509_verify_cert_error_string(verified);
@@ -266,11 +266,11 @@ static bool make_ssl(struct tls *tls) {
     struct tls_shared *shared = tls_shared_of(tls);
     const struct tls_context *context = shared->contexts[tls->role];
     BIO *bio = context ? BIO_new(shared->method) : NULL;
-    ERR_clear_error();
     int64_t before = mem_thread_balance();
     SSL *ssl = bio ? SSL_new(context->ssl) : NULL;
     if (!ssl) {
         BIO_free(bio);
+        ERR_clear_error();
         fail_with(tls, UV_EPROTO, context ? "no memory" : "TLS is not configured");
         return false;
     }
@@ -285,6 +285,7 @@ static bool make_ssl(struct tls *tls) {
     }
     SSL_set_connect_state(ssl);
     if (tls_set_names(tls->call, ssl)) return true;
+    ERR_clear_error();
     fail_with(tls, UV_EPROTO, "no certificate can have the name that is expected");
     return false;
 }
@@ -330,22 +331,21 @@ static bool shake(struct tls *tls) {
     if (!tls->ssl && !begin_handshake(tls)) return false;
     tls->has_more = false;
     int64_t before = mem_thread_balance();
-    ERR_clear_error();
+    CHECKED_ASSERT(ERR_peek_error() == 0 && tls_shared_of(tls)->output_len == 0);
     int result = SSL_do_handshake(tls->ssl);
     int error = SSL_get_error(tls->ssl, result);
     if (result == 1) tls_free_buffers(tls);
     count_memory(tls, before);
-    if (result == 1) {
-        ERR_clear_error();
+    if (result == 1)
         open_up(tls);
-    } else if (error != SSL_ERROR_WANT_READ) {
-        fail_by_openssl(tls);
-    } else if (tls->input_len > 0) {
+    else if (error != SSL_ERROR_WANT_READ)
+        tls_fail_by_openssl(tls);
+    else if (tls->input_len > 0)
         tls->has_more = true; /* records_left has stopped it */
-    }
+    ERR_clear_error();        /* also a success leaves errors, such as that of an old ticket */
     tls_flush(tls);
     if (tls->is_open && tls->write) tls_want_turn(tls);
-    if (tls->is_open && tls_has_peer(tls)) conn_verified(tls_conn(tls));
+    if (tls->is_open && tls->role == TLS_SERVER && tls_has_peer(tls)) conn_verified(tls_conn(tls));
     return tls->is_open;
 }
 
@@ -358,6 +358,7 @@ static void keep_input(struct tls *tls) {
         tls->kept = NULL;
     } else if (!tls->kept) {
         tls->kept = mem_alloc(tls->input_len);
+        tls->kept_allocated = tls->input_len;
         memcpy(tls->kept, tls->input, tls->input_len);
         tls->input = tls->kept;
     }
@@ -369,7 +370,9 @@ static size_t decrypt(struct tls *tls, uv_buf_t room) {
     size_t have = 0;
     tls->has_more = false;
     tls_note_use(tls);
+    CHECKED_ASSERT(tls_shared_of(tls)->output_len == 0);
     while (have < room.len) {
+        CHECKED_ASSERT(ERR_peek_error() == 0);
         size_t most = room.len - have;
         int got = SSL_read(tls->ssl, room.base + have, most < INT_MAX ? (int)most : INT_MAX);
         if (got > 0) {
@@ -383,7 +386,7 @@ static size_t decrypt(struct tls *tls, uv_buf_t room) {
             tls->end_status = UV_EOF;
             tls->input_len = 0;
         } else if (error != SSL_ERROR_WANT_READ) {
-            fail_by_openssl(tls);
+            tls_fail_by_openssl(tls);
         } else if (tls->empty_records > TLS_EMPTY_MAX) {
             fail_with(tls, UV_EPROTO, "too many records without data");
         } else if (tls->input_len > 0) {
@@ -416,6 +419,7 @@ static void work(struct tls *tls) {
         keep_input(tls);
         if (tls->is_closed) return;
         tls_flush(tls);
+        tls_go_on_writing(tls);
         if (len > 0) conn_received(conn, len);
     }
     if (tls->is_closed) return;
@@ -536,7 +540,7 @@ static void on_timer(void *arg) {
     shared->timer_runs = false;
 }
 
-/* Returns the first handshake of a client in the order of deadlines; NULL: there is none. This
+/* Returns the handshake of a client that began first; NULL: there is none. This
  * side's own as a client are few. */
 static struct tls *first_of_client(const struct net *net) {
     struct tls *tls = net->tls ? net->tls->shaking_first : NULL;
@@ -619,7 +623,9 @@ static void say_goodbye(struct tls *tls) {
     if (!tls->is_open || tls->is_failed || tls->unsent_first) return;
     struct tls_shared *shared = tls_shared_of(tls);
     struct conn *lower = tls_lower(tls);
-    if (SSL_shutdown(tls->ssl) < 0) ERR_clear_error();
+    CHECKED_ASSERT(ERR_peek_error() == 0 && shared->output_len == 0);
+    SSL_shutdown(tls->ssl);
+    ERR_clear_error();
     uv_buf_t buffer = uv_buf_init(shared->output, (unsigned)shared->output_len);
     if (shared->output_len > 0) lower->transport->try_write(lower, &buffer, 1);
     shared->output_len = 0;
@@ -654,14 +660,15 @@ int tls_fd(const struct conn *conn) {
 
 bool tls_wants_turn(const struct conn *conn) {
     const struct tls *tls = tls_of(conn);
-    return tls->list != TLS_NO_LIST || tls->input_len > 0 || tls->has_more ||
+    bool takes_input = tls->reads || !tls->is_open;
+    return tls->list != TLS_NO_LIST || (takes_input && (tls->input_len > 0 || tls->has_more)) ||
            (tls->unsent_first && !tls->lower_writes);
 }
 
 size_t tls_allocated(const struct conn *conn) {
     const struct tls *tls = tls_of(conn);
     return tls->ssl_allocated + (tls->has_buffers ? TLS_BUFFERS : 0) + tls->unsent +
-           (tls->kept ? tls->input_len : 0);
+           (tls->kept ? tls->kept_allocated : 0);
 }
 
 /* --- Over TCP --- */

@@ -1,5 +1,11 @@
-/* Internal declarations of TLS: tls.c has the connections, tls_output.c their output, tls_connect.c
- * what is different when they go to a server, tls_peer.c what the other side's certificate says. */
+/* Internal declarations of TLS: tls.c has the connections, tls_output.c their output, tls_buffers.c
+ * OpenSSL's buffers, tls_connect.c what is different when they go to a server, tls_peer.c what the
+ * other side's certificate says.
+ *
+ * Invariants between two calls of this module's functions
+ *   1. OpenSSL's queue of errors is empty: an error that one connection leaves there would be taken
+ *      for one of the next. Who calls a function of OpenSSL that may fail clears it.
+ *   2. What OpenSSL has made for a connection is sent or kept: shared->output_len is 0. */
 #ifndef PACKLIST_NET_TLS_INTERNAL_H
 #define PACKLIST_NET_TLS_INTERNAL_H
 
@@ -77,6 +83,7 @@ struct tls {
     const char *input; /* records that OpenSSL has not got: of a read, or kept */
     size_t input_len;
     char *kept; /* a copy of them that outlives a callback; NULL: none */
+    size_t kept_allocated;
 
     unsigned header_len; /* bytes that OpenSSL has got of the record's header; 0: none of it */
     unsigned body_left;  /* and has not got of its body, once it has the header */
@@ -126,7 +133,9 @@ struct tls_shared {
     struct tls *turns_last;
     struct tls *waiting_first; /* those whose handshake may not begin yet */
     struct tls *waiting_last;
-    struct tls *shaking_first; /* by deadline */
+    /* In the order in which they began, which is that of their deadlines, unless a context had
+     * another time limit; then the end of some is late. */
+    struct tls *shaking_first;
     struct tls *shaking_last;
     unsigned turn; /* net->turn for which the next two count */
     unsigned begun;
@@ -156,6 +165,9 @@ void tls_want_turn(struct tls *tls);
 
 /* Nothing can be sent or read any more. The connection hears of it in its next turn. */
 void tls_fail(struct tls *tls, int status);
+
+/* The same, with a line in the log that has OpenSSL's last error as the reason. */
+void tls_fail_by_openssl(struct tls *tls);
 
 /* The handshake goes on from now on, also if the connection does not read. */
 void tls_begin(struct tls *tls);
@@ -211,6 +223,9 @@ void tls_flush(struct tls *tls);
 /* Goes on with kept records and the outstanding write. May call conn_written: from the loop
  * only. */
 void tls_pump(struct tls *tls);
+
+/* OpenSSL has read: the outstanding write goes on in the next turn, if it had to wait for that. */
+void tls_go_on_writing(struct tls *tls);
 
 /* Tries to send kept records. Returns whether none are left. */
 bool tls_send_kept(struct tls *tls);

@@ -6,6 +6,7 @@
  * Invariant: while records are kept, the connection's bytes are not encrypted; only what OpenSSL
  * sends by itself (alerts, answers to updates of keys) is added to them. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/secret.h"
 #include "net/tls_internal.h"
 
@@ -130,19 +131,34 @@ static bool encrypt_piece(struct tls *tls, struct tls_write *rest) {
         rest->done = 0;
     }
     tls_note_use(tls);
+    CHECKED_ASSERT(ERR_peek_error() == 0);
     bool is_done = SSL_write(tls->ssl, bytes, (int)len) == (int)len;
     if (bytes == shared->piece) secret_clear(shared->piece, len); /* it may hold a password */
-    if (is_done) return true;
-    ERR_clear_error();
-    tls_fail(tls, UV_EPROTO);
-    return false;
+    if (!is_done) tls_fail_by_openssl(tls);
+    return is_done;
 }
 
 /* Encrypts a batch of the rest, and sends it. */
 static void encrypt_batch(struct tls *tls, struct tls_write *rest) {
-    for (size_t last = rest->left; rest->left > 0 && last - rest->left < TLS_BATCH;)
-        if (!encrypt_piece(tls, rest)) return;
+    struct tls_shared *shared = tls_shared_of(tls);
+    CHECKED_ASSERT(shared->output_len == 0);
+    for (size_t last = rest->left; rest->left > 0 && last - rest->left < TLS_BATCH;) {
+        if (!encrypt_piece(tls, rest)) {
+            shared->output_len = 0;
+            return;
+        }
+    }
     tls_flush(tls);
+}
+
+/* Returns whether bytes can be encrypted. After the first part of an update of keys OpenSSL writes
+ * nothing before it has read the rest. */
+static bool may_encrypt(const struct tls *tls) {
+    return tls->is_open && !tls->is_failed && !SSL_in_init(tls->ssl);
+}
+
+void tls_go_on_writing(struct tls *tls) {
+    if (tls->write && !tls->unsent_first && may_encrypt(tls)) tls_want_turn(tls);
 }
 
 static void set_rest(struct tls_write *rest, const uv_buf_t *buffers, unsigned count) {
@@ -162,7 +178,7 @@ ssize_t tls_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count
     set_rest(&rest, buffers, count);
     size_t all = rest.left;
     while (rest.left > 0 && all - rest.left < TLS_WRITE_MAX && !tls->unsent_first &&
-           !tls->is_failed)
+           may_encrypt(tls))
         encrypt_batch(tls, &rest);
     return tls->is_failed ? tls->end_status : (ssize_t)(all - rest.left);
 }
@@ -185,7 +201,7 @@ size_t tls_unsent(const struct conn *conn) {
 
 void tls_pump(struct tls *tls) {
     size_t done = 0;
-    while (tls_send_kept(tls) && tls->write && tls->is_open && !tls->is_failed) {
+    while (tls_send_kept(tls) && tls->write && may_encrypt(tls)) {
         struct tls_write *write = tls->write;
         size_t left = write->left;
         if (left == 0) {

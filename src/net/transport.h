@@ -164,7 +164,8 @@ uv_buf_t conn_room(struct conn *conn);
 /* `len` bytes (> 0) were stored there. */
 void conn_received(struct conn *conn, size_t len);
 
-/* The other side has shown a certificate that is trusted, and nothing was received before. */
+/* The client of an accepted connection has shown a certificate that is trusted, and nothing was
+ * received before. */
 void conn_verified(struct conn *conn);
 
 /* Nothing more can be read. `status` is UV_EOF when the other side ended its output, otherwise an

@@ -6,6 +6,10 @@
 
 #include "net/tls_internal.h"
 
+#include <openssl/core_names.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
+
 /* --- Tests --- */
 
 static void bytes_come_back_whatever_their_number(void **state) {
@@ -226,6 +230,87 @@ static void floods_of_key_updates_are_closed(void **state) {
     }
     push(&client, SIZE_MAX);
     ITERATE_UNTIL(world.ended > 0);
+    client_free(&client);
+}
+
+/* --- Records that OpenSSL would not send: of TLS 1.3 with AES-128-GCM --- */
+
+enum { SECRET = 32, KEY = 16, IV = 12, TAG = 16, HANDSHAKE_TYPE = 22 };
+
+static char client_secret[2 * SECRET + 1]; /* hexadecimal */
+
+static void note_secret(const SSL *ssl, const char *line) {
+    (void)ssl;
+    static const char label[] = "CLIENT_TRAFFIC_SECRET_0 ";
+    if (strncmp(line, label, strlen(label)) == 0)
+        snprintf(client_secret, sizeof(client_secret), "%s", strrchr(line, ' ') + 1);
+}
+
+/* Writes what the secret expands to with this label. */
+static void expand(const char *label, unsigned char *to, size_t len) {
+    long secret_len;
+    unsigned char *secret = OPENSSL_hexstr2buf(client_secret, &secret_len);
+    unsigned char info[64];
+    int info_len = snprintf((char *)info, sizeof(info), "...tls13 %s", label);
+    info[0] = 0;
+    info[1] = (unsigned char)len;
+    info[2] = (unsigned char)(info_len - 3);
+    info[info_len++] = 0; /* no context */
+    EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+    EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+    int mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
+    OSSL_PARAM params[] = {OSSL_PARAM_utf8_string("digest", "SHA256", 6),
+                           OSSL_PARAM_int("mode", &mode),
+                           OSSL_PARAM_octet_string("key", secret, (size_t)secret_len),
+                           OSSL_PARAM_octet_string("info", info, (size_t)info_len), OSSL_PARAM_END};
+    assert_int_equal(EVP_KDF_derive(context, to, len, params), 1);
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(kdf);
+    OPENSSL_free(secret);
+}
+
+/* Sends a record of the handshake with these bytes, the client's record of that number. */
+static void send_handshake_record(struct client *client, const char *bytes, size_t len,
+                                  unsigned char number) {
+    unsigned char key[KEY], iv[IV], plain[16], record[64] = {23, 3, 3, 0};
+    expand("key", key, KEY);
+    expand("iv", iv, IV);
+    iv[IV - 1] ^= number;
+    memcpy(plain, bytes, len);
+    plain[len] = HANDSHAKE_TYPE;
+    record[4] = (unsigned char)(len + 1 + TAG);
+    int written;
+    EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+    EVP_EncryptInit_ex(cipher, EVP_aes_128_gcm(), NULL, key, iv);
+    EVP_EncryptUpdate(cipher, NULL, &written, record, TLS_HEADER);
+    EVP_EncryptUpdate(cipher, record + TLS_HEADER, &written, plain, (int)len + 1);
+    EVP_EncryptFinal_ex(cipher, record + TLS_HEADER + written, &written);
+    EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, TAG, record + TLS_HEADER + len + 1);
+    EVP_CIPHER_CTX_free(cipher);
+    client_send(client->fd, (char *)record, TLS_HEADER + len + 1 + TAG);
+}
+
+static void output_waits_for_the_rest_of_a_key_update(void **state) {
+    (void)state;
+    static const char update[] = {24, 0, 0, 1, 0};
+    struct client client = client_make(NULL, TLS1_3_VERSION);
+    SSL_CTX_set_keylog_callback(client.context, note_secret);
+    SSL_set_ciphersuites(client.ssl, "TLS_AES_128_GCM_SHA256");
+    assert_true(shake_in_pieces(&client, SIZE_MAX));
+    char received[16];
+    assert_echo(&client, 5, SIZE_MAX); /* the client's record 0 */
+    conn_queue(world.newest, "before", 6);
+    receive(&client, received, 6);
+    send_handshake_record(&client, update, 4, 1); /* the header of the message */
+    for (int i = 0; i < 20; i++) iterate();
+    conn_queue(world.newest, "01234567", 8);
+    for (int i = 0; i < 20; i++) iterate();
+    assert_int_equal(world.ended, 0);
+    assert_int_equal(conn_pending_output(world.newest), 8);
+    send_handshake_record(&client, update + 4, 1, 2);
+    receive(&client, received, 8);
+    assert_memory_equal(received, "01234567", 8);
+    assert_int_equal(conn_pending_output(world.newest), 0);
     client_free(&client);
 }
 
@@ -812,6 +897,7 @@ int main(void) {
         TLS_TEST(silent_clients_are_closed_in_time),
         TLS_TEST(an_iteration_begins_few_handshakes),
         TLS_TEST(floods_of_key_updates_are_closed),
+        TLS_TEST(output_waits_for_the_rest_of_a_key_update),
         TLS_TEST(one_byte_records_are_all_read),
         TLS_TEST(paused_input_comes_later),
         TLS_TEST(a_slow_reader_gets_everything_in_order),
