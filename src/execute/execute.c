@@ -195,12 +195,6 @@ static __attribute__((noinline)) bool script_may_at_once(const struct script_sco
            user_may_at_once(scope->requester.user, command, argv);
 }
 
-/* Returns whether the rights as a whole give what was seen at once. */
-static bool has_rights(const struct applicant *applicant) {
-    struct denial denial;
-    return admission_has_rights(applicant, &denial);
-}
-
 /* As admit. The copy is made only where gates must be asked. */
 static inline __attribute__((always_inline)) enum admission ask(const struct applicant *applicant,
                                                                 struct reply *reply) {
@@ -211,7 +205,7 @@ static inline __attribute__((always_inline)) enum admission ask(const struct app
          client_may_at_once(applicant->requester, command, applicant->argv)) ||
         (applicant->origin == ORIGIN_SCRIPT &&
          script_may_at_once(applicant->scope, command, applicant->argv))) {
-        CHECKED_ASSERT(has_rights(applicant));
+        CHECKED_ASSERT(admission_has_rights(applicant, &(struct denial){0}));
         return ADMISSION_GRANTED;
     }
     struct applicant copy = *applicant;

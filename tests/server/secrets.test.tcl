@@ -132,7 +132,8 @@ check "MIGRATE hides passwords in all its forms" {
         {MIGRATE 127.0.0.1 1 k 0 1 AUTH2 bob @} {MIGRATE 127.0.0.1 1 "" 0 1 AUTH2 bob @ KEYS a k}
         {MIGRATE 127.0.0.1 1 k 0 1 AUTH my @} {MIGRATE 127.0.0.1 1 k 0 1 AUTH2 @}
         {MIGRATE 127.0.0.1 1 k 0 1 AUTH2 bob my @}
-        {MIGRATE 127.0.0.1 1 k AUTH @ 0} {MIGRATE 127.0.0.1 1 k 0 AUTH @} {MIGRATE 127.0.0.1 1 k AUTH2 bob @} {MIGRATE AUTH @} {MIGRATE 127.0.0.1 x k 0 1 AUTH @}
+        {MIGRATE 127.0.0.1 1 k AUTH @ 0} {MIGRATE 127.0.0.1 1 k 0 AUTH @} {MIGRATE 127.0.0.1 1 k AUTH2 bob @}
+        {MIGRATE AUTH @} {MIGRATE 127.0.0.1 x k 0 1 AUTH @}
         {MIGRATE 127.0.0.1 1 k 0 x AUTH @}
         {MIGRATE 127.0.0.1 1 k 0 1 AUHT @} {MIGRATE 127.0.0.1 1 k 0 1 COPY PASS @} {MIGRAT 127.0.0.1 1 k 0 1 AUTH @}
         {MIGRATE 127.0.0.1 1 k 0 1 KEYS AUTH a}
