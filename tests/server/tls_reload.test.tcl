@@ -111,12 +111,13 @@ proc install_later {seconds} {
 
 check_in 2 "a certificate that is not valid yet is used once it is, and named once before" {
     with_reload {
-        set before [log_lines "*The files of TLS have changed, but*is not yet valid*"]
+        set line "*The files of TLS have changed, but*is not yet valid*"
+        set before [log_lines $line]
         install_later 5
-        wait_until {[log_lines "*The files of TLS have changed, but*is not yet valid*"] == $before + 1} 20000
+        wait_until {[log_lines $line] == $before + 1} 20000
         assert_equal [in_use] [serial server]
         wait_until {[in_use] eq [serial later]} 20000
-        list [expr {[log_lines "*The files of TLS have changed, but*is not yet valid*"] - $before}] [tls_cli client PING]
+        list [expr {[log_lines $line] - $before}] [tls_cli client PING]
     }
 } {1 PONG}
 check_in 2 "with 0, the default, only CONFIG SET reads them" {
