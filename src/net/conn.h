@@ -49,7 +49,8 @@ struct conn_events {
     void (*input_kept)(struct conn *conn);
 
     /* The client of an accepted connection has shown a certificate that this side trusts
-     * (tls_peer_names, net/tls.h). Called once, before the first `data`. May call conn_close. May be NULL. */
+     * (tls_peer_names, net/tls.h). Called once, before the first `data`. May call conn_close. May
+     * be NULL. */
     void (*verified)(struct conn *conn);
 
     /* More bytes of the collected argument (conn_collect) have arrived. May call conn_close. Not

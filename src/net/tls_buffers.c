@@ -31,8 +31,9 @@ void tls_keep_buffers(struct tls *tls) {
     append(shared, tls);
 }
 
-/* Before 3.0.14, 3.1.6, 3.2.2 and 3.3.1, OpenSSL frees a buffer even if it has got a record's header
- * but not its body, or if a part of a record is unread, and uses it later (CVE-2024-4741). */
+/* Before 3.0.14, 3.1.6, 3.2.2 and 3.3.1, OpenSSL frees a buffer even if it has got the header of a
+ * record but not its body, or if a part of a record is unread; and it uses that buffer later
+ * (CVE-2024-4741). */
 bool tls_free_buffers(const struct tls *tls) {
     if (tls->header_len > 0 || tls->has_more || SSL_has_pending(tls->ssl)) return false;
     return SSL_free_buffers(tls->ssl) == 1;
