@@ -124,7 +124,6 @@ static struct slice first_word(struct slice name) {
 bool secret_may_follow(struct slice name) {
     static const char *const names[] = {"auth", "hello", "acl", "config", "migrate"};
     struct slice word = first_word(name);
-    if (word.len == SECRET_NAME_MAX && name.len > SECRET_NAME_MAX) return true;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (secret_is_near(word, names[i])) return true;
     return secret_is_directive(word);

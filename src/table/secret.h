@@ -39,7 +39,7 @@ struct slice secret_shown(const struct command *command, const struct slice *arg
 
 /* For a name that no command has: returns whether what follows it may be secret, because it is a
  * command's with secrets that was renamed, or not spelled well, or sent as one word with its
- * arguments ("auth password"), or has a first word of more than SECRET_NAME_MAX bytes. O(1). */
+ * arguments ("auth password"). Only its first SECRET_NAME_MAX bytes are looked at. O(1). */
 bool secret_may_follow(struct slice name);
 
 /* Returns whether a request that begins with these arguments (argc > 0) may have secret ones after

@@ -170,7 +170,7 @@ check_in 2 "a change is not acknowledged when an fsync of everysec fails after a
             wait_until {[fault_hits open*] ne {}}
             $other send SET b 2
             faults $loop_waits
-            after 500 ;# the thread needs some microseconds
+            after 3000 ;# the thread needs some microseconds, if it gets a processor
             faults
             catch {$other read} answer
         }
