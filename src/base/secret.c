@@ -87,9 +87,11 @@ static struct slice next_word(struct slice text) {
 }
 
 /* Returns whether the word, which may still be quoted, may be or hold a rule of a user with a
- * password or a hash. What a backslash stands for is known only to who parses the line. */
+ * password or a hash. What a backslash stands for is known only to who parses the line. A "#" alone
+ * begins a comment. */
 static bool may_hold_password_rule(struct slice word) {
     bool begins = true; /* a rule, after quotes and parentheses */
+    if (slice_equal(word, SLICE("#"))) return false;
     for (size_t i = 0; i < word.len; i++) {
         char c = word.ptr[i];
         if (c == '\\' || (begins && memchr("><#!", c, 4))) return true;
