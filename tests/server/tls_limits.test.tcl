@@ -143,7 +143,9 @@ check_in 2 "certificates change under load, and no request is lost" {
     list $failed [lsort -unique $visits]
 } {0 PONG}
 check_in 2 "two thousand connections at once are all served" {
-    set count [expr {min(2000, [exec sh -c "ulimit -n"] - 200)}]
+    # With sanitizers a handshake takes so long that a busy machine could let some time out.
+    set most [expr {[info exists ::env(PACKLIST_SLOW)] ? 300 : 2000}]
+    set count [expr {min($most, [exec sh -c "ulimit -n"] - 200)}]
     r CONFIG RESETSTAT
     with_config {max-new-tls-connections-per-cycle 10} {
         set output [exec timeout 150 redis-benchmark --tls -p $tls_port --cacert $certificates/ca.crt --cert\
