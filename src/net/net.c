@@ -85,7 +85,10 @@ void net_free(struct net *net) {
     conn_close_all_sockets(net);
     uv_walk(&net->loop, close_handle, NULL);
     conn_close_all_sockets(net);
-    while (uv_loop_close(&net->loop) == UV_EBUSY) uv_run(&net->loop, UV_RUN_DEFAULT);
+    while (uv_loop_close(&net->loop) == UV_EBUSY) {
+        uv_run(&net->loop, UV_RUN_DEFAULT);
+        uv_walk(&net->loop, close_handle, NULL); /* a dial may have gone on to its next address */
+    }
     if (net->free_tls) net->free_tls(net);
     mem_free(net->read_buffer);
     mem_free(net);

@@ -119,13 +119,13 @@ static void categories_are_those_of_the_row_and_of_its_flags(void **state) {
     assert_int_equal(command_category_find(SLICE("@list")), 0);
 }
 
-static void what_follows_a_long_unknown_name_may_be_secret(void **state) {
+static void a_long_unknown_name_is_judged_by_its_head(void **state) {
     (void)state;
     char name[SECRET_NAME_MAX + 2];
     memset(name, 'x', sizeof(name));
     assert_false(secret_may_follow(slice_make(name, SECRET_NAME_MAX)));
-    assert_true(secret_may_follow(slice_make(name, SECRET_NAME_MAX + 1)));
-    assert_int_equal(secret_shown_name(slice_make(name, sizeof(name))).len, SECRET_NAME_MAX);
+    assert_false(secret_may_follow(slice_make(name, SECRET_NAME_MAX + 1)));
+    assert_int_equal(secret_shown_name(slice_make(name, sizeof(name))).len, sizeof(name));
     name[SECRET_NAME_MAX - 1] = ' ';
     assert_false(secret_may_follow(slice_make(name, sizeof(name))));
     assert_int_equal(secret_shown_name(slice_make(name, sizeof(name))).len, sizeof(name));
@@ -155,7 +155,7 @@ int main(void) {
         cmocka_unit_test_setup(a_row_may_leave_its_syntax_out, set_up),
         cmocka_unit_test_setup(a_second_init_replaces_the_table, set_up),
         cmocka_unit_test_setup(categories_are_those_of_the_row_and_of_its_flags, set_up),
-        cmocka_unit_test_setup(what_follows_a_long_unknown_name_may_be_secret, set_up),
+        cmocka_unit_test_setup(a_long_unknown_name_is_judged_by_its_head, set_up),
         cmocka_unit_test_setup(the_row_decides_which_arguments_are_secret, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
