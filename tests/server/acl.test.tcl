@@ -1,5 +1,6 @@
 # Users: ACL SETUSER and its kin, logging in, and what a user who may not do everything is refused.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source [file join [file dirname [file normalize [info script]]] lib users.tcl]
 
 server_start
 
@@ -10,19 +11,6 @@ proc no_command {user command} {
     return "NOPERM User $user has no permissions to run the '$command' command"
 }
 
-# A new connection of the user, who is made with these rules first and has no password.
-proc as {user args} {
-    r ACL SETUSER $user reset on nopass {*}$args
-    return [connection_of $user]
-}
-proc connection_of {user {password ""}} {
-    set connection [client_open]
-    assert_equal [$connection call AUTH $user $password] OK
-    return $connection
-}
-proc refusal {connection args} {
-    return [error_of {$connection call {*}$args}]
-}
 proc stat {field} {
     regexp "$field:(\\d+)" [r INFO stats] line value
     return $value

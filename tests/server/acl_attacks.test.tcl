@@ -1,23 +1,11 @@
 # Attacks on the rights of users: each known one of Redis and Valkey, and random calls of every command that uses keys.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source [file join [file dirname [file normalize [info script]]] lib users.tcl]
 
 server_start {acl-filter-keys yes enable-debug-command yes}
 
 set no_key "NOPERM No permissions to access a key"
 
-# A new connection of the user, who is made with these rules first and has no password.
-proc as {user args} {
-    r ACL SETUSER $user reset on nopass {*}$args
-    return [connection_of $user]
-}
-proc connection_of {user} {
-    set connection [client_open]
-    assert_equal [$connection call AUTH $user ""] OK
-    return $connection
-}
-proc refusal {connection args} {
-    return [error_of {$connection call {*}$args}]
-}
 proc expect_denied {connection commands} {
     foreach command $commands {
         assert_equal [list $command [refusal $connection {*}$command]] [list $command $::no_key]

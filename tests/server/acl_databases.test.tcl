@@ -1,20 +1,11 @@
 # Users with the right to some databases only (db=), as in Valkey 9.1.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source [file join [file dirname [file normalize [info script]]] lib users.tcl]
 
 server_start
 
 set no_database "NOPERM No permissions to access database"
 
-# A new connection of the user, who is made with these rules first and has no password.
-proc as {user args} {
-    r ACL SETUSER $user reset on nopass {*}$args
-    set connection [client_open]
-    assert_equal [$connection call AUTH $user ""] OK
-    return $connection
-}
-proc refusal {connection args} {
-    return [error_of {$connection call {*}$args}]
-}
 proc expect_refused {connection commands} {
     foreach command $commands {
         assert_equal [list $command [refusal $connection {*}$command]] [list $command $::no_database]

@@ -1,15 +1,8 @@
 # acl-filter-keys: KEYS, SCAN and RANDOMKEY tell a user only of keys that it may read.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source [file join [file dirname [file normalize [info script]]] lib users.tcl]
 
 server_start {acl-filter-keys yes}
-
-# A new connection of the user, who is made with these rules first and has no password.
-proc as {user args} {
-    r ACL SETUSER $user reset on nopass {*}$args
-    set connection [client_open]
-    assert_equal [$connection call AUTH $user ""] OK
-    return $connection
-}
 
 # All keys that the scan tells.
 proc scanned {connection args} {
