@@ -1,0 +1,174 @@
+/* consumer_groups: the consumer groups of a stream.
+ *
+ *      groups     group "a" │ group "b" │ …                          in the order of their names
+ *      group      last id │ entries read │ pending entries by id     (ds/pendinglist.h)
+ *                 consumer "x" │ consumer "y" │ …                    in the order of their names
+ *      consumer   number │ seen │ active │ ids of its pending entries
+ *
+ * A pending entry has the number of its consumer. The ids are kept a second time with the consumer,
+ * so that what one consumer has is found, counted and iterated over whatever others have. Both take
+ * about 9 bytes an entry. Number 0 is nobody: the entry was released, or belongs to a group that is
+ * being loaded.
+ *
+ * Each function that changes groups gets the owner of their indexes, which also counts all memory.
+ * Pointers to groups and consumers are valid until they are removed; iterators until the group
+ * changes. */
+#ifndef PACKLIST_DS_CONSUMER_GROUPS_H
+#define PACKLIST_DS_CONSUMER_GROUPS_H
+
+#include "ds/nametable.h"
+#include "ds/pendinglist.h"
+#include "ds/released_ids.h"
+
+struct relocator; /* base/relocate.h */
+struct relocate_cursor;
+
+enum { CONSUMER_NOBODY = 0, CONSUMER_GROUP_UNKNOWN = -1 };
+
+/* The fields may be read; seen_ms and active_ms also be set. */
+struct consumer {
+    struct slice name;
+    uint32_t number; /* from 1 on; given again after the consumer was removed */
+    int64_t seen_ms;
+    int64_t active_ms; /* -1: never */
+    struct pendinglist ids;
+    char name_bytes[];
+};
+
+/* The fields may be read; last_id and entries_read also be set. */
+struct consumer_group {
+    struct slice name;
+    struct stream_id last_id;
+    int64_t entries_read; /* CONSUMER_GROUP_UNKNOWN, or how many the stream had up to last_id */
+    struct pendinglist pending;
+    struct nametable consumers; /* of struct consumer */
+    struct consumer **numbers;  /* the consumer of each number, less one; NULL: not in use */
+    uint32_t number_count;
+    uint32_t number_capacity;
+    char name_bytes[];
+};
+
+/* All zero: no groups. */
+struct consumer_groups {
+    struct nametable groups;      /* of struct consumer_group */
+    struct released_ids released; /* whoever ends that entries are pending notes it there */
+};
+
+/* --- Groups --- */
+
+size_t consumer_groups_count(const struct consumer_groups *groups);
+
+/* The group at this place in the order of names. O(1). */
+struct consumer_group *consumer_groups_at(const struct consumer_groups *groups, size_t at);
+
+/* NULL when there is none. O(log groups). */
+struct consumer_group *consumer_groups_find(const struct consumer_groups *groups,
+                                            struct slice name);
+
+/* Adds a group without consumers, of a name that is not in use. O(groups): moves pointers. */
+struct consumer_group *consumer_groups_add(struct consumer_groups *groups,
+                                           struct idindex_owner *owner, struct slice name);
+
+/* For groups that are being loaded: adds a group at the end, whatever its name; and, at last,
+ * brings all into the order of their names, before which none is found by its name. The latter
+ * returns false when two have the same name. O(1) amortised, and O(groups * log groups). */
+struct consumer_group *consumer_groups_append(struct consumer_groups *groups,
+                                              struct idindex_owner *owner, struct slice name);
+bool consumer_groups_sort(struct consumer_groups *groups);
+
+/* Removes the group with all that it has. O(consumers + pending entries / 240). */
+void consumer_groups_remove(struct consumer_groups *groups, struct idindex_owner *owner,
+                            struct consumer_group *group);
+
+void consumer_groups_free(struct consumer_groups *groups, struct idindex_owner *owner);
+
+/* Makes `copy` a copy with memory of its own. O(bytes). */
+void consumer_groups_copy(struct consumer_groups *copy, const struct consumer_groups *groups,
+                          struct idindex_owner *owner);
+
+/* --- Consumers --- */
+
+struct consumer *consumer_group_at(const struct consumer_group *group, size_t at);
+
+/* NULL when there is none. O(log consumers). */
+struct consumer *consumer_group_find(const struct consumer_group *group, struct slice name);
+
+/* The consumer with this number; NULL for CONSUMER_NOBODY. O(1). */
+struct consumer *consumer_group_numbered(const struct consumer_group *group, uint64_t number);
+
+/* Adds a consumer of a name that is not in use, seen at `now_ms` and never active. O(consumers):
+ * moves pointers; and numbers in use, once for each that was given back. */
+struct consumer *consumer_group_add(struct consumer_group *group, struct idindex_owner *owner,
+                                    struct slice name, int64_t now_ms);
+
+/* The same for consumers that are being loaded as for groups; the times are 0. */
+struct consumer *consumer_group_append(struct consumer_group *group, struct idindex_owner *owner,
+                                       struct slice name);
+bool consumer_group_sort(struct consumer_group *group);
+
+/* Removes a consumer with its pending entries. O(consumers), and as pendinglist_remove_all. */
+void consumer_group_remove(struct consumer_group *group, struct idindex_owner *owner,
+                           struct consumer *consumer);
+
+/* --- Pending entries: O(log n + block) each --- */
+
+/* Makes this a pending entry of the consumer that it numbers, or of nobody. It may have been one of
+ * another. */
+void consumer_group_assign(struct consumer_group *group, struct idindex_owner *owner,
+                           const struct pending_entry *entry);
+
+/* The entry is pending no more; false if it was not. */
+bool consumer_group_acknowledge(struct consumer_group *group, struct idindex_owner *owner,
+                                struct stream_id id);
+
+/* The same for entries with these ids, which ascend; returns how many were pending, and what they
+ * were. Costs as pendinglist_remove_ids for each run of entries of the same consumer. */
+size_t consumer_group_acknowledge_all(struct consumer_group *group, struct idindex_owner *owner,
+                                      const struct stream_id *ids, size_t count,
+                                      struct pending_entry *acknowledged);
+
+/* --- As they were at one moment --- */
+
+/* What does not change any more, in one allocation besides the memory that it shares with the
+ * groups. */
+struct consumer_image {
+    struct slice name;
+    int64_t seen_ms;
+    int64_t active_ms;
+    uint64_t pending_count;
+    struct idindex_view ids;
+};
+
+struct consumer_group_image {
+    struct slice name;
+    struct stream_id last_id;
+    int64_t entries_read;
+    uint64_t pending_count;
+    struct idindex_view pending;
+    const struct consumer_image *consumers;
+    size_t consumer_count;
+};
+
+struct consumer_groups_image {
+    size_t count;
+    size_t allocated;
+    struct consumer_group_image groups[];
+};
+
+/* The image, to be freed with mem_free; NULL when there are no groups. It stays as it is only until
+ * the groups change, or, where the owner's capture has begun an epoch, until the capture is
+ * released. O(groups + consumers + pending entries / 100000). */
+struct consumer_groups_image *consumer_groups_image(const struct consumer_groups *groups);
+
+/* Moves memory of the groups to better places (base/relocate.h), from *cursor on, until the step is
+ * due, and sets *cursor. Their parts begin with CONSUMER_GROUPS_PART. There must be no capture, and
+ * no pointer to a group or consumer in use. */
+#define CONSUMER_GROUPS_PART ((uint64_t)1 << 32)
+void consumer_groups_relocate(struct consumer_groups *groups, struct relocator *relocator,
+                              struct relocate_cursor *cursor);
+
+/* Checks the invariant, and adds bytes and allocations to *totals. O(n log n). */
+bool consumer_groups_check(const struct consumer_groups *groups, const struct idindex_owner *owner,
+                           struct idindex_owner *totals);
+
+#endif

@@ -1,0 +1,251 @@
+/* idindex: see the head of idindex.h. */
+#include "ds/idindex.h"
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/relocate.h"
+
+#include <string.h>
+
+static size_t items_size(size_t capacity) {
+    return mem_good_size(capacity * sizeof(struct idindex_item));
+}
+
+static size_t segments_size(size_t capacity) {
+    return mem_good_size(capacity * sizeof(struct idindex_segment));
+}
+
+/* --- Finding --- */
+
+bool idindex_find(struct idindex_view index, struct stream_id id,
+                  struct idindex_position *position) {
+    size_t low = 0, high = index.segment_count; /* segments below `low` begin at or before id */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stream_id_compare(index.segments[middle].items[0].base, id) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0) return false;
+    position->segment = low - 1;
+    const struct idindex_segment *segment = &index.segments[low - 1];
+    for (low = 0, high = segment->count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (stream_id_compare(segment->items[middle].base, id) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    position->item = low - 1;
+    return true;
+}
+
+struct idindex_item *idindex_last(const struct idindex *index) {
+    if (index->segment_count == 0) return NULL;
+    const struct idindex_segment *segment = &index->segments[index->segment_count - 1];
+    return &segment->items[segment->count - 1];
+}
+
+/* --- Items --- */
+
+/* Gives the segment items of its own, with room for `capacity`. */
+static void replace_items(struct idindex_owner *owner, struct idindex_segment *segment,
+                          size_t capacity) {
+    struct capture *reader = capture_reading(owner->capture, segment->epoch, owner->epoch);
+    struct idindex_item *items = mem_alloc(items_size(capacity));
+    for (size_t i = 0; i < segment->count; i++) {
+        items[i] = segment->items[i];
+        if (reader) items[i].node |= IDINDEX_SHARED;
+    }
+    if (segment->capacity)
+        idindex_drop(owner, reader, segment->items, items_size(segment->capacity));
+    idindex_count(owner, items_size(capacity));
+    segment->items = items;
+    segment->capacity = (uint32_t)capacity;
+    segment->epoch = owner->epoch;
+}
+
+struct idindex_segment *idindex_open_copy(struct idindex_owner *owner,
+                                          struct idindex_segment *segment) {
+    replace_items(owner, segment, segment->capacity);
+    return segment;
+}
+
+/* --- Segments --- */
+
+static void resize_segments(struct idindex *index, struct idindex_owner *owner, size_t capacity) {
+    size_t old = index->segment_capacity ? segments_size(index->segment_capacity) : 0;
+    size_t size = segments_size(capacity);
+    index->segments = mem_resize(index->segments, old, size);
+    index->segment_capacity = (uint32_t)capacity;
+    owner->bytes += size - old;
+    owner->allocations += old == 0;
+}
+
+/* Inserts a segment without items, which has room for `capacity`. */
+static struct idindex_segment *insert_segment(struct idindex *index, struct idindex_owner *owner,
+                                              size_t at, size_t capacity) {
+    size_t count = index->segment_count;
+    if (count == index->segment_capacity) resize_segments(index, owner, count ? 2 * count : 1);
+    struct idindex_segment *segment = &index->segments[at];
+    memmove(segment + 1, segment, (count - at) * sizeof(*segment));
+    *segment = (struct idindex_segment){.least = UINT64_MAX};
+    index->segment_count++;
+    replace_items(owner, segment, capacity);
+    return segment;
+}
+
+/* Removes a segment without items, which are not shared. */
+static void remove_segment(struct idindex *index, struct idindex_owner *owner, size_t at) {
+    struct idindex_segment *segment = &index->segments[at];
+    idindex_drop(owner, NULL, segment->items, items_size(segment->capacity));
+    index->segment_count--;
+    memmove(segment, segment + 1, (index->segment_count - at) * sizeof(*segment));
+    if (index->segment_count == 0) {
+        idindex_drop(owner, NULL, index->segments, segments_size(index->segment_capacity));
+        *index = (struct idindex){0};
+    } else if (index->segment_count * 4 <= index->segment_capacity) {
+        resize_segments(index, owner, index->segment_capacity / 2);
+    }
+}
+
+/* Moves the upper half of a full segment to a new one. */
+static void split(struct idindex *index, struct idindex_owner *owner, struct idindex_position *at) {
+    struct idindex_segment *low = idindex_open(index, owner, at->segment);
+    uint32_t keep = low->count / 2, move = low->count - keep;
+    struct idindex_segment *high = insert_segment(index, owner, at->segment + 1, IDINDEX_SEGMENT);
+    low = high - 1;
+    memcpy(high->items, low->items + keep, move * sizeof(*low->items));
+    high->count = move;
+    high->least = low->least;
+    low->count = keep;
+    if (at->item <= keep) return;
+    at->segment++;
+    at->item -= keep;
+}
+
+/* --- Changing --- */
+
+struct idindex_item *idindex_insert(struct idindex *index, struct idindex_owner *owner,
+                                    struct idindex_position *at) {
+    enum { FIRST_CAPACITY = 2 };
+    size_t count = index->segment_count;
+    bool at_end = count == 0 || (at->segment + 1 == count && at->item == IDINDEX_SEGMENT);
+    if (at_end) {
+        *at = (struct idindex_position){count, 0};
+        insert_segment(index, owner, count, FIRST_CAPACITY);
+    } else if (index->segments[at->segment].count == IDINDEX_SEGMENT) {
+        split(index, owner, at);
+    }
+    struct idindex_segment *segment = idindex_open(index, owner, at->segment);
+    size_t capacity = (size_t)segment->capacity * 2;
+    if (capacity > IDINDEX_SEGMENT) capacity = IDINDEX_SEGMENT;
+    if (segment->count == segment->capacity) replace_items(owner, segment, capacity);
+    struct idindex_item *item = &segment->items[at->item];
+    memmove(item + 1, item, (segment->count - at->item) * sizeof(*item));
+    segment->count++;
+    return item;
+}
+
+void idindex_remove(struct idindex *index, struct idindex_owner *owner, size_t at, size_t from,
+                    size_t to) {
+    struct idindex_segment *segment = idindex_open(index, owner, at);
+    memmove(segment->items + from, segment->items + to,
+            (segment->count - to) * sizeof(*segment->items));
+    segment->count -= (uint32_t)(to - from);
+    if (segment->count == 0)
+        remove_segment(index, owner, at);
+    else if (segment->count * 4 <= segment->capacity)
+        replace_items(owner, segment, segment->capacity / 2);
+}
+
+void idindex_cut(struct idindex *index, struct idindex_owner *owner, size_t count,
+                 struct idindex *cut, struct idindex_owner *cut_owner) {
+    CHECKED_ASSERT(!owner->capture && count <= index->segment_count && !cut->segments);
+    if (count == 0) return;
+    resize_segments(cut, cut_owner, count);
+    memcpy(cut->segments, index->segments, count * sizeof(*cut->segments));
+    cut->segment_count = (uint32_t)count;
+    index->segment_count -= (uint32_t)count;
+    memmove(index->segments, index->segments + count,
+            index->segment_count * sizeof(*index->segments));
+    for (size_t s = 0; s < count; s++) {
+        size_t size = items_size(cut->segments[s].capacity);
+        owner->bytes -= size;
+        owner->allocations--;
+        idindex_count(cut_owner, size);
+    }
+    if (index->segment_count == 0)
+        idindex_free(index, owner);
+    else if (index->segment_count * 4 <= index->segment_capacity)
+        resize_segments(index, owner, index->segment_count);
+}
+
+/* --- Life --- */
+
+void idindex_copy(struct idindex *copy, const struct idindex *index, struct idindex_owner *owner) {
+    *copy = (struct idindex){0};
+    if (index->segment_count == 0) return;
+    resize_segments(copy, owner, index->segment_count);
+    for (size_t s = 0; s < index->segment_count; s++) {
+        const struct idindex_segment *from = &index->segments[s];
+        struct idindex_segment *to = insert_segment(copy, owner, s, from->capacity);
+        to->count = from->count;
+        to->least = from->least;
+        for (size_t i = 0; i < from->count; i++)
+            to->items[i] = (struct idindex_item){from->items[i].base,
+                                                 (uintptr_t)idindex_node(&from->items[i])};
+    }
+}
+
+void idindex_free(struct idindex *index, struct idindex_owner *owner) {
+    for (size_t s = 0; s < index->segment_count; s++) {
+        struct idindex_segment *segment = &index->segments[s];
+        struct capture *reader = capture_reading(owner->capture, segment->epoch, owner->epoch);
+        idindex_drop(owner, reader, segment->items, items_size(segment->capacity));
+    }
+    if (index->segment_capacity)
+        idindex_drop(owner, NULL, index->segments, segments_size(index->segment_capacity));
+    *index = (struct idindex){0};
+}
+
+/* --- Relocating --- */
+
+enum { ITEM_BITS = 16 }; /* of a position; above them is the segment */
+
+uint64_t idindex_relocate(struct idindex *index, uint64_t at, size_t (*node_size)(const void *node),
+                          struct relocator *relocator) {
+    uint64_t s = at >> ITEM_BITS, i = at & ((1u << ITEM_BITS) - 1);
+    if (at == 0 && index->segment_count > 0)
+        index->segments =
+            relocate(relocator, index->segments, segments_size(index->segment_capacity));
+    for (; s < index->segment_count; s++, i = 0) {
+        struct idindex_segment *segment = &index->segments[s];
+        if (i == 0)
+            segment->items = relocate(relocator, segment->items, items_size(segment->capacity));
+        while (i < segment->count) {
+            struct idindex_item *item = &segment->items[i++];
+            void *node = idindex_node(item);
+            item->node = (uintptr_t)relocate(relocator, node, node_size(node));
+            if (relocator_is_due(relocator)) return s << ITEM_BITS | i;
+        }
+    }
+    return 0;
+}
+
+/* --- Checking --- */
+
+bool idindex_check(const struct idindex *index, const struct idindex_owner *owner,
+                   struct idindex_owner *totals) {
+    for (size_t s = 0; s < index->segment_count; s++) {
+        const struct idindex_segment *segment = &index->segments[s];
+        if (segment->count == 0 || segment->count > segment->capacity ||
+            segment->capacity > IDINDEX_SEGMENT || segment->epoch > owner->epoch)
+            return false;
+        idindex_count(totals, items_size(segment->capacity));
+    }
+    if (index->segment_capacity) idindex_count(totals, segments_size(index->segment_capacity));
+    return index->segment_count <= index->segment_capacity &&
+           (index->segment_count > 0 || index->segment_capacity == 0);
+}

@@ -1,0 +1,347 @@
+/* producers: see the head of producers.h. */
+#include "ds/producers.h"
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/keyed_hash.h"
+#include "base/relocate.h"
+
+#include <string.h>
+
+struct producer {
+    struct slice name;     /* the first member: see nametable.h */
+    uint64_t epoch;        /* in which `ids` and `bytes` were allocated */
+    struct stream_id *ids; /* the columns, in one allocation */
+    uint64_t *ends;
+    uint32_t *hashes;
+    char *bytes;
+    uint64_t begin; /* of the first iid's bytes; after the last iid, where the next one begins */
+    uint64_t byte_capacity;
+    uint32_t first; /* index of the first iid in the columns */
+    uint32_t count;
+    uint32_t capacity;
+    char name_bytes[];
+};
+
+/* --- Memory --- */
+
+static size_t struct_size(struct slice name) {
+    return mem_good_size(sizeof(struct producer) + name.len);
+}
+
+static size_t columns_size(uint32_t capacity) {
+    const size_t item = sizeof(struct stream_id) + sizeof(uint64_t) + sizeof(uint32_t);
+    return mem_good_size(capacity * item);
+}
+
+static uint64_t bytes_end(const struct producer *producer) {
+    uint32_t end = producer->first + producer->count;
+    return producer->count > 0 ? producer->ends[end - 1] : producer->begin;
+}
+
+static void drop_iids(struct idindex_owner *owner, struct producer *producer) {
+    struct capture *reader = capture_reading(owner->capture, producer->epoch, owner->epoch);
+    if (!producer->ids) return;
+    idindex_drop(owner, reader, producer->ids, columns_size(producer->capacity));
+    idindex_drop(owner, reader, producer->bytes, mem_good_size(producer->byte_capacity));
+}
+
+static void set_columns(struct producer *producer, void *columns, uint32_t capacity) {
+    producer->ids = columns;
+    producer->ends = (uint64_t *)(producer->ids + capacity);
+    producer->hashes = (uint32_t *)(producer->ends + capacity);
+    producer->capacity = capacity;
+}
+
+/* Gives the producer memory of its own with the iids of `from`, with room for others, and at least
+ * for one of `len` bytes. */
+static void place_iids(struct idindex_owner *owner, struct producer *producer,
+                       const struct producer *from, size_t len) {
+    enum { ROOM = 2, BYTES_ROOM = 24 };
+    uint32_t count = from->count, capacity = count + count / 2 + ROOM;
+    uint64_t used = bytes_end(from) - from->begin;
+    set_columns(producer, mem_alloc(columns_size(capacity)), capacity);
+    producer->byte_capacity = used + used / 2 + len + BYTES_ROOM;
+    producer->bytes = mem_alloc(mem_good_size(producer->byte_capacity));
+    idindex_count(owner, columns_size(capacity));
+    idindex_count(owner, mem_good_size(producer->byte_capacity));
+    for (uint32_t i = 0; i < count; i++) {
+        producer->ids[i] = from->ids[from->first + i];
+        producer->ends[i] = from->ends[from->first + i] - from->begin;
+        producer->hashes[i] = from->hashes[from->first + i];
+    }
+    if (used > 0) memcpy(producer->bytes, from->bytes + from->begin, used);
+    producer->begin = 0;
+    producer->first = 0;
+    producer->count = count;
+    producer->epoch = owner->epoch;
+}
+
+/* Makes room for one more iid of `len` bytes. */
+static void reserve(struct idindex_owner *owner, struct producer *producer, size_t len) {
+    bool has_room = producer->first + producer->count < producer->capacity &&
+                    len <= producer->byte_capacity - bytes_end(producer);
+    if (has_room) return;
+    struct producer old = *producer;
+    place_iids(owner, producer, &old, len);
+    drop_iids(owner, &old);
+}
+
+/* --- Producers --- */
+
+static struct producer *producer_at(const struct producers *producers, size_t at) {
+    return (struct producer *)(void *)producers->table.items[at];
+}
+
+/* Changes the table, and counts what its memory becomes. */
+static void insert_producer(struct producers *producers, struct idindex_owner *owner, size_t at,
+                            struct producer *producer) {
+    owner->bytes -= nametable_allocated(&producers->table);
+    owner->allocations += producers->table.capacity == 0;
+    nametable_insert(&producers->table, at, &producer->name);
+    owner->bytes += nametable_allocated(&producers->table);
+}
+
+static struct producer *add_producer(struct producers *producers, struct idindex_owner *owner,
+                                     size_t at, struct slice name) {
+    struct producer *producer = mem_alloc_zeroed(struct_size(name));
+    slice_copy(producer->name_bytes, name);
+    producer->name = slice_make(producer->name_bytes, name.len);
+    idindex_count(owner, struct_size(name));
+    insert_producer(producers, owner, at, producer);
+    return producer;
+}
+
+/* A capture may read the name. */
+static void free_producer(struct idindex_owner *owner, struct producer *producer) {
+    drop_iids(owner, producer);
+    idindex_drop(owner, owner->capture, producer, struct_size(producer->name));
+}
+
+static void remove_producer(struct producers *producers, struct idindex_owner *owner, size_t at) {
+    free_producer(owner, producer_at(producers, at));
+    owner->bytes -= nametable_allocated(&producers->table);
+    nametable_remove(&producers->table, at);
+    owner->bytes += nametable_allocated(&producers->table);
+    owner->allocations -= producers->table.capacity == 0;
+}
+
+static void remove_all(struct producers *producers, struct idindex_owner *owner) {
+    for (size_t i = 0; i < producers->table.count; i++)
+        free_producer(owner, producer_at(producers, i));
+    owner->bytes -= nametable_allocated(&producers->table);
+    owner->allocations -= producers->table.capacity > 0;
+    nametable_free(&producers->table);
+    producers->next = 0;
+}
+
+/* --- Life --- */
+
+struct producers *producers_new(struct idindex_owner *owner, struct producers_limits limits) {
+    struct producers *producers = mem_alloc_zeroed(mem_good_size(sizeof(*producers)));
+    producers->limits = limits;
+    idindex_count(owner, mem_good_size(sizeof(*producers)));
+    return producers;
+}
+
+void producers_free(struct producers *producers, struct idindex_owner *owner) {
+    if (!producers) return;
+    remove_all(producers, owner);
+    idindex_drop(owner, NULL, producers, mem_good_size(sizeof(*producers)));
+}
+
+struct producers *producers_copy(const struct producers *producers, struct idindex_owner *owner) {
+    if (!producers) return NULL;
+    struct producers *copy = producers_new(owner, producers->limits);
+    copy->added = producers->added;
+    copy->duplicates = producers->duplicates;
+    for (size_t i = 0; i < producers->table.count; i++) {
+        const struct producer *from = producer_at(producers, i);
+        place_iids(owner, add_producer(copy, owner, i, from->name), from, 0);
+    }
+    return copy;
+}
+
+void producers_set_limits(struct producers *producers, struct idindex_owner *owner,
+                          struct producers_limits limits) {
+    const struct producers_limits *old = &producers->limits;
+    if (old->duration_s == limits.duration_s && old->iids == limits.iids) return;
+    remove_all(producers, owner);
+    producers->limits = limits;
+}
+
+/* --- Iids --- */
+
+static bool is_old(const struct producers *producers, struct stream_id id, int64_t now_ms) {
+    int64_t duration_ms = (int64_t)producers->limits.duration_s * 1000;
+    return now_ms >= duration_ms && id.ms <= (uint64_t)(now_ms - duration_ms);
+}
+
+static struct slice iid_at(const struct producer *producer, uint32_t at) {
+    uint64_t begin = at == producer->first ? producer->begin : producer->ends[at - 1];
+    return slice_make(producer->bytes + begin, producer->ends[at] - begin);
+}
+
+bool producers_has(const struct producers *producers, struct slice name) {
+    size_t at;
+    return nametable_find(&producers->table, name, &at);
+}
+
+bool producers_find_any(const struct producers *producers, struct slice name, struct slice iid,
+                        struct stream_id *id) {
+    size_t at;
+    if (!nametable_find(&producers->table, name, &at)) return false;
+    const struct producer *producer = producer_at(producers, at);
+    uint32_t hash = (uint32_t)hash_bytes(iid);
+    for (uint32_t i = producer->first + producer->count; i-- > producer->first;) {
+        if (producer->hashes[i] != hash || !slice_equal(iid_at(producer, i), iid)) continue;
+        *id = producer->ids[i];
+        return true;
+    }
+    return false;
+}
+
+bool producers_find(const struct producers *producers, struct slice name, struct slice iid,
+                    int64_t now_ms, struct stream_id *id) {
+    return producers_find_any(producers, name, iid, id) && !is_old(producers, *id, now_ms);
+}
+
+static void forget_first(struct producer *producer) {
+    CHECKED_ASSERT(producer->count > 0);
+    producer->begin = producer->ends[producer->first];
+    producer->first++;
+    producer->count--;
+}
+
+void producers_add(struct producers *producers, struct idindex_owner *owner, struct slice name,
+                   struct slice iid, struct stream_id id) {
+    size_t at;
+    CHECKED_ASSERT(name.len > 0 && iid.len > 0);
+    struct producer *producer = nametable_find(&producers->table, name, &at)
+                                    ? producer_at(producers, at)
+                                    : add_producer(producers, owner, at, name);
+    while (producer->count >= producers->limits.iids) forget_first(producer);
+    reserve(owner, producer, iid.len);
+    uint64_t end = bytes_end(producer);
+    uint32_t next = producer->first + producer->count;
+    slice_copy(producer->bytes + end, iid);
+    producer->ids[next] = id;
+    producer->ends[next] = end + iid.len;
+    producer->hashes[next] = (uint32_t)hash_bytes(iid);
+    producer->count++;
+    producers->added++;
+}
+
+void producers_expire(struct producers *producers, struct idindex_owner *owner, int64_t now_ms) {
+    enum { STEPS = 2 }; /* more than one, so that old producers become fewer */
+    for (int step = 0; step < STEPS && producers->table.count > 0; step++) {
+        if (producers->next >= producers->table.count) producers->next = 0;
+        struct producer *producer = producer_at(producers, producers->next);
+        while (producer->count > 0 && is_old(producers, producer->ids[producer->first], now_ms))
+            forget_first(producer);
+        if (producer->count > 0)
+            producers->next++;
+        else
+            remove_producer(producers, owner, producers->next);
+    }
+}
+
+void producers_count(const struct producers *producers, int64_t now_ms, uint64_t *producer_count,
+                     uint64_t *iid_count) {
+    *producer_count = *iid_count = 0;
+    for (size_t i = 0; i < producers->table.count; i++) {
+        const struct producer *producer = producer_at(producers, i);
+        uint32_t old = 0;
+        while (old < producer->count &&
+               is_old(producers, producer->ids[producer->first + old], now_ms))
+            old++;
+        *producer_count += old < producer->count;
+        *iid_count += producer->count - old;
+    }
+}
+
+/* --- Relocating --- */
+
+static struct producer *relocate_producer(struct producer *producer, struct relocator *relocator) {
+    producer = relocate(relocator, producer, struct_size(producer->name));
+    producer->name.ptr = producer->name_bytes;
+    if (!producer->ids) return producer;
+    uint32_t capacity = producer->capacity;
+    set_columns(producer, relocate(relocator, producer->ids, columns_size(capacity)), capacity);
+    producer->bytes = relocate(relocator, producer->bytes, mem_good_size(producer->byte_capacity));
+    return producer;
+}
+
+struct producers *producers_relocate(struct producers *producers, uint64_t *at,
+                                     struct relocator *relocator) {
+    if (*at == 0) {
+        producers = relocate(relocator, producers, mem_good_size(sizeof(*producers)));
+        nametable_relocate(&producers->table, relocator);
+    }
+    while (*at < producers->table.count) {
+        struct slice **item = &producers->table.items[(*at)++];
+        *item = &relocate_producer((struct producer *)(void *)*item, relocator)->name;
+        if (*at < producers->table.count && relocator_is_due(relocator)) return producers;
+    }
+    *at = 0;
+    return producers;
+}
+
+/* --- Images --- */
+
+struct producers_image *producers_image(const struct producers *producers) {
+    if (!producers) return NULL;
+    size_t count = producers->table.count;
+    struct producers_image *image;
+    size_t size = sizeof(*image) + count * sizeof(*image->producers);
+    image = mem_alloc(size);
+    image->limits = producers->limits;
+    image->added = producers->added;
+    image->duplicates = producers->duplicates;
+    image->count = count;
+    image->allocated = mem_good_size(size);
+    for (size_t i = 0; i < count; i++) {
+        const struct producer *producer = producer_at(producers, i);
+        image->producers[i] = (struct producer_image){.name = producer->name,
+                                                      .ids = producer->ids + producer->first,
+                                                      .ends = producer->ends + producer->first,
+                                                      .bytes = producer->bytes,
+                                                      .begin = producer->begin,
+                                                      .count = producer->count};
+    }
+    return image;
+}
+
+/* --- Checking --- */
+
+static bool check_producer(const struct producers *producers, const struct producer *producer,
+                           const struct idindex_owner *owner, struct idindex_owner *totals) {
+    uint64_t begin = producer->begin;
+    idindex_count(totals, struct_size(producer->name));
+    idindex_count(totals, columns_size(producer->capacity));
+    idindex_count(totals, mem_good_size(producer->byte_capacity));
+    if (producer->count > producers->limits.iids || producer->epoch > owner->epoch ||
+        producer->count > producer->capacity - producer->first ||
+        bytes_end(producer) > producer->byte_capacity)
+        return false;
+    for (uint32_t i = producer->first; i < producer->first + producer->count; i++) {
+        if (producer->ends[i] < begin) return false;
+        begin = producer->ends[i];
+        if (producer->hashes[i] != (uint32_t)hash_bytes(iid_at(producer, i))) return false;
+    }
+    return true;
+}
+
+bool producers_check(const struct producers *producers, const struct idindex_owner *owner,
+                     struct idindex_owner *totals) {
+    const struct nametable *table = &producers->table;
+    idindex_count(totals, mem_good_size(sizeof(*producers)));
+    if (table->capacity > 0) idindex_count(totals, nametable_allocated(table));
+    for (size_t i = 0; i < table->count; i++) {
+        if (i > 0 && slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;
+        if (!check_producer(producers, producer_at(producers, i), owner, totals)) return false;
+    }
+    return producers->limits.iids >= 1 && producers->limits.iids <= PRODUCERS_IIDS_MAX &&
+           producers->limits.duration_s >= 1 &&
+           producers->limits.duration_s <= PRODUCERS_DURATION_MAX;
+}

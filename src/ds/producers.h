@@ -1,0 +1,123 @@
+/* producers: which entries of a stream its producers have added, so that none is added twice.
+ *
+ *      producers    producer "p" │ producer "q" │ …            in the order of their names
+ *      producer     ids │ ends │ hashes     three columns, one item an iid, the oldest first
+ *                   iid iid …               their bytes; an iid ends where the column says
+ *
+ * A producer gives each entry that it adds an idempotent id (iid) of its own: any bytes. Here they
+ * lead to the entry's id. An iid is remembered until the entry is older than a duration, by the
+ * time in its id, or until the producer has as many newer iids as are remembered of each. So
+ * iids are only appended at the end and removed from the front.
+ *
+ * What the columns and bytes hold from the first iid on does not change: new iids go behind it, and
+ * memory that is too small is replaced. A capture of the stream therefore shares it, and gets what
+ * is replaced or dropped (ds/capture.h, ds/idindex.h). All memory is counted with the owner.
+ *
+ * An iid takes 28 bytes and its own; a producer 80 and its name. */
+#ifndef PACKLIST_DS_PRODUCERS_H
+#define PACKLIST_DS_PRODUCERS_H
+
+#include "ds/idindex.h"
+#include "ds/nametable.h"
+
+struct relocator; /* base/relocate.h */
+
+/* How long iids are remembered, and how many of each producer. */
+struct producers_limits {
+    uint32_t duration_s;
+    uint32_t iids;
+};
+
+enum { PRODUCERS_DURATION_MAX = 86400, PRODUCERS_IIDS_MAX = 10000 };
+
+/* The fields may be read; added and duplicates also be set. */
+struct producers {
+    struct producers_limits limits;
+    uint64_t added;      /* iids that were ever remembered */
+    uint64_t duplicates; /* entries that were not added, because they had been added before */
+    struct nametable table;
+    size_t next; /* the producer at which producers_expire goes on */
+};
+
+/* New ones, without iids. */
+struct producers *producers_new(struct idindex_owner *owner, struct producers_limits limits);
+
+/* `producers` NULL: nothing. O(producers). */
+void producers_free(struct producers *producers, struct idindex_owner *owner);
+
+/* A copy with memory of its own; NULL of NULL. O(bytes). */
+struct producers *producers_copy(const struct producers *producers, struct idindex_owner *owner);
+
+/* Sets the limits. If they change, all iids are forgotten. O(1), or O(producers). */
+void producers_set_limits(struct producers *producers, struct idindex_owner *owner,
+                          struct producers_limits limits);
+
+/* Returns whether there is a producer of this name. O(log producers). */
+bool producers_has(const struct producers *producers, struct slice name);
+
+/* Finds the entry that a producer has added under this iid, unless it is too old. O(log producers +
+ * iids of the producer): 3 us for the greatest number of them. */
+bool producers_find(const struct producers *producers, struct slice name, struct slice iid,
+                    int64_t now_ms, struct stream_id *id);
+
+/* The same, however old the entry is. */
+bool producers_find_any(const struct producers *producers, struct slice name, struct slice iid,
+                        struct stream_id *id);
+
+/* Remembers the iid of an entry, and forgets the producer's oldest one if it is one too many.
+ * Amortised O(iid), and for a new producer O(producers): moves pointers. */
+void producers_add(struct producers *producers, struct idindex_owner *owner, struct slice name,
+                   struct slice iid, struct stream_id id);
+
+/* Forgets what is too old: of some producers, others at each call. Called once for each iid that is
+ * added, it keeps old producers from gathering. Amortised O(1), and O(producers) for each that
+ * is dropped: moves pointers. */
+void producers_expire(struct producers *producers, struct idindex_owner *owner, int64_t now_ms);
+
+/* Counts the iids that are not too old, and the producers that have any. One that is too old counts
+ * if an iid that is not was remembered before it: XIDMPRECORD follows no order. O(producers + iids
+ * that are too old). */
+void producers_count(const struct producers *producers, int64_t now_ms, uint64_t *producer_count,
+                     uint64_t *iid_count);
+
+/* Moves their memory to better places (base/relocate.h), from producer *at on, 0 at first, until
+ * the step is due. Sets *at, to 0 when all were visited. Returns where `producers` is now. There
+ * must be no capture. */
+struct producers *producers_relocate(struct producers *producers, uint64_t *at,
+                                     struct relocator *relocator);
+
+/* --- As they were at one moment --- */
+
+struct producer_image {
+    struct slice name;
+    const struct stream_id *ids;
+    const uint64_t *ends; /* of the bytes of each iid */
+    const char *bytes;
+    uint64_t begin; /* of the first iid's bytes */
+    uint32_t count;
+};
+
+struct producers_image {
+    struct producers_limits limits;
+    uint64_t added;
+    uint64_t duplicates;
+    size_t count;
+    size_t allocated;
+    struct producer_image producers[];
+};
+
+/* The image, to be freed with mem_free; NULL of NULL. Valid as long as that of consumer groups
+ * (ds/consumer_groups.h). O(producers). */
+struct producers_image *producers_image(const struct producers *producers);
+
+/* The iid at this place (0 … count - 1): a view. O(1). */
+static inline struct slice producer_image_iid(const struct producer_image *image, uint32_t at) {
+    uint64_t begin = at == 0 ? image->begin : image->ends[at - 1];
+    return slice_make(image->bytes + begin, image->ends[at] - begin);
+}
+
+/* Checks the invariant, and adds bytes and allocations to *totals. O(bytes). */
+bool producers_check(const struct producers *producers, const struct idindex_owner *owner,
+                     struct idindex_owner *totals);
+
+#endif
