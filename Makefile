@@ -20,9 +20,11 @@
 #   LZF=system                    the system's liblzf in place of src/base/lzf.c
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
 #   PLAIN=1                       no code for one kind of processor: what other machines than x86-64 run
-#   CHECKED=1                     the server checks values and databases after commands that change them
+#   CHECKED=1                     the server checks values and databases after commands that change them;
+#                                 with sanitizers it also moves their memory all the time (reclaim/defrag.c)
 #   FAST=1                        no link-time optimisation; make test ONLY=… sets it where the test allows it
 #   WERROR=1                      warnings are errors; make test, make lint and .ci/run set it
+#   THREADED=1                    for make test and make soak: only tests with I/O threads that have all clients
 #   V=1                           show whole commands
 #   ONLY='unit server/basics'     for make test: only what begins so, and only what that needs is built
 #   CPPFLAGS, CFLAGS, LDFLAGS, DESTDIR, PREFIX=/usr/local
@@ -133,8 +135,9 @@ run:
 	@mkdir -p build/run
 	@for old in dump.rdb appendonlydir; do [ ! -e $$old ] || \
 		echo "make run: $$old is not read: the data lies in build/run. Move it there to go on with it."; done
-	@echo "make run: data in build/run; if the port is taken: make run PORT=7000"
-	@cd build/run && exec ../../$(SERVER) ../../redis.conf $(if $(PORT),--port $(PORT))
+	@[ -e build/run/redis.conf ] || cp redis.conf build/run # CONFIG REWRITE changes the copy
+	@echo "make run: data and redis.conf in build/run; if the port is taken: make run PORT=7000"
+	@cd build/run && exec ../../$(SERVER) redis.conf $(if $(PORT),--port $(PORT))
 test soak lint: export WERROR := 1
 # tests/run builds what its tests need, by make and with the variables of this command.
 test:

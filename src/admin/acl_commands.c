@@ -8,6 +8,7 @@
 #include "resp/reply.h"
 #include "server/user_files.h"
 #include "session/denials.h"
+#include "session/invalidate.h"
 #include "session/outbox.h"
 #include "session/session.h"
 #include "table/command.h"
@@ -110,6 +111,7 @@ void acl_setuser_command(struct call *call) {
     struct users *users = call->engine->users;
     struct rule_error error;
     uint64_t before = users->generation;
+    invalidate_tell_changes(call->engine);
     if (!users_set(users, call->argv[2], call->argv + 3, call->argc - 3, &error)) {
         reply_reason(call, rule_error_text(&error));
         sds_free(error.rule);
@@ -126,6 +128,7 @@ void acl_deluser_command(struct call *call) {
         reply_error(call->reply, "ERR The 'default' user cannot be removed");
         return;
     }
+    invalidate_tell_changes(call->engine);
     for (size_t i = 2; i < call->argc; i++)
         deleted += users_delete(call->engine->users, call->argv[i]);
     if (deleted > 0) sessions_follow_users(call->engine, call->engine->users->generation);
@@ -147,6 +150,7 @@ void acl_load_command(struct call *call) {
     sds error = NULL;
     uint64_t before = call->engine->users->generation;
     if (!has_file(call)) return;
+    invalidate_tell_changes(call->engine);
     if (!user_files_load(call->engine, &error)) {
         reply_reason(call, error);
         return;

@@ -26,6 +26,7 @@
     BODY("bgrewriteaof", bgrewriteaof_command)                       \
     BODY("bgsave", bgsave_command)                                   \
     BODY("client|caching", client_caching_command)                   \
+    BODY("client|capa", client_capa_command)                         \
     BODY("client|getname", client_getname_command)                   \
     BODY("client|getredir", client_getredir_command)                 \
     BODY("client|help", client_help_command)                         \
@@ -70,6 +71,7 @@
     BODY("cluster|setslot", no_cluster_command)                      \
     BODY("cluster|shards", no_cluster_command)                       \
     BODY("cluster|slaves", no_cluster_command)                       \
+    BODY("cluster|slot-stats", no_cluster_command)                   \
     BODY("cluster|slots", no_cluster_command)                        \
     BODY("command", command_command)                                 \
     BODY("command|count", command_count_command)                     \
@@ -79,6 +81,10 @@
     BODY("command|help", command_help_command)                       \
     BODY("command|info", command_info_command)                       \
     BODY("command|list", command_list_command)                       \
+    BODY("commandlog|get", commandlog_get_command)                   \
+    BODY("commandlog|help", commandlog_help_command)                 \
+    BODY("commandlog|len", commandlog_len_command)                   \
+    BODY("commandlog|reset", commandlog_reset_command)               \
     BODY("config|get", config_get_command)                           \
     BODY("config|help", config_help_command)                         \
     BODY("config|resetstat", config_resetstat_command)               \
@@ -87,6 +93,11 @@
     BODY("debug", debug_command)                                     \
     BODY("flushall", flushall_command)                               \
     BODY("flushdb", flushdb_command)                                 \
+    BODY("hotkeys|get", hotkeys_get_command)                         \
+    BODY("hotkeys|help", hotkeys_help_command)                       \
+    BODY("hotkeys|reset", hotkeys_reset_command)                     \
+    BODY("hotkeys|start", hotkeys_start_command)                     \
+    BODY("hotkeys|stop", hotkeys_stop_command)                       \
     BODY("info", info_command)                                       \
     BODY("lastsave", lastsave_command)                               \
     BODY("latency|doctor", latency_doctor_command)                   \

@@ -60,6 +60,14 @@ void client_setinfo_command(struct call *call) {
 
 /* --- A client's settings --- */
 
+/* CLIENT CAPA capability … (of Valkey): what the client can do. Unknown capabilities are ignored.
+ * This server redirects no clients: only the filters of CLIENT LIST and KILL ask for `redirect`. */
+void client_capa_command(struct call *call) {
+    for (size_t i = 2; i < call->argc; i++)
+        if (slice_is(call->argv[i], "redirect")) call_session(call)->marks |= SESSION_CAN_REDIRECT;
+    reply_ok(call->reply);
+}
+
 void client_reply_command(struct call *call) {
     const uint32_t off = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT;
     struct session *session = call_session(call);
@@ -114,22 +122,81 @@ static int64_t port_of(struct slice address) {
     return begin > 0 && number_parse_int64(digits, &port) ? port : -1;
 }
 
+static struct slice text_of(sds text) {
+    return text ? sds_slice(text) : (struct slice){0};
+}
+
+/* Addresses cost a system call: they are read only for filters that name one. */
 static bool filter_meets(const struct client_filter *filter, struct session *session,
                          const struct session *me) {
+    const struct client_conditions *wanted = &filter->wanted, *unwanted = &filter->unwanted;
     struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
-    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX];
+    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[CLIENT_FLAGS_MAX];
+    client_flags(session, flags);
     struct client_facts facts = {
         .id = (int64_t)session->id,
+        .user = session_user_name(session),
+        .name = text_of(session->name),
+        .lib_name = text_of(session->lib_name),
+        .lib_version = text_of(session->lib_version),
+        .flags = slice_of_cstr(flags),
+        .capabilities = session->marks & SESSION_CAN_REDIRECT ? SLICE("r") : SLICE(""),
+        .database = session->requester.database,
         .age_s = (engine->steady_ms - session->created_ms) / 1000,
+        .idle_s = (engine->steady_ms - session->active_ms) / 1000,
         .type = session_type(session),
         .is_me = session == me,
-        .user = session_user_name(session),
     };
-    if (filter->address.ptr) facts.address = slice_of_cstr(conn_peer_name(conn, peer));
-    if (filter->local_address.ptr)
+    if (wanted->address.ptr || unwanted->address.ptr || wanted->ip.ptr || unwanted->ip.ptr)
+        facts.address = slice_of_cstr(conn_peer_name(conn, peer));
+    if (wanted->local_address.ptr || unwanted->local_address.ptr)
         facts.local_address = slice_of_cstr(conn_local_name(conn, local));
     return client_filter_matches(filter, &facts);
+}
+
+/* Calls `visit` for each session that the filter may match, oldest first. Clients that are named by
+ * number are looked up in a table. `visit` may close the session. */
+static int64_t visit_matching(const struct client_filter *filter, struct session *me,
+                              bool (*visit)(void *arg, struct session *session), void *arg) {
+    struct clients *clients = me->requester.engine->clients;
+    const struct client_ids *ids = &filter->wanted.ids;
+    int64_t found = 0;
+    for (size_t i = 0; i < ids->count; i++) {
+        struct session *named = session_list_find(&clients->sessions, (uint64_t)ids->ids[i]);
+        if (named && filter_meets(filter, named, me)) found += visit(arg, named);
+    }
+    if (ids->count) return found;
+    /* Compare the port first: reading the address of every client from the system would take
+     * longest. */
+    struct slice address = filter->wanted.address;
+    int64_t port = address.ptr ? port_of(address) : -1;
+    struct session *next;
+    for (struct session *session = clients->sessions.first; session; session = next) {
+        next = session->next;
+        if (address.ptr && session->peer_port != port) continue;
+        if (filter_meets(filter, session, me)) found += visit(arg, session);
+    }
+    return found;
+}
+
+/* Parses the options from argv[2] on; otherwise replies the error and returns false. The caller
+ * ends the filter in both cases. */
+static bool parse_filter(struct call *call, struct client_filter *filter, bool skip_me) {
+    struct users *users = call->engine->users;
+    sds error = client_filter_parse(filter, call->argv + 2, call->argc - 2, skip_me,
+                                    call_database_count(call));
+    if (error) {
+        reply_error(call->reply, error);
+        sds_free(error);
+        return false;
+    }
+    struct slice names[] = {filter->wanted.user, filter->unwanted.user};
+    for (size_t i = 0; i < 2; i++)
+        if (names[i].ptr && !users_find(users, names[i]))
+            return reply_error_format(call->reply, "ERR No such user '%.*s'",
+                                      slice_precision(names[i]), names[i].ptr);
+    return true;
 }
 
 /* Returns whether the session has a last reply to send and then closes by itself, at the end of the
@@ -140,11 +207,8 @@ static bool is_about_to_close(struct session *session) {
     return conn_is_closing(conn) && conn_is_holding(conn);
 }
 
-/* Closes a session if it matches the filter, the calling client's after its reply. Returns whether
- * it matched. */
-static bool kill_if_met(const struct client_filter *filter, struct session *session,
-                        struct session *me) {
-    if (!filter_meets(filter, session, me)) return false;
+/* Closes a session; the calling client's, `me`, after its reply. */
+static bool kill(void *me, struct session *session) {
     if (session == me)
         session_close_after_reply(session);
     else if (!is_about_to_close(session))
@@ -152,49 +216,20 @@ static bool kill_if_met(const struct client_filter *filter, struct session *sess
     return true;
 }
 
-/* Closes all sessions that match; returns their number. A client's number is looked up in a
- * table. */
-static int64_t kill_matching(const struct client_filter *filter, struct session *me) {
-    struct engine *engine = me->requester.engine;
-    if (filter->id) {
-        struct session *named = session_list_find(&engine->clients->sessions, (uint64_t)filter->id);
-        return named && kill_if_met(filter, named, me);
-    }
-    int64_t killed = 0;
-    /* Compare the port first: reading the address of every client from the system would take
-     * longest. */
-    int64_t port = filter->address.ptr ? port_of(filter->address) : -1;
-    struct session *next;
-    for (struct session *session = engine->clients->sessions.first; session; session = next) {
-        next = session->next;
-        if (filter->address.ptr && session->peer_port != port) continue;
-        killed += kill_if_met(filter, session, me);
-    }
-    return killed;
-}
-
 void client_kill_command(struct call *call) {
+    struct session *me = call_session(call);
     if (call->argc == 3) { /* the old form: an address, which may be the client's own */
-        struct client_filter filter = {.address = call->argv[2]};
-        if (kill_matching(&filter, call_session(call)))
+        struct client_filter filter = {.wanted.address = call->argv[2]};
+        if (visit_matching(&filter, me, kill, me))
             reply_ok(call->reply);
         else
             reply_error(call->reply, "ERR No such client");
         return;
     }
     struct client_filter filter;
-    sds error = client_filter_parse(&filter, call->argv + 2, call->argc - 2);
-    if (error) {
-        reply_error(call->reply, error);
-        sds_free(error);
-        return;
-    }
-    if (filter.user.ptr && !users_find(call->engine->users, filter.user)) {
-        reply_error_format(call->reply, "ERR No such user '%.*s'", slice_precision(filter.user),
-                           filter.user.ptr);
-        return;
-    }
-    reply_integer(call->reply, kill_matching(&filter, call_session(call)));
+    if (parse_filter(call, &filter, true))
+        reply_integer(call->reply, visit_matching(&filter, me, kill, me));
+    client_filter_end(&filter);
 }
 
 void client_unblock_command(struct call *call) {
@@ -256,27 +291,10 @@ void client_info_command(struct call *call) {
     call_answer_text(call, client_line(sds_new(SLICE("")), call_session(call)));
 }
 
-static void list_all(struct call *call, enum client_type type) {
+/* Only numbers: in their order. */
+static void list_ids(struct call *call) {
     sds out = sds_new(SLICE(""));
-    for (struct session *session = call->engine->clients->sessions.first; session;
-         session = session->next)
-        if (type == CLIENT_TYPE_ANY || session_type(session) == type)
-            out = client_line(out, session);
-    call_answer_text(call, out);
-}
-
-static void list_type(struct call *call, struct slice name) {
-    enum client_type type = client_type_named(name);
-    if (type == CLIENT_TYPE_ANY)
-        reply_error_format(call->reply, "ERR Unknown client type '%.*s'", slice_precision(name),
-                           name.ptr);
-    else
-        list_all(call, type);
-}
-
-static void list_ids(struct call *call, size_t first) {
-    sds out = sds_new(SLICE(""));
-    for (size_t i = first; i < call->argc; i++) {
+    for (size_t i = 3; i < call->argc; i++) {
         int64_t id;
         if (!number_parse_int64(call->argv[i], &id)) {
             reply_error(call->reply, "ERR Invalid client ID");
@@ -289,75 +307,30 @@ static void list_ids(struct call *call, size_t first) {
     call_answer_text(call, out);
 }
 
-void client_list_command(struct call *call) {
-    if (call->argc == 2)
-        list_all(call, CLIENT_TYPE_ANY);
-    else if (call->argc == 4 && slice_is(call->argv[2], "type"))
-        list_type(call, call->argv[3]);
-    else if (call->argc > 3 && slice_is(call->argv[2], "id"))
-        list_ids(call, 3);
-    else
-        call_syntax_error(call);
-}
-
-/* --- CLIENT TRACKING and related commands ---
- *
- * The server does not report changed keys to clients, so tracking is always off. */
-
-void client_trackinginfo_command(struct call *call) {
-    struct reply *reply = call->reply;
-    reply_map(reply, 3);
-    reply_bulk_cstr(reply, "flags");
-    reply_set(reply, 1);
-    reply_bulk_cstr(reply, "off");
-    reply_bulk_cstr(reply, "redirect");
-    reply_integer(reply, -1);
-    reply_bulk_cstr(reply, "prefixes");
-    reply_array(reply, 0);
-}
-
-void client_getredir_command(struct call *call) {
-    reply_integer(call->reply, -1);
-}
-
-/* The argument of REDIRECT must be the number of a client. */
-static bool check_redirection(struct call *call, size_t index) {
-    int64_t id;
-    if (!call_integer(call, index, &id)) return false;
-    if (session_numbered(call, id)) return true;
-    return reply_error(call->reply, "ERR The client ID you want redirect to does not exist");
-}
-
-static bool check_tracking_options(struct call *call) {
-    for (size_t i = 3; i < call->argc; i++) {
-        struct slice option = call->argv[i];
-        bool has_value = i + 1 < call->argc;
-        if (slice_is(option, "redirect") && has_value) {
-            if (!check_redirection(call, ++i)) return false;
-        } else if (slice_is(option, "prefix") && has_value) {
-            i++;
-        } else if (!slice_is(option, "bcast") && !slice_is(option, "optin") &&
-                   !slice_is(option, "optout") && !slice_is(option, "noloop")) {
-            return call_syntax_error(call);
-        }
-    }
+static bool asks_for_ids_only(const struct call *call) {
+    if (call->argc < 4 || !slice_is(call->argv[2], "id")) return false;
+    for (size_t i = 3; i < call->argc; i++)
+        if (client_filter_is_option(call->argv[i])) return false;
     return true;
 }
 
-void client_tracking_command(struct call *call) {
-    if (!check_tracking_options(call)) return;
-    if (slice_is(call->argv[2], "off"))
-        reply_ok(call->reply);
-    else if (slice_is(call->argv[2], "on"))
-        reply_error(call->reply, "ERR Client-side caching is not supported: this server tracks no "
-                                 "keys and sends no invalidation messages");
-    else
-        call_syntax_error(call);
+static bool append_line(void *out, struct session *session) {
+    *(sds *)out = client_line(*(sds *)out, session);
+    return true;
 }
 
-void client_caching_command(struct call *call) {
-    reply_error(call->reply, "ERR CLIENT CACHING can be called only when the client is in tracking "
-                             "mode with OPTIN or OPTOUT mode enabled");
+void client_list_command(struct call *call) {
+    struct client_filter filter;
+    if (asks_for_ids_only(call)) {
+        list_ids(call);
+        return;
+    }
+    if (parse_filter(call, &filter, false)) {
+        sds out = sds_new(SLICE(""));
+        visit_matching(&filter, call_session(call), append_line, &out);
+        call_answer_text(call, out);
+    }
+    client_filter_end(&filter);
 }
 
 /* --- Help --- */
@@ -365,11 +338,13 @@ void client_caching_command(struct call *call) {
 void client_help_command(struct call *call) {
     static const char *const lines[] = {
         "CACHING YES|NO",
-        "    Track the keys of the next command: an error, tracking is never on.",
+        "    Track the keys of the next command (OPTIN), or do not (OPTOUT).",
+        "CAPA <capability> [<capability> ...]",
+        "    Tell what this client can do: REDIRECT.",
         "GETNAME",
         "    The name of this connection.",
         "GETREDIR",
-        "    Where invalidation messages go: -1, tracking is never on.",
+        "    The client that gets invalidation messages: 0 this one, -1 tracking is off.",
         "ID",
         "    The number of this connection.",
         "INFO",
@@ -378,15 +353,20 @@ void client_help_command(struct call *call) {
         "    Close the connection from that address.",
         "KILL <option> <value> [<option> <value> ...]",
         "    Close all connections that meet every option, and count them:",
-        "    * ID <client-id>",
+        "    * ID <client-id> [<client-id> ...]",
         "    * ADDR <ip:port>     the client's address, or <socket path>:0",
         "    * LADDR <ip:port>    the server's side of the connection",
+        "    * IP <ip>            the client's address without the port",
         "    * TYPE NORMAL|REPLICA|PUBSUB|MASTER",
-        "    * USER <name>",
+        "    * USER <name>, NAME <name>, LIB-NAME <name>, LIB-VER <version>, DB <number>",
+        "    * FLAGS <letters>    all of them, as LIST shows them",
+        "    * CAPA <letters>     r: REDIRECT",
+        "    * NOT-<option>       of those above: all others",
+        "    * IDLE <seconds>     silent for at least so long",
         "    * MAXAGE <seconds>   connected for at least so long",
         "    * SKIPME YES|NO      spare this connection (default: yes)",
-        "LIST [TYPE <type> | ID <client-id> ...]",
-        "    A line for each connection.",
+        "LIST [<option> <value> ...]",
+        "    A line for each connection that meets every option (those of KILL).",
         "NO-EVICT ON|OFF",
         "    Exempt this connection from being closed for the memory it takes.",
         "NO-TOUCH ON|OFF",
@@ -399,8 +379,13 @@ void client_help_command(struct call *call) {
         "    Tell which client library this is.",
         "SETNAME <name>",
         "    Name this connection.",
-        "TRACKING OFF [<option> ...]",
-        "    Stop the tracking of keys, which is never on.",
+        "TRACKING ON|OFF [<option> ...]",
+        "    Tell this connection when keys change that it has read:",
+        "    * REDIRECT <client-id> tell another connection instead",
+        "    * BCAST                tell it of all keys",
+        "    * PREFIX <prefix>      ... or, with BCAST, of those that begin so",
+        "    * OPTIN, OPTOUT        CLIENT CACHING decides which keys are tracked",
+        "    * NOLOOP               not of what this connection changes itself",
         "TRACKINGINFO",
         "    How keys are tracked for this connection.",
         "UNBLOCK <client-id> [TIMEOUT|ERROR]",

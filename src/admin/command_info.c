@@ -161,15 +161,16 @@ static void reply_unknown_keys(struct reply *reply, uint32_t flags, const char *
     begin_step(reply, "find_keys", "unknown", 0);
 }
 
-/* Replies the keys after a word, which is searched from argument `from` on, or backwards. */
+/* Replies the keys after a word, which is searched from argument `from` on, or backwards: to the
+ * last one (`last` is -1), or one (0). */
 static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *keyword, int from,
-                              int limit) {
+                              int last, int limit) {
     begin_key_specification(reply, flags, NULL);
     begin_step(reply, "begin_search", "keyword", 2);
     reply_bulk_cstr(reply, "keyword");
     reply_bulk_cstr(reply, keyword);
     reply_field(reply, "startfrom", from);
-    reply_find_range(reply, -1, 1, limit);
+    reply_find_range(reply, last, 1, limit);
 }
 
 /* SORT and SORT_RO: the first key, the keys that patterns name, the key to store to. */
@@ -181,11 +182,19 @@ static void reply_sort_keys(struct reply *reply, const struct key_positions *key
         reply_unknown_keys(reply, keys->other_use, "The key behind STORE, wherever that stands.");
 }
 
+/* GEORADIUS and GEORADIUSBYMEMBER: the first key, the key to store to. */
+static void reply_places_keys(struct reply *reply, const struct key_positions *keys) {
+    reply_set(reply, 3);
+    reply_range(reply, keys->use, keys->first, 0, 1);
+    reply_listed_keys(reply, keys->other_use, "STORE", keys->numkeys, 0, 0);
+    reply_listed_keys(reply, keys->other_use, "STOREDIST", keys->numkeys, 0, 0);
+}
+
 /* MIGRATE: the key, or those after KEYS. */
 static void reply_migrated_keys(struct reply *reply, const struct key_positions *keys) {
     reply_set(reply, 2);
     reply_range(reply, keys->use, keys->first, 0, 1);
-    reply_listed_keys(reply, keys->use | KEY_INCOMPLETE, "KEYS", -2, 0);
+    reply_listed_keys(reply, keys->use | KEY_INCOMPLETE, "KEYS", -2, -1, 0);
 }
 
 /* The keys after a count. */
@@ -196,7 +205,7 @@ static void reply_counted_keys(struct reply *reply, uint32_t flags,
     begin_step(reply, "find_keys", "keynum", 3);
     reply_field(reply, "keynumidx", 0);
     reply_field(reply, "firstkey", 1);
-    reply_field(reply, "keystep", 1);
+    reply_field(reply, "keystep", keys->shape == KEYS_COUNTED_PAIRS ? 2 : 1);
 }
 
 /* Keys with different uses: one specification each. */
@@ -213,10 +222,10 @@ static void reply_two_specifications(struct reply *reply, const struct key_posit
 /* All keys are found and used in the same way. */
 static void reply_one_specification(struct reply *reply, const struct key_positions *keys) {
     reply_set(reply, 1);
-    if (keys->shape == KEYS_COUNTED) {
+    if (keys->shape == KEYS_COUNTED || keys->shape == KEYS_COUNTED_PAIRS) {
         reply_counted_keys(reply, keys->use, keys);
     } else if (keys->shape == KEYS_OF_XREAD) {
-        reply_listed_keys(reply, keys->use, "STREAMS", 1, 2);
+        reply_listed_keys(reply, keys->use, "STREAMS", keys->numkeys, -1, 2);
     } else {
         begin_key_specification(reply, keys->use, keys->notes);
         reply_search_index(reply, keys->first);
@@ -237,6 +246,8 @@ static void reply_key_specifications(struct reply *reply, const struct key_posit
         reply_migrated_keys(reply, keys);
     else if (keys->shape == KEYS_OF_SORT)
         reply_sort_keys(reply, keys);
+    else if (keys->shape == KEYS_OF_GEORADIUS)
+        reply_places_keys(reply, keys);
     else if (keys->other_use)
         reply_two_specifications(reply, keys);
     else

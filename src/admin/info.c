@@ -13,8 +13,10 @@
 #include "engine/own_expiry.h"
 #include "engine/waiter.h"
 #include "engine/watch.h"
+#include "net/io_threads.h"
 #include "net/net.h"
 #include "net/tls.h"
+#include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
@@ -25,6 +27,7 @@
 #include "session/clients.h"
 #include "session/pause.h"
 #include "table/command.h"
+#include "tracking/tracking.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -139,14 +142,14 @@ static sds append_server(struct engine *engine, sds out) {
         "lru_clock:%lld\r\n"
         "executable:%s\r\n"
         "config_file:%s\r\n"
-        "io_threads_active:0\r\n",
+        "io_threads_active:%u\r\n",
         build_id, host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
         __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(engine), engine->run_id,
         (long long)(engine->config.port ? engine->config.port : engine->config.tls_port),
         (long long)clock_wall_us(), (long long)uptime, (long long)(uptime / (24 * 3600)),
         (long long)engine->config.hz, (long long)engine->config.hz,
         (long long)(engine->now_ms / 1000 & ACCESS_MASK), executable_path(engine, executable),
-        engine->config_source.path);
+        engine->config_source.path, io_threads_active(engine->net));
     int64_t wait_ms = shutdown_wait_ms(engine);
     if (wait_ms > 0)
         out = sds_append_format(out, "shutdown_in_milliseconds:%lld\r\n", (long long)wait_ms);
@@ -165,7 +168,7 @@ static sds append_clients(struct engine *engine, sds out) {
         "client_recent_max_input_buffer:%zu\r\n"
         "client_recent_max_output_buffer:%zu\r\n"
         "blocked_clients:%zu\r\n"
-        "tracking_clients:0\r\n"
+        "tracking_clients:%zu\r\n"
         "pubsub_clients:%zu\r\n"
         "watching_clients:%zu\r\n"
         "clients_in_timeout_table:%zu\r\n"
@@ -175,9 +178,9 @@ static sds append_clients(struct engine *engine, sds out) {
         engine->clients->sessions.count - engine->replication->replicas.count,
         (long long)engine->config.maxclients, clients.largest_input, clients.largest_output,
         engine->blocking->session_count + engine->clients->pause.session_count,
-        engine->clients->pubsub.subscriber_count, engine->watches->watcher_count,
-        timer_wheel_count(&engine->blocking->deadlines), engine->watches->keys.count,
-        engine->blocking->keys.count);
+        engine->tracking->tracker_count, engine->clients->pubsub.subscriber_count,
+        engine->watches->watcher_count, timer_wheel_count(&engine->blocking->deadlines),
+        engine->watches->keys.count, engine->blocking->keys.count);
 }
 
 /* --- TLS --- */
@@ -300,37 +303,42 @@ static sds append_loop_stats(struct engine *engine, sds out) {
 
 static sds append_stats(struct engine *engine, sds out) {
     const struct stats *stats = &engine->stats;
+    struct net_totals loop = net_totals(engine->net);
     out = append_pubsub_stats(engine, append_key_stats(engine, append_traffic(engine, out)));
-    out = sds_append_format(out,
-                            "latest_fork_usec:0\r\n"
-                            "total_forks:0\r\n"
-                            "migrate_cached_sockets:%zu\r\n"
-                            "slave_expires_tracked_keys:%zu\r\n"
-                            "active_defrag_hits:0\r\n"
-                            "active_defrag_misses:0\r\n"
-                            "active_defrag_key_hits:0\r\n"
-                            "active_defrag_key_misses:0\r\n"
-                            "total_active_defrag_time:0\r\n"
-                            "current_active_defrag_time:0\r\n"
-                            "tracking_total_keys:0\r\n"
-                            "tracking_total_items:0\r\n"
-                            "tracking_total_prefixes:0\r\n"
-                            "unexpected_error_replies:%llu\r\n"
-                            "total_error_replies:%llu\r\n"
-                            "dump_payload_sanitizations:0\r\n"
-                            "total_reads_processed:%llu\r\n"
-                            "total_writes_processed:%llu\r\n"
-                            "io_threaded_reads_processed:0\r\n"
-                            "io_threaded_writes_processed:0\r\n"
-                            "client_query_buffer_limit_disconnections:%llu\r\n"
-                            "client_output_buffer_limit_disconnections:%llu\r\n"
-                            "reply_buffer_shrinks:0\r\n"
-                            "reply_buffer_expands:0\r\n",
-                            engine->migrate_kept->count, own_expiry_count(engine),
-                            (llu)stats->unexpected_errors, (llu)stats->errors, (llu)stats->reads,
-                            (llu)stats->replies_written,
-                            (llu)stats->query_buffer_limit_disconnections,
-                            (llu)stats->output_buffer_limit_disconnections);
+    out = sds_append_format(
+        out,
+        "latest_fork_usec:0\r\n"
+        "total_forks:0\r\n"
+        "migrate_cached_sockets:%zu\r\n"
+        "slave_expires_tracked_keys:%zu\r\n"
+        "active_defrag_hits:%llu\r\n"
+        "active_defrag_misses:%llu\r\n"
+        "active_defrag_key_hits:%llu\r\n"
+        "active_defrag_key_misses:%llu\r\n"
+        "total_active_defrag_time:%llu\r\n"
+        "current_active_defrag_time:%llu\r\n"
+        "tracking_total_keys:%zu\r\n"
+        "tracking_total_items:%zu\r\n"
+        "tracking_total_prefixes:%zu\r\n"
+        "unexpected_error_replies:%llu\r\n"
+        "total_error_replies:%llu\r\n"
+        "dump_payload_sanitizations:0\r\n"
+        "total_reads_processed:%llu\r\n"
+        "total_writes_processed:%llu\r\n"
+        "io_threaded_reads_processed:%llu\r\n"
+        "io_threaded_writes_processed:%llu\r\n"
+        "client_query_buffer_limit_disconnections:%llu\r\n"
+        "client_output_buffer_limit_disconnections:%llu\r\n"
+        "reply_buffer_shrinks:0\r\n"
+        "reply_buffer_expands:0\r\n",
+        engine->migrate_kept->count, own_expiry_count(engine), (llu)engine->defrag->relocator.moved,
+        (llu)engine->defrag->relocator.stayed, (llu)engine->defrag->keys_moved,
+        (llu)engine->defrag->keys_stayed, (llu)defrag_total_ms(engine),
+        (llu)defrag_current_ms(engine), engine->tracking->table.keys, engine->tracking->table.pairs,
+        engine->tracking->prefixes.count, (llu)stats->unexpected_errors, (llu)stats->errors,
+        (llu)stats->reads, (llu)stats->replies_written, (llu)loop.thread_reads,
+        (llu)loop.thread_writes, (llu)stats->query_buffer_limit_disconnections,
+        (llu)stats->output_buffer_limit_disconnections);
     out = append_loop_stats(engine, out);
     return sds_append_format(
         out,

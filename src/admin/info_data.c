@@ -6,6 +6,8 @@
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
+#include "reclaim/defrag.h"
+#include "reclaim/evict.h"
 #include "reclaim/expire.h"
 #include "replication/link.h"
 #include "replication/link_report.h"
@@ -87,47 +89,53 @@ static sds append_limits(struct engine *engine, sds out) {
     out = append_bytes(out, "total_system_memory", "total_system_memory_human", physical);
     out = append_scripts(engine, out);
     out = append_bytes(out, "maxmemory", "maxmemory_human", (size_t)engine->config.maxmemory);
-    return append_directive(engine, out, "maxmemory_policy", "maxmemory-policy");
+    out = append_directive(engine, out, "maxmemory_policy", "maxmemory-policy");
+    out = append_directive(engine, out, "maxmemory_rss", "maxmemory-rss");
+    if (!engine->config.maxmemory_rss || !engine->config.maxmemory) return out;
+    const struct rss_limit *limit = &engine->evict->rss;
+    return sds_append_format(out,
+                             "maxmemory_rss_state:%s\r\n"
+                             "maxmemory_rss_allowed:%zu\r\n"
+                             "maxmemory_rss_purges:%llu\r\n",
+                             rss_state_name(limit->state), limit->allowed, (llu)limit->purges);
 }
 
 static sds append_fragmentation(const struct engine *engine, sds out,
                                 const struct memory_stats *memory) {
     const struct mem_stats *stats = &memory->stats;
-    return sds_append_format(out,
-                             "allocator_frag_ratio:%.2f\r\n"
-                             "allocator_frag_bytes:%lld\r\n"
-                             "allocator_rss_ratio:%.2f\r\n"
-                             "allocator_rss_bytes:%lld\r\n"
-                             "rss_overhead_ratio:%.2f\r\n"
-                             "rss_overhead_bytes:%lld\r\n"
-                             "mem_fragmentation_ratio:%.2f\r\n"
-                             "mem_fragmentation_bytes:%lld\r\n"
-                             "mem_not_counted_for_evict:%zu\r\n"
-                             "mem_replication_backlog:%zu\r\n"
-                             "mem_total_replication_buffers:%zu\r\n"
-                             "mem_replica_full_sync_buffer:%zu\r\n"
-                             "mem_clients_slaves:%zu\r\n"
-                             "mem_clients_normal:%zu\r\n"
-                             "mem_cluster_links:0\r\n"
-                             "mem_aof_buffer:%zu\r\n"
-                             "mem_allocator:%s\r\n"
-                             "mem_overhead_db_hashtable_rehashing:0\r\n"
-                             "active_defrag_running:0\r\n"
-                             "lazyfree_pending_objects:%llu\r\n"
-                             "lazyfreed_objects:%llu\r\n",
-                             memory_ratio(stats->active, stats->allocated),
-                             memory_difference(stats->active, stats->allocated),
-                             memory_ratio(stats->resident, stats->active),
-                             memory_difference(stats->resident, stats->active),
-                             memory_ratio(memory->resident, stats->resident),
-                             memory_difference(memory->resident, stats->resident),
-                             memory_ratio(memory->resident, memory->used),
-                             memory_difference(memory->resident, memory->used), memory->uncounted,
-                             memory->replication - memory->replicas, memory->replication,
-                             memory->full_sync, memory->replicas, memory->sessions,
-                             memory->aof_buffer, mem_allocator_name(),
-                             (llu)lazyfree_pending_objects(engine->lazyfree),
-                             (llu)lazyfree_freed_objects(engine->lazyfree));
+    return sds_append_format(
+        out,
+        "allocator_frag_ratio:%.2f\r\n"
+        "allocator_frag_bytes:%zu\r\n"
+        "allocator_rss_ratio:%.2f\r\n"
+        "allocator_rss_bytes:%lld\r\n"
+        "rss_overhead_ratio:%.2f\r\n"
+        "rss_overhead_bytes:%lld\r\n"
+        "mem_fragmentation_ratio:%.2f\r\n"
+        "mem_fragmentation_bytes:%lld\r\n"
+        "mem_not_counted_for_evict:%zu\r\n"
+        "mem_replication_backlog:%zu\r\n"
+        "mem_total_replication_buffers:%zu\r\n"
+        "mem_replica_full_sync_buffer:%zu\r\n"
+        "mem_clients_slaves:%zu\r\n"
+        "mem_clients_normal:%zu\r\n"
+        "mem_cluster_links:0\r\n"
+        "mem_aof_buffer:%zu\r\n"
+        "mem_allocator:%s\r\n"
+        "mem_overhead_db_hashtable_rehashing:0\r\n"
+        "active_defrag_running:%lld\r\n"
+        "lazyfree_pending_objects:%llu\r\n"
+        "lazyfreed_objects:%llu\r\n",
+        memory_gap_ratio(memory), memory->gaps, memory_ratio(stats->resident, stats->active),
+        memory_difference(stats->resident, stats->active),
+        memory_ratio(memory->resident, stats->resident),
+        memory_difference(memory->resident, stats->resident),
+        memory_ratio(memory->resident, memory->used),
+        memory_difference(memory->resident, memory->used), memory->uncounted,
+        memory->replication - memory->replicas, memory->replication, memory->full_sync,
+        memory->replicas, memory->sessions, memory->aof_buffer, mem_allocator_name(),
+        (long long)defrag_running_percent(engine), (llu)lazyfree_pending_objects(engine->lazyfree),
+        (llu)lazyfree_freed_objects(engine->lazyfree));
 }
 
 sds info_append_memory(struct engine *engine, sds out) {

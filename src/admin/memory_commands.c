@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "engine/own_expiry.h"
+#include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
@@ -55,6 +56,12 @@ static size_t more_than(size_t a, size_t b) {
     return a > b ? a - b : 0;
 }
 
+/* An allocator that does not tell how full its slabs are tells at least how large its pages are. */
+static size_t read_gaps(struct engine *engine, const struct mem_stats *stats) {
+    struct relocate_survey survey = relocator_survey(&engine->defrag->relocator);
+    return survey.allocated ? survey.unused : more_than(stats->active, stats->allocated);
+}
+
 struct memory_stats memory_stats_read(struct engine *engine) {
     struct memory_stats memory = {
         .used = mem_used(),
@@ -68,6 +75,7 @@ struct memory_stats memory_stats_read(struct engine *engine) {
         .full_sync = replication_payload_memory(engine),
     };
     mem_stats_read(&memory.stats);
+    memory.gaps = read_gaps(engine, &memory.stats);
     if (memory.used > engine->stats.peak_memory) engine->stats.peak_memory = memory.used;
     memory.peak = engine->stats.peak_memory;
     memory.grown = more_than(memory.used, memory.startup);
@@ -154,9 +162,8 @@ static size_t answer_allocator(struct reply *reply, const struct memory_stats *m
     answer_bytes(reply, "allocator.active", stats->active);
     answer_bytes(reply, "allocator.resident", stats->resident);
     answer_bytes(reply, "allocator.muzzy", stats->muzzy);
-    answer_ratio(reply, "allocator-fragmentation.ratio",
-                 memory_ratio(stats->active, stats->allocated));
-    answer_difference(reply, "allocator-fragmentation.bytes", stats->active, stats->allocated);
+    answer_ratio(reply, "allocator-fragmentation.ratio", memory_gap_ratio(memory));
+    answer_bytes(reply, "allocator-fragmentation.bytes", memory->gaps);
     answer_ratio(reply, "allocator-rss.ratio", memory_ratio(stats->resident, stats->active));
     answer_difference(reply, "allocator-rss.bytes", stats->resident, stats->active);
     answer_ratio(reply, "rss-overhead.ratio", memory_ratio(memory->resident, stats->resident));
@@ -188,27 +195,49 @@ static bool clients_are_large(struct engine *engine, const struct memory_stats *
            memory->sessions / engine->clients->sessions.count > CLIENT_LARGE;
 }
 
+/* Returns whether `a` is more than `times` b, and 10 MB more. */
+static bool is_more(size_t a, size_t b, double times) {
+    return memory_ratio(a, b) > times && memory_difference(a, b) > 10 * MB;
+}
+
 static sds append_finding(sds out, const char *finding) {
     return sds_append_cstr(sds_append_cstr(sds_append_cstr(out, "- "), finding), "\n");
 }
 
+/* The pages of memory, where there is a limit. */
+static sds append_limit_findings(struct engine *engine, sds out, const struct mem_stats *stats) {
+    size_t max = (size_t)engine->config.maxmemory;
+    bool bounds_pages = engine->config.maxmemory_rss;
+    if (max == 0) return out;
+    if (bounds_pages && engine->evict->rss.state == RSS_HOLDS)
+        return append_finding(out,
+                              "The allocator's pages exceed maxmemory, and freeing more brings "
+                              "nothing back: what is in use may not grow (maxmemory-rss).");
+    if (!bounds_pages && stats->active > max + max / 10)
+        return append_finding(out,
+                              "The allocator's pages take over a tenth more than maxmemory, "
+                              "which counts what lies in them. With maxmemory-rss yes it bounds "
+                              "the pages.");
+    return out;
+}
+
 static sds append_findings(struct engine *engine, sds out, const struct memory_stats *memory) {
     const struct mem_stats *stats = &memory->stats;
+    out = append_limit_findings(engine, out, stats);
     if (memory_ratio(memory->peak, memory->used) > 1.5)
         out = append_finding(out, "More than half as much again was in use at the peak. The "
                                   "allocator may keep pages for it; MEMORY PURGE returns what it "
                                   "can.");
-    if (memory_ratio(stats->active, stats->allocated) > 1.4 &&
-        memory_difference(stats->active, stats->allocated) > 10 * MB)
+    if (is_more(memory->resident, memory->used, 1.4))
+        out = append_finding(out, "The process takes much more memory than is in use.");
+    if (memory_gap_ratio(memory) > 1.1 && memory->gaps > 10 * MB)
         out = append_finding(out, "The allocator's pages are badly filled: values of many sizes "
-                                  "came and went. It gets better when they are written anew, as "
-                                  "by a restart.");
-    if (memory_ratio(stats->resident, stats->active) > 1.1 &&
-        memory_difference(stats->resident, stats->active) > 10 * MB)
+                                  "came and went. With activedefrag yes they are moved together "
+                                  "once active-defrag-ignore-bytes can be gained.");
+    if (is_more(stats->resident, stats->active, 1.1))
         out = append_finding(out, "The allocator keeps pages that hold nothing. MEMORY PURGE "
                                   "returns them to the system.");
-    if (memory_ratio(memory->resident, stats->resident) > 1.1 &&
-        memory_difference(memory->resident, stats->resident) > 10 * MB)
+    if (is_more(memory->resident, stats->resident, 1.1))
         out = append_finding(out, "The process has much memory that is not the allocator's.");
     if (clients_are_large(engine, memory))
         out = append_finding(out, "Clients take more than 200 KB each on average: CLIENT LIST "

@@ -25,11 +25,19 @@ struct memory_stats {
     size_t overhead;    /* everything except keys and values */
     size_t dataset;     /* keys and values */
     size_t keys;        /* number of keys */
+    size_t gaps;        /* places for small blocks, in pages in use, that hold none */
     struct mem_stats stats;
 };
 
 /* Reads them all, and records a new peak. O(clients), some tens of microseconds. */
 struct memory_stats memory_stats_read(struct engine *engine);
+
+/* Returns how much more memory than the blocks themselves they take with the gaps between them: 1
+ * without gaps, 0 when there are no statistics. */
+static inline double memory_gap_ratio(const struct memory_stats *memory) {
+    size_t allocated = memory->stats.allocated;
+    return allocated ? (double)(allocated + memory->gaps) / (double)allocated : 0;
+}
 
 /* The memory that all clients take, and the largest input and output of one. client_stats_read is
  * O(clients). */

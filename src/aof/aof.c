@@ -9,6 +9,7 @@
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -24,6 +25,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 enum {
@@ -101,8 +103,11 @@ struct sync_job {
     struct engine *engine;
     int fd;
     int error;
-    unsigned generation; /* of the file */
-    uint64_t position;   /* written_position when the job began */
+    unsigned generation;  /* of the file */
+    uint64_t position;    /* written_position when the job began */
+    pthread_mutex_t lock; /* held by the thread during fdatasync */
+    bool has_ended;
+    bool is_noted; /* of the loop: note_sync knows its error */
 };
 
 /* Notes that an fdatasync has succeeded which began when everything up to `position` was
@@ -115,7 +120,10 @@ static void note_position(struct engine *engine, uint64_t position) {
 
 static void run_sync(void *arg) {
     struct sync_job *job = arg;
+    pthread_mutex_lock(&job->lock);
     job->error = fdatasync(job->fd) == 0 ? 0 : errno;
+    job->has_ended = true;
+    pthread_mutex_unlock(&job->lock);
     close(job->fd);
 }
 
@@ -144,8 +152,10 @@ static void on_synced(void *arg) {
     struct engine *engine = job->engine;
     struct aof *aof = engine->aof;
     aof->pending_fsyncs--;
-    note_sync(engine, job->error, job->generation);
+    aof->sync_job = NULL;
+    if (!job->is_noted) note_sync(engine, job->error, job->generation);
     if (!job->error && job->generation == aof->generation) note_position(engine, job->position);
+    pthread_mutex_destroy(&job->lock);
     mem_free(job);
     aof_rewrite_note_sync(engine);
 }
@@ -161,6 +171,9 @@ static bool sync_in_pool(struct engine *engine, int64_t now_us) {
                              .fd = fd,
                              .generation = aof->generation,
                              .position = written_position(engine)};
+    pthread_mutex_init(&job->lock, NULL);
+    CHECKED_ASSERT(!aof->sync_job);
+    aof->sync_job = job;
     aof->sync_begun_size = aof->file_size;
     aof->pending_fsyncs++;
     net_pool_run(engine->net, run_sync, on_synced, job);
@@ -177,6 +190,21 @@ static void sync_now(struct engine *engine) {
     if (!error) note_position(engine, written_position(engine));
 }
 
+/* For the policy `always`. The system reports lost data to one fdatasync only. That may be one in
+ * the pool, begun before the policy was set, whose result the loop does not have yet: so replies
+ * wait for it, too. One that has not begun yet leaves the report to the loop's own. */
+static void sync_before_replies(struct engine *engine) {
+    struct sync_job *job = engine->aof->sync_job;
+    sync_now(engine);
+    if (!job || engine->aof->sync_error) return;
+    pthread_mutex_lock(&job->lock);
+    bool has_ended = job->has_ended;
+    pthread_mutex_unlock(&job->lock);
+    if (!has_ended || job->is_noted) return;
+    job->is_noted = true;
+    note_sync(engine, job->error, job->generation);
+}
+
 /* Without a descriptor for the thread the loop itself calls fdatasync: skipping it would break the
  * promise. */
 static void sync_in_pool_or_now(struct engine *engine, int64_t now_us) {
@@ -188,7 +216,7 @@ static void sync_if_due(struct engine *engine, int64_t now_us) {
     bool waits = engine->config.no_appendfsync_on_rewrite && incremental_is_busy(engine);
     if (aof->sync_begun_size == aof->file_size || waits) return;
     if (policy_is(engine, AOF_FSYNC_ALWAYS))
-        sync_now(engine);
+        sync_before_replies(engine);
     else if (policy_is(engine, AOF_FSYNC_EVERYSEC) && aof->pending_fsyncs == 0 &&
              now_us - aof->synced_us >= SECOND_US)
         sync_in_pool_or_now(engine, now_us);

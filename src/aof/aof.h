@@ -79,7 +79,8 @@ struct aof {
     int sync_error;             /* errno of a failed fdatasync; kept until a rewrite succeeds */
     unsigned generation;        /* number of files opened so far */
     unsigned failed_generation; /* generation of the file whose fdatasync failed last */
-    uint64_t pending_fsyncs;
+    uint64_t pending_fsyncs;    /* in the pool: at most one */
+    struct sync_job *sync_job;  /* that one; NULL: none */
     uint64_t delayed_fsyncs;
     struct aof_rewrite rewrite;
 };

@@ -105,8 +105,11 @@ struct mem_stats {
 };
 
 /* Refreshes and reads the allocator's statistics (zeros but for `allocated` without jemalloc).
- * Takes tens of microseconds: for INFO, not for commands. */
+ * Takes tens of microseconds: for INFO and a look now and then, not for every command. */
 void mem_stats_read(struct mem_stats *stats);
+
+/* Returns whether these statistics count pages: false without jemalloc. */
+bool mem_counts_pages(void);
 
 /* "jemalloc-5.3.0" or "libc". Lives as long as the process. */
 const char *mem_allocator_name(void);

@@ -325,8 +325,8 @@ static char *put_decimal(char *dst, const struct decimal *decimal) {
     return put_digits(dst, decimal->digits + decimal->point, decimal->count - decimal->point);
 }
 
-/* Integers below 2^62 are written digit by digit, exactly. */
-#define PLAIN_INTEGER_END 4611686018427387904.0
+/* Integers up to 2^62 are written digit by digit, exactly. */
+#define PLAIN_INTEGER_MAX 4611686018427387904.0
 
 size_t number_format_shortest(char *dst, double value) {
     char *at = dst;
@@ -348,7 +348,7 @@ size_t number_format_shortest(char *dst, double value) {
 }
 
 size_t number_format_double(char *dst, double value) {
-    if (value == 0 || !(fabs(value) < PLAIN_INTEGER_END) || value != (double)(int64_t)value)
+    if (value == 0 || !(fabs(value) <= PLAIN_INTEGER_MAX) || value != (double)(int64_t)value)
         return number_format_shortest(dst, value);
     size_t len = number_format_int64(dst, (int64_t)value);
     dst[len] = '\0';

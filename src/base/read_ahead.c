@@ -75,6 +75,7 @@ static void fill(struct read_ahead *ahead, struct piece *piece) {
 static void *run(void *arg) {
     struct read_ahead *ahead = arg;
     ssize_t len = 1;
+    thread_set_name("read_ahead");
     pthread_mutex_lock(&ahead->lock);
     while (!ahead->ends && len > 0) {
         if (ahead->filled - ahead->taken == PIECES) {

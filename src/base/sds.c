@@ -13,6 +13,7 @@
 #include "base/sds.h"
 
 #include "base/alloc.h"
+#include "base/relocate.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -105,6 +106,12 @@ sds sds_try_new_uninit(size_t len) {
 
 size_t sds_allocated(const char *s) {
     return allocation_for(sds_class_of(s), sds_capacity(s));
+}
+
+sds sds_relocate(sds s, struct relocator *relocator) {
+    enum sds_class class = sds_class_of(s);
+    if (class == SDS_5) return s; /* its allocation may be larger than it says */
+    return (char *)relocate(relocator, base_of(s), sds_allocated(s)) + sds_header_size(class);
 }
 
 static void free_base(sds s) {

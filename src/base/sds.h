@@ -23,6 +23,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+struct relocator; /* base/relocate.h */
+
 typedef char *sds;
 
 enum sds_class { SDS_5, SDS_8, SDS_16, SDS_32, SDS_64 };
@@ -100,6 +102,10 @@ sds sds_try_new_uninit(size_t len);
 
 /* NULL is allowed. */
 void sds_free(sds s);
+
+/* Moves the string's memory to a better place (base/relocate.h), and returns the string, whose old
+ * address is invalid if it has moved. One of class 5 stays. */
+sds sds_relocate(sds s, struct relocator *relocator) __attribute__((returns_nonnull));
 
 /* Bytes of the whole allocation (header, capacity, terminator), as the allocator rounds it.
  * O(1). */

@@ -63,12 +63,14 @@ static bool is_quote(char c) {
     return c == '"' || c == '\'';
 }
 
+static bool ends_name(char c) {
+    return is_quote(c) || (c != 0 && strchr("=:,;| \t", c));
+}
+
 struct slice secret_name(struct slice word) {
     struct slice head = head_of(word);
     size_t len = head.len > 0 && is_quote(head.ptr[0]) ? 1 : 0;
-    while (len < head.len && head.ptr[len] != '=' && head.ptr[len] != ':' &&
-           !is_quote(head.ptr[len]))
-        len++;
+    while (len < head.len && !ends_name(head.ptr[len])) len++;
     return len < head.len ? slice_make(word.ptr, len) : word;
 }
 

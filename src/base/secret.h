@@ -35,8 +35,9 @@ bool secret_is_near(struct slice word, const char *name);
  * first SECRET_NAME_MAX bytes count. O(1). */
 bool secret_is_directive(struct slice word);
 
-/* Returns the name of a word that may be "name=value", "name:value" or name"value"; the whole word,
- * if the first SECRET_NAME_MAX bytes are all of one name. O(1). */
+/* Returns the name of a word that may be "name=value" or name"value", or have a colon, comma,
+ * semicolon, bar or blank in that place; the whole word, if the first SECRET_NAME_MAX bytes are all
+ * of one name. O(1). */
 struct slice secret_name(struct slice word);
 
 /* Appends a configuration line that was refused. SECRET_SHOWN stands for whatever follows a word

@@ -17,6 +17,10 @@ static inline char ascii_lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
+static inline bool ascii_is_letter(char c) {
+    return (unsigned char)((c | 0x20) - 'a') < 26;
+}
+
 /* The longest text of a client that the server handles, as a string or an element: 32 GB. */
 #define TEXT_LENGTH_MAX ((size_t)32 << 30)
 
@@ -106,7 +110,9 @@ static inline void slice_copy(char *dst, struct slice from) {
 static inline bool slice_equal_nocase(struct slice a, struct slice b) {
     if (a.len != b.len) return false;
     for (size_t i = 0; i < a.len; i++) {
-        if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i])) return false;
+        int difference = a.ptr[i] ^ b.ptr[i]; /* the two cases of a letter differ in one bit */
+        if (difference == 0) continue;
+        if (difference != 0x20 || !ascii_is_letter(a.ptr[i])) return false;
     }
     return true;
 }

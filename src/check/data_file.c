@@ -82,9 +82,6 @@ static bool take_items(struct rdb_file *file, struct finding *finding, uint64_t 
             finding->keys++;
             finding->expiring += entry_expiry(item.entry) >= 0;
             value_free(item.entry);
-            if (!item.lost_groups) continue;
-            item.type_name = "consumer groups of stream";
-            note_foreign(finding, &item, *database);
         } else if (item.kind == RDB_ITEM_FUNCTION) {
             finding->libraries++;
             if (!check_library(file, item.text)) return false;
@@ -143,7 +140,7 @@ static bool is_known(const struct slice *argv, size_t argc) {
     struct newer_translation translation;
     if (argc == 0) return false;
     if (command_find_in_file(argv, argc)) return true;
-    if (!newer_translation_begin(&translation, argv, argc, 0)) return false;
+    if (!newer_translation_begin(&translation, argv, argc)) return false;
     newer_translation_end(&translation);
     return true;
 }

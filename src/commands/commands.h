@@ -27,11 +27,24 @@
     BODY("decr", decr_command)                         \
     BODY("decrby", decrby_command)                     \
     BODY("del", del_command)                           \
+    BODY("delex", delex_command)                       \
+    BODY("delifeq", delifeq_command)                   \
+    BODY("digest", digest_command)                     \
     BODY("dump", dump_command)                         \
     BODY("exists", exists_command)                     \
     BODY("expire", expire_command)                     \
     BODY("expireat", expireat_command)                 \
     BODY("expiretime", expiretime_command)             \
+    BODY("geoadd", geoadd_command)                     \
+    BODY("geodist", geodist_command)                   \
+    BODY("geohash", geohash_command)                   \
+    BODY("geopos", geopos_command)                     \
+    BODY("georadius", georadius_command)               \
+    BODY("georadius_ro", georadius_ro_command)         \
+    BODY("georadiusbymember", georadiusbymember_command)\
+    BODY("georadiusbymember_ro", georadiusbymember_ro_command)\
+    BODY("geosearch", geosearch_command)               \
+    BODY("geosearchstore", geosearchstore_command)     \
     BODY("get", get_command)                           \
     BODY("getbit", getbit_command)                     \
     BODY("getdel", getdel_command)                     \
@@ -69,6 +82,7 @@
     BODY("incr", incr_command)                         \
     BODY("incrby", incrby_command)                     \
     BODY("incrbyfloat", incrbyfloat_command)           \
+    BODY("increx", increx_command)                     \
     BODY("keys", keys_command)                         \
     BODY("lcs", lcs_command)                           \
     BODY("lindex", lindex_command)                     \
@@ -90,6 +104,7 @@
     BODY("mget", mget_command)                         \
     BODY("move", move_command)                         \
     BODY("mset", mset_command)                         \
+    BODY("msetex", msetex_command)                     \
     BODY("msetnx", msetnx_command)                     \
     BODY("object|encoding", object_encoding_command)   \
     BODY("object|freq", object_freq_command)           \
@@ -100,6 +115,11 @@
     BODY("pexpire", pexpire_command)                   \
     BODY("pexpireat", pexpireat_command)               \
     BODY("pexpiretime", pexpiretime_command)           \
+    BODY("pfadd", pfadd_command)                       \
+    BODY("pfcount", pfcount_command)                   \
+    BODY("pfdebug", pfdebug_command)                   \
+    BODY("pfmerge", pfmerge_command)                   \
+    BODY("pfselftest", pfselftest_command)             \
     BODY("psetex", psetex_command)                     \
     BODY("pttl", pttl_command)                         \
     BODY("randomkey", randomkey_command)               \
@@ -115,6 +135,7 @@
     BODY("scan", scan_command)                         \
     BODY("scard", scard_command)                       \
     BODY("sdiff", sdiff_command)                       \
+    BODY("sdiffcard", sdiffcard_command)               \
     BODY("sdiffstore", sdiffstore_command)             \
     BODY("set", set_command)                           \
     BODY("setbit", setbit_command)                     \
@@ -137,19 +158,37 @@
     BODY("strlen", strlen_command)                     \
     BODY("substr", substr_command)                     \
     BODY("sunion", sunion_command)                     \
+    BODY("sunioncard", sunioncard_command)             \
     BODY("sunionstore", sunionstore_command)           \
     BODY("touch", touch_command)                       \
     BODY("ttl", ttl_command)                           \
     BODY("type", type_command)                         \
     BODY("unlink", unlink_command)                     \
+    BODY("xack", xack_command)                         \
+    BODY("xackdel", xackdel_command)                   \
     BODY("xadd", xadd_command)                         \
+    BODY("xautoclaim", xautoclaim_command)             \
+    BODY("xcfgset", xcfgset_command)                   \
+    BODY("xclaim", xclaim_command)                     \
     BODY("xdel", xdel_command)                         \
+    BODY("xdelex", xdelex_command)                     \
+    BODY("xgroup|create", xgroup_create_command)       \
+    BODY("xgroup|createconsumer", xgroup_createconsumer_command)\
+    BODY("xgroup|delconsumer", xgroup_delconsumer_command)\
+    BODY("xgroup|destroy", xgroup_destroy_command)     \
+    BODY("xgroup|help", xgroup_help_command)           \
+    BODY("xgroup|setid", xgroup_setid_command)         \
+    BODY("xidmprecord", xidmprecord_command)           \
+    BODY("xinfo|consumers", xinfo_consumers_command)   \
     BODY("xinfo|groups", xinfo_groups_command)         \
     BODY("xinfo|help", xinfo_help_command)             \
     BODY("xinfo|stream", xinfo_stream_command)         \
     BODY("xlen", xlen_command)                         \
+    BODY("xnack", xnack_command)                       \
+    BODY("xpending", xpending_command)                 \
     BODY("xrange", xrange_command)                     \
     BODY("xread", xread_command)                       \
+    BODY("xreadgroup", xreadgroup_command)             \
     BODY("xrevrange", xrevrange_command)               \
     BODY("xsetid", xsetid_command)                     \
     BODY("xtrim", xtrim_command)                       \

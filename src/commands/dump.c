@@ -75,12 +75,19 @@ static bool parse_ttl(struct call *call, struct restore *restore) {
     return true;
 }
 
+/* Replies why there is no value, and names a type that this server does not have. */
+static void refuse_value(struct call *call, struct slice payload) {
+    const char *foreign = dump_foreign_type(payload);
+    sds text = sds_new(SLICE("ERR Bad data format"));
+    if (foreign) text = sds_append_format(text, ": values of type %s can't be loaded", foreign);
+    call_fail(call, CALL_ERROR_PAYLOAD, text);
+    sds_free(text);
+}
+
 /* Returns the new entry; NULL when the payload is bad, with the error replied. */
 static struct entry *read_payload(struct call *call, const struct restore *restore) {
-    bool lost_groups = false;
     const struct rdb_load_options options = {.limits = *call->limits,
-                                             .skip_checksum = call_skips_checksums(call),
-                                             .lost_groups = &lost_groups};
+                                             .skip_checksum = call_skips_checksums(call)};
     enum dump_error error = DUMP_OK;
     sds reason;
     struct entry *entry = dump_read(restore->payload, restore->key, &options, &error, &reason);
@@ -89,12 +96,8 @@ static struct entry *read_payload(struct call *call, const struct restore *resto
     if (error == DUMP_BAD_FOOTER)
         call_fail(call, CALL_ERROR_PAYLOAD, "ERR DUMP payload version or checksum are wrong");
     else if (!entry)
-        call_fail(call, CALL_ERROR_PAYLOAD, "ERR Bad data format");
-    if (!entry || !lost_groups) return entry;
-    call_fail(call, CALL_ERROR_PAYLOAD,
-              "ERR The stream has consumer groups, which this server does not support");
-    value_free(entry);
-    return NULL;
+        refuse_value(call, restore->payload);
+    return entry;
 }
 
 /* Replaces what `ref` names by the entry, or adds it. */

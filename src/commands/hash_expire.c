@@ -124,11 +124,13 @@ static void field_changes_report(struct call *call, struct keyref *ref,
         char digits[INT64_TEXT_MAX];
         struct slice words[] = {SLICE("HPEXPIREAT"), key, number_text(digits, expiry_ms)};
         field_propagate(call, words, 3, changes->expiring, changes->expiring_count);
-        call_touched(call, ref, key, EVENT_HASH, "hexpire", changes->expiring_count);
+        call_touched_fields(call, ref, key, "hexpire", changes->expiring_count,
+                            (struct event_fields){changes->expiring, changes->expiring_count, 1});
     }
     if (changes->deleted_count) {
         field_propagate_deleted(call, changes->deleted, changes->deleted_count);
-        call_touched(call, ref, key, EVENT_HASH, "hdel", changes->deleted_count);
+        call_touched_fields(call, ref, key, "hdel", changes->deleted_count,
+                            (struct event_fields){changes->deleted, changes->deleted_count, 1});
     }
 }
 
@@ -191,22 +193,30 @@ void hpexpireat_command(struct call *call) {
 
 /* --- HPERSIST key FIELDS count field … --- */
 
+static void report_persisted(struct call *call, struct keyref *ref,
+                             const struct field_changes *changes) {
+    call_touched_fields(call, ref, call->argv[1], "hpersist", changes->expiring_count,
+                        (struct event_fields){changes->expiring, changes->expiring_count, 1});
+}
+
 void hpersist_command(struct call *call) {
     struct slice key = call->argv[1];
     struct field_list fields;
+    struct field_changes changes;
     struct keyref ref;
-    uint64_t persisted = 0;
     if (!hash_find_write(call, key, &ref)) return;
     if (!field_list_parse(call, 2, FIELD_COUNT_ERROR, &fields)) return;
     hash_expire_named(call, &ref, key, fields.first, fields.count, 1);
+    field_changes_begin(&changes, fields.count);
     reply_array(call->reply, fields.count);
     for (size_t i = 0; i < fields.count; i++) {
         enum hash_expiry_result result = HASH_NO_FIELD;
         if (ref.entry) result = hash_persist(&ref, fields.first[i], hash_now(call));
-        persisted += result == HASH_EXPIRY_SET;
+        field_changes_note(&changes, fields.first[i], result);
         reply_integer(call->reply, result);
     }
-    if (persisted) call_touched(call, &ref, key, EVENT_HASH, "hpersist", persisted);
+    if (changes.expiring_count) report_persisted(call, &ref, &changes);
+    field_changes_end(&changes);
 }
 
 /* --- Reading: key FIELDS count field … --- */
@@ -281,12 +291,12 @@ static void change_expiry(struct call *call, struct keyref *ref, struct slice fi
     field_changes_note(changes, field, result);
 }
 
-static void report_persisted(struct call *call, struct keyref *ref,
-                             const struct field_changes *changes) {
+static void propagate_persisted(struct call *call, struct keyref *ref,
+                                const struct field_changes *changes) {
     struct slice words[] = {SLICE("HPERSIST"), call->argv[1]};
     if (!changes->expiring_count) return;
     field_propagate(call, words, 2, changes->expiring, changes->expiring_count);
-    call_touched(call, ref, call->argv[1], EVENT_HASH, "hpersist", changes->expiring_count);
+    report_persisted(call, ref, changes);
 }
 
 static void getex(struct call *call, struct keyref *ref, const struct field_list *fields,
@@ -300,7 +310,7 @@ static void getex(struct call *call, struct keyref *ref, const struct field_list
             change_expiry(call, ref, fields->first[i], mode, expiry_ms, &changes);
     }
     if (mode == GETEX_PERSIST)
-        report_persisted(call, ref, &changes);
+        propagate_persisted(call, ref, &changes);
     else
         field_changes_report(call, ref, &changes, expiry_ms);
     field_changes_end(&changes);
@@ -442,7 +452,8 @@ void hsetex_command(struct call *call) {
     hash_set_pairs(call, &ref, key, setex.pairs, setex.count,
                    setex.keeps_expiry ? HASH_KEEP_EXPIRY : HASH_DROP_EXPIRY);
     /* With an expiry each field counts as one change, which is reported below. */
-    call_touched(call, &ref, key, EVENT_HASH, "hset", setex.expires ? 0 : setex.count);
+    call_touched_fields(call, &ref, key, "hset", setex.expires ? 0 : setex.count,
+                        (struct event_fields){setex.pairs, setex.count, 2});
     propagate_set(call, &setex);
     if (setex.expires) expire_set_fields(call, &ref, &setex);
 }

@@ -1,11 +1,18 @@
 /* HSET HMSET HSETNX HINCRBY HINCRBYFLOAT HDEL, HGET HMGET HEXISTS HSTRLEN HLEN: fields of a hash by
  * their names; HGETALL HKEYS HVALS HRANDFIELD HSCAN: without naming them. */
+#include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "commands/hash_common.h"
 
 #include <math.h>
+
+/* The field argv[2] was changed. */
+static void touched_field(struct call *call, struct keyref *ref, const char *event) {
+    call_touched_fields(call, ref, call->argv[1], event, 1,
+                        (struct event_fields){call->argv + 2, 1, 1});
+}
 
 /* --- Setting --- */
 
@@ -21,7 +28,8 @@ static int64_t set_fields(struct call *call) {
     call->refills = true;
     if (!hash_find_write(call, key, &ref)) return -1;
     size_t added = hash_set_pairs(call, &ref, key, call->argv + 2, count, HASH_DROP_EXPIRY);
-    call_touched(call, &ref, key, EVENT_HASH, "hset", count);
+    call_touched_fields(call, &ref, key, "hset", count,
+                        (struct event_fields){call->argv + 2, count, 2});
     return (int64_t)added;
 }
 
@@ -42,7 +50,7 @@ void hsetnx_command(struct call *call) {
     reply_integer(call->reply, sets);
     if (!sets) return;
     hash_set_pairs(call, &ref, key, call->argv + 2, 1, HASH_DROP_EXPIRY);
-    call_touched(call, &ref, key, EVENT_HASH, "hset", 1);
+    touched_field(call, &ref, "hset");
 }
 
 /* Counts fields that have expired, but were not deleted yet, as Redis does: so it lets none expire
@@ -52,10 +60,18 @@ void hdel_command(struct call *call) {
     uint64_t deleted = 0;
     struct keyref ref;
     if (!call_find_typed_write(call, key, VALUE_HASH, &ref)) return;
-    for (size_t i = 2; ref.entry && i < call->argc && hash_length(ref.entry); i++)
-        deleted += hash_delete(&ref, call->argv[i]);
+    struct slice *names =
+        call_publishes_fields(call) ? mem_alloc(call->argc * sizeof(*names)) : NULL;
+    for (size_t i = 2; ref.entry && i < call->argc && hash_length(ref.entry); i++) {
+        if (!hash_delete(&ref, call->argv[i])) continue;
+        if (names) names[deleted] = call->argv[i];
+        deleted++;
+    }
     reply_integer(call->reply, (int64_t)deleted);
-    if (deleted) call_touched(call, &ref, key, EVENT_HASH, "hdel", deleted);
+    if (deleted)
+        call_touched_fields(call, &ref, key, "hdel", deleted,
+                            (struct event_fields){names, names ? deleted : 0, 1});
+    mem_free(names);
 }
 
 /* --- Counters --- */
@@ -89,7 +105,7 @@ void hincrby_command(struct call *call) {
     struct slice pair[] = {call->argv[2], number_text(digits, value)};
     hash_set_pairs(call, &ref, key, pair, 1, HASH_KEEP_EXPIRY);
     reply_integer(call->reply, value);
-    call_touched(call, &ref, key, EVENT_HASH, "hincrby", 1);
+    touched_field(call, &ref, "hincrby");
 }
 
 /* Adds argv[3] to `text`; else replies the error and returns false. */
@@ -139,7 +155,7 @@ void hincrbyfloat_command(struct call *call) {
                            slice_make(digits, number_format_long_double(digits, value))};
     hash_set_pairs(call, &ref, key, pair, 1, HASH_KEEP_EXPIRY);
     reply_bulk(call->reply, pair[1]);
-    call_touched(call, &ref, key, EVENT_HASH, "hincrbyfloat", 1);
+    touched_field(call, &ref, "hincrbyfloat");
     propagate_value(call, pair, expires);
 }
 

@@ -262,30 +262,50 @@ void copy_command(struct call *call) {
     reply_integer(call->reply, 1);
 }
 
-/* --- MOVE key db --- */
+/* --- MOVE key db [REPLACE] --- */
+
+/* In older commands, because servers without REPLACE read the command log, too. */
+static void propagate_move(struct call *call, bool was_replaced) {
+    struct slice key = call->argv[1], database = call->argv[2];
+    if (!was_replaced) {
+        CALL_PROPAGATE(call, SLICE("MOVE"), key, database);
+        return;
+    }
+    CALL_PROPAGATE(call, SLICE("COPY"), key, key, SLICE("DB"), database, SLICE("REPLACE"));
+    CALL_PROPAGATE(call, SLICE("DEL"), key);
+}
 
 void move_command(struct call *call) {
     struct slice key = call->argv[1];
     int database;
+    bool replaces = call->argc == 4;
+    if (call->argc > 4 || (replaces && !slice_is(call->argv[3], "replace"))) {
+        call_syntax_error(call);
+        return;
+    }
     if (!parse_database(call, 2, &database)) return;
     if (database == call->database) {
         reply_error(call->reply, same_object);
         return;
     }
     struct call other = call_in_database(call, database);
-    struct keyref source;
+    struct keyref source, destination = {0};
     call_find_write(call, key, &source);
-    if (source.entry == NULL || call_find_write(&other, key, NULL)) {
+    if (source.entry) call_find_write(&other, key, &destination);
+    if (source.entry == NULL || (destination.entry && !replaces)) {
         reply_integer(call->reply, 0);
         return;
     }
-    struct keyref destination;
-    call_find(&other, key, 0, &destination);
-    call_notify(&other, EVENT_NEW, "new", key);
+    bool was_replaced = destination.entry != NULL;
+    if (was_replaced)
+        call_replace(&other, &destination);
+    else
+        call_notify(&other, EVENT_NEW, "new", key);
     struct entry *entry = call_take(call, &source, key, "move_from");
     call_add(&other, &destination, entry);
     call_touched(&other, &destination, key, EVENT_GENERIC, "move_to", 1);
     reply_integer(call->reply, 1);
+    if (replaces) propagate_move(call, was_replaced);
 }
 
 /* --- TOUCH key … --- */

@@ -1,4 +1,4 @@
-/* SINTER SUNION SDIFF, the same with STORE, SINTERCARD: sets made of several sets.
+/* SINTER SUNION SDIFF, the same with STORE and with CARD: sets made of several sets.
  *
  * Members come in batches, so that lookups of a batch in one table overlap their cache misses. A
  * key that does not exist is an empty set. */
@@ -76,12 +76,21 @@ static bool batch_read(struct batch *batch, struct set_iter *iter) {
     return true;
 }
 
+/* Returns whether the limit is reached. The count is then lowered to it. */
+static bool result_is_full(struct result *result) {
+    if (!result->limit || result->count < result->limit) return false;
+    result->count = result->limit;
+    return true;
+}
+
 /* --- Intersection --- */
 
+/* Shorter sets come first, and one that is named several times stands in a row. */
 static int by_length(const void *a, const void *b) {
-    uint64_t left = length_of(*(const struct entry *const *)a);
-    uint64_t right = length_of(*(const struct entry *const *)b);
-    return (left > right) - (left < right);
+    const struct entry *left = *(const struct entry *const *)a;
+    const struct entry *right = *(const struct entry *const *)b;
+    if (length_of(left) != length_of(right)) return length_of(left) > length_of(right) ? 1 : -1;
+    return ((uintptr_t)left > (uintptr_t)right) - ((uintptr_t)left < (uintptr_t)right);
 }
 
 /* Members of the smallest set are looked for in the others, in smaller ones first. O(smallest *
@@ -96,21 +105,23 @@ static void intersect(const struct operands *operands, struct result *result) {
         for (size_t i = 1; i < operands->count && batch.count; i++)
             batch.count = set_keep_members(operands->sets[i], batch.probes, batch.count);
         result_add(result, batch.probes, batch.count);
-        if (result->limit && result->count >= result->limit) {
-            result->count = result->limit;
-            return;
-        }
+        if (result_is_full(result)) return;
     }
 }
 
 /* --- Union --- */
 
-static void add_all(struct entry **set, const struct entry *other,
-                    const struct set_limits *limits) {
+/* How much longer it takes to add a member to a set than to find it there. */
+enum { ADDING_PER_LOOKUP = 3 };
+
+/* Adds members until the set has `enough`. */
+static void add_all(struct entry **set, const struct entry *other, const struct set_limits *limits,
+                    uint64_t enough) {
     struct set_iter iter;
     struct slice member;
     set_iter_start(&iter, other);
-    while (set_iter_next(&iter, &member)) set_load_add(set, member, limits);
+    while (set_length(*set) < enough && set_iter_next(&iter, &member))
+        set_load_add(set, member, limits);
 }
 
 /* Returns whether a set of this length would be a table whatever its members. */
@@ -129,16 +140,22 @@ static const struct entry *largest_table(const struct entry *const *sets, size_t
     return set_table(largest) ? largest : NULL;
 }
 
-/* A new entry under `key` with all members of the sets. A table is copied, which is cheaper than
- * adding its members. O(members). */
-static struct entry *unite(const struct entry *const *sets, size_t count, struct slice key,
-                           const struct set_limits *limits) {
+/* A new entry under `key` with all members of the sets, or as many as are `enough`. A table is
+ * copied, which is cheaper than adding its members. O(members). */
+static struct entry *unite_enough(const struct entry *const *sets, size_t count, struct slice key,
+                                  const struct set_limits *limits, uint64_t enough) {
     const struct entry *largest = largest_table(sets, count, limits);
     struct entry *set = largest ? value_copy(largest, key) : set_load_new(key, 0, limits);
     if (largest) set = entry_set_expiry(set, -1, value_size(set));
     for (size_t i = 0; i < count; i++)
-        if (sets[i] && sets[i] != largest) add_all(&set, sets[i], limits);
+        if (sets[i] && sets[i] != largest) add_all(&set, sets[i], limits, enough);
     return set;
+}
+
+/* With all of them. */
+static struct entry *unite(const struct entry *const *sets, size_t count, struct slice key,
+                           const struct set_limits *limits) {
+    return unite_enough(sets, count, key, limits, UINT64_MAX);
 }
 
 /* --- Difference --- */
@@ -173,13 +190,13 @@ static void subtract_each(const struct entry *first, const struct entry *const *
         for (size_t i = 0; i < batch.count; i++)
             if (!is_in_other[i]) batch.probes[left++] = batch.probes[i];
         result_add(result, batch.probes, left);
+        if (result_is_full(result)) return;
     }
 }
 
 /* Many small sets are united first: then each member of the first set is looked up once. */
 static void subtract(const struct operands *operands, const struct set_limits *limits,
                      struct result *result) {
-    enum { ADDING_PER_LOOKUP = 3 }; /* how much longer it takes to add a member than to find it */
     const struct entry *first = operands->sets[0];
     const struct entry *const *others = operands->sets + 1;
     size_t count = operands->count - 1;
@@ -292,29 +309,83 @@ void sdiffstore_command(struct call *call) {
     store_operation(call, DIFFERENCE, "sdiffstore");
 }
 
-/* --- SINTERCARD numkeys key … [LIMIT limit] --- */
+/* --- SINTERCARD, SUNIONCARD, SDIFFCARD numkeys key … [APPROX] [LIMIT limit] --- */
 
-void sintercard_command(struct call *call) {
-    int64_t key_count, limit = 0;
+/* Parses what stands behind the keys. Otherwise replies the error. */
+static bool parse_card(struct call *call, enum operation operation, size_t *key_count,
+                       uint64_t *limit) {
+    int64_t count, most = 0;
+    if (!call_integer_in(call, 1, 1, INT64_MAX, &count, "ERR numkeys should be greater than 0"))
+        return false;
+    if ((uint64_t)count > call->argc - 2)
+        return call_fail(call, CALL_ERROR_OTHER,
+                         "ERR Number of keys can't be greater than number of args");
+    for (size_t i = 2 + (size_t)count; i < call->argc; i++) {
+        if (operation == UNION && slice_is(call->argv[i], "approx")) continue;
+        if (!slice_is(call->argv[i], "limit") || ++i == call->argc) return call_syntax_error(call);
+        if (!call_integer_in(call, i, 0, INT64_MAX, &most, "ERR LIMIT can't be negative"))
+            return false;
+    }
+    *key_count = (size_t)count;
+    *limit = (uint64_t)most;
+    return true;
+}
+
+/* Counts the members of the union of sets that are sorted by length. The largest set counts as a
+ * whole, of each other one the members that no larger one has: a large set is neither copied nor
+ * walked over for the sake of a small one. Many sets are united, because then each member is looked
+ * up once. */
+static void count_united(struct call *call, const struct operands *operands,
+                         struct result *result) {
+    const struct entry **sets = operands->sets;
+    size_t largest = operands->count - 1;
+    uint64_t members = 0, lookups = 0;
+    result->count = length_of(sets[largest]);
+    if (result_is_full(result)) return;
+    for (size_t i = 0; i < largest; i++) {
+        members += length_of(sets[i]);
+        lookups += length_of(sets[i]) * (largest - i);
+    }
+    if (lookups / ADDING_PER_LOOKUP > members) {
+        uint64_t enough = result->limit ? result->limit : UINT64_MAX;
+        struct entry *set =
+            unite_enough(sets, operands->count, SLICE(""), &call->limits->set, enough);
+        result->count = set_length(set);
+        value_free(set);
+        return;
+    }
+    for (size_t i = largest; i-- > 0 && !result_is_full(result);)
+        if (sets[i] && sets[i] != sets[i + 1])
+            subtract_each(sets[i], sets + i + 1, largest - i, result);
+}
+
+/* With APPROX, too, SUNIONCARD counts exactly. */
+static void reply_card(struct call *call, enum operation operation) {
+    size_t key_count = 0;
     struct operands operands;
-    if (!call_integer_in(call, 1, 1, INT64_MAX, &key_count, "ERR numkeys should be greater than 0"))
-        return;
-    if ((uint64_t)key_count > call->argc - 2) {
-        reply_error(call->reply, "ERR Number of keys can't be greater than number of args");
-        return;
-    }
-    for (size_t i = 2 + (size_t)key_count; i < call->argc; i += 2) {
-        if (!slice_is(call->argv[i], "limit") || i + 1 == call->argc) {
-            call_syntax_error(call);
-            return;
+    struct result result = {0};
+    if (!parse_card(call, operation, &key_count, &result.limit)) return;
+    if (find_operands(call, call->argv + 2, key_count, &operands)) {
+        if (operation == UNION) {
+            qsort(operands.sets, operands.count, sizeof(*operands.sets), by_length);
+            count_united(call, &operands, &result);
+        } else {
+            run(call, operation, &operands, &result);
         }
-        if (!call_integer_in(call, i + 1, 0, INT64_MAX, &limit, "ERR LIMIT can't be negative"))
-            return;
-    }
-    if (find_operands(call, call->argv + 2, (size_t)key_count, &operands)) {
-        struct result result = {.limit = (uint64_t)limit};
-        intersect(&operands, &result);
+        result_is_full(&result);
         reply_integer(call->reply, (int64_t)result.count);
     }
     mem_free(operands.sets);
+}
+
+void sintercard_command(struct call *call) {
+    reply_card(call, INTERSECTION);
+}
+
+void sunioncard_command(struct call *call) {
+    reply_card(call, UNION);
+}
+
+void sdiffcard_command(struct call *call) {
+    reply_card(call, DIFFERENCE);
 }

@@ -75,8 +75,22 @@ void smove_command(struct call *call) {
 
 /* --- Reading --- */
 
+/* Not inlined because the one without an option would cost more. */
+static __attribute__((noinline)) void sismember_with_option(struct call *call) {
+    struct keyref ref;
+    if (call->argc > 4 || !slice_is(call->argv[3], "xx"))
+        call_syntax_error(call);
+    else if (call_find_typed_read(call, call->argv[1], VALUE_SET, &ref))
+        reply_integer(call->reply, ref.entry ? set_contains(ref.entry, call->argv[2]) : -1);
+}
+
+/* SISMEMBER key member [XX]: with XX, -1 says that there is no key. */
 void sismember_command(struct call *call) {
     struct keyref ref;
+    if (__builtin_expect(call->argc > 3, 0)) {
+        sismember_with_option(call);
+        return;
+    }
     if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
     reply_integer(call->reply, ref.entry && set_contains(ref.entry, call->argv[2]));
 }

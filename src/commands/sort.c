@@ -8,44 +8,13 @@
 #include "base/number.h"
 #include "commands/commands.h"
 #include "commands/hash_common.h"
+#include "commands/kept_texts.h"
 #include "commands/list_common.h"
 #include "commands/sort_order.h"
 #include "types/set.h"
 #include "types/string.h"
 #include "types/value.h"
 #include "types/zset.h"
-
-/* --- Copies of texts --- */
-
-/* Texts are copied one after another into chunks, and freed together. */
-struct chunk {
-    struct chunk *next;
-    size_t used;
-    size_t size;
-    char bytes[];
-};
-
-static struct slice keep(struct chunk **chunks, struct slice text) {
-    enum { CHUNK_SIZE = 16 * 1024 };
-    struct chunk *chunk = *chunks;
-    if (chunk == NULL || chunk->size - chunk->used < text.len) {
-        size_t size = text.len > CHUNK_SIZE ? text.len : CHUNK_SIZE;
-        chunk = mem_alloc(sizeof(*chunk) + size);
-        *chunk = (struct chunk){.next = *chunks, .size = size};
-        *chunks = chunk;
-    }
-    char *copy = chunk->bytes + chunk->used;
-    slice_copy(copy, text);
-    chunk->used += text.len;
-    return slice_make(copy, text.len);
-}
-
-static void free_chunks(struct chunk *chunk) {
-    for (struct chunk *next; chunk; chunk = next) {
-        next = chunk->next;
-        mem_free(chunk);
-    }
-}
 
 /* --- Options --- */
 
@@ -73,7 +42,7 @@ struct sort {
     size_t get_count;
     bool stores;
     struct slice destination;
-    struct chunk *chunks;
+    struct kept_texts texts;
     struct sort_item *items;
     size_t count; /* number of items */
 };
@@ -148,7 +117,7 @@ static struct slice field_of(struct sort *sort, struct keyref *hash, struct slic
     if (may_change) call_expire_named(sort->call, hash, key, &field, 1, 1);
     if (!hash->entry || !hash_find(hash->entry, field, hash_now(sort->call), &record)) return none;
     if (record.value.len == 0) return SLICE("");
-    return may_change ? keep(&sort->chunks, record.value) : record.value;
+    return may_change ? kept_text(&sort->texts, record.value) : record.value;
 }
 
 /* Returns the text of a string, valid until the command ends. */
@@ -156,7 +125,7 @@ static struct slice text_of(struct sort *sort, const struct entry *entry) {
     char buffer[INT64_TEXT_MAX];
     int64_t integer;
     struct slice text = string_text(entry, buffer);
-    return string_integer(entry, &integer) ? keep(&sort->chunks, text) : text;
+    return string_integer(entry, &integer) ? kept_text(&sort->texts, text) : text;
 }
 
 /* Returns the string that the pattern finds for the element, valid until the command ends. Its
@@ -226,7 +195,7 @@ static bool is_sortable(const struct entry *entry) {
 }
 
 static void keep_item(struct sort *sort, struct slice text) {
-    sort->items[sort->count++].text = keep(&sort->chunks, text);
+    sort->items[sort->count++].text = kept_text(&sort->texts, text);
 }
 
 static void read_list(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
@@ -390,7 +359,7 @@ static void sort_key(struct call *call, bool may_store) {
     sort.gets = mem_alloc(call->argc / 2 * sizeof(*sort.gets));
     for (size_t i = 2; i < call->argc && valid; i++) valid = parse_option(&sort, &i, may_store);
     if (valid) run(&sort);
-    free_chunks(sort.chunks);
+    kept_texts_free(&sort.texts);
     mem_free(sort.items);
     mem_free(sort.gets);
 }

@@ -35,11 +35,13 @@ static int compare_weights(struct slice a, struct slice b) {
 static inline bool is_wrong(const struct sorter *sorter, const struct sort_item *a,
                             const struct sort_item *b) {
     int result;
-    if (sorter->order == SORT_BY_SCORE_AND_TEXT)
+    if (sorter->order <= SORT_BY_SCORE_AND_TEXT)
         result = (a->score > b->score) - (a->score < b->score);
     else
         result = compare_weights(a->weight, b->weight);
-    if (result == 0 && sorter->order != SORT_BY_WEIGHT) result = slice_compare(a->text, b->text);
+    if (result == 0 &&
+        (sorter->order == SORT_BY_SCORE_AND_TEXT || sorter->order == SORT_BY_WEIGHT_AND_TEXT))
+        result = slice_compare(a->text, b->text);
     return sorter->descending ? result < 0 : result > 0;
 }
 

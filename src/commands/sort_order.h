@@ -1,5 +1,5 @@
-/* sort_order: puts items in SORT's order. It knows no command and no key, so that it can be tested
- * alone. */
+/* sort_order: puts items in the order of SORT and of the commands that search places. It knows no
+ * command and no key, so that it can be tested alone. */
 #ifndef PACKLIST_COMMANDS_SORT_ORDER_H
 #define PACKLIST_COMMANDS_SORT_ORDER_H
 
@@ -9,12 +9,16 @@
 #include <stddef.h>
 
 struct sort_item {
-    struct slice text;   /* the element */
-    struct slice weight; /* with ALPHA: what is compared; `ptr` is NULL where there is none */
-    double score;        /* otherwise: the number that is compared; never a NaN */
+    struct slice text; /* the element */
+    union {
+        struct slice weight; /* with ALPHA: what is compared; `ptr` is NULL where there is none */
+        double carried;      /* a number of the caller's, in orders that do not compare weights */
+    };
+    double score; /* otherwise: the number that is compared; never a NaN */
 };
 
 enum sort_order {
+    SORT_BY_SCORE,
     SORT_BY_SCORE_AND_TEXT, /* equal scores by their texts, byte for byte */
     SORT_BY_WEIGHT,         /* byte for byte; those without a weight first */
     SORT_BY_WEIGHT_AND_TEXT /* the same, and equal weights by their texts */

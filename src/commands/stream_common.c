@@ -38,8 +38,7 @@ static bool parse_parts(struct slice text, struct stream_new_id *id) {
     return parse_number(seq, &id->id.seq);
 }
 
-/* As stream_parse_id, without a reply. */
-static bool parse_text(struct slice text, uint64_t missing_seq, struct stream_id *id) {
+bool stream_is_id(struct slice text, uint64_t missing_seq, struct stream_id *id) {
     struct stream_new_id parts = {.id = {0, missing_seq}};
     bool open = slice_ends(text, SLICE("-*"));
     if (open || !parse_parts(text, &parts)) return false;
@@ -48,7 +47,7 @@ static bool parse_text(struct slice text, uint64_t missing_seq, struct stream_id
 }
 
 bool stream_parse_id(struct call *call, size_t index, uint64_t missing_seq, struct stream_id *id) {
-    return parse_text(call->argv[index], missing_seq, id) || fail_id(call);
+    return stream_is_id(call->argv[index], missing_seq, id) || fail_id(call);
 }
 
 bool stream_parse_new_id(struct call *call, size_t index, struct stream_new_id *id) {
@@ -72,7 +71,8 @@ bool stream_parse_bound(struct call *call, size_t index, bool is_end, struct str
         return true;
     }
     if (text.len < 2 || text.ptr[0] != '(') return stream_parse_id(call, index, missing_seq, id);
-    if (!parse_text(slice_make(text.ptr + 1, text.len - 1), missing_seq, id)) return fail_id(call);
+    if (!stream_is_id(slice_make(text.ptr + 1, text.len - 1), missing_seq, id))
+        return fail_id(call);
     if (is_end ? stream_id_decrement(id) : stream_id_increment(id)) return true;
     return reply_error(call->reply, is_end ? "ERR invalid end ID for the interval"
                                            : "ERR invalid start ID for the interval");
@@ -86,8 +86,12 @@ inline void stream_reply_id(struct reply *reply, struct stream_id id) {
 }
 
 void stream_reply_entry(struct reply *reply, struct stream_entry *entry) {
-    struct stream_pair pair;
     reply_array(reply, 2);
+    stream_reply_members(reply, entry);
+}
+
+void stream_reply_members(struct reply *reply, struct stream_entry *entry) {
+    struct stream_pair pair;
     stream_reply_id(reply, entry->id);
     reply_array(reply, 2 * entry->pairs);
     while (streamlog_next_pair(entry, &pair)) {
@@ -110,6 +114,18 @@ void stream_reply_range(struct reply *reply, const struct entry *entry, struct s
 }
 
 /* --- Trimming --- */
+
+bool stream_is_references(struct slice text, enum stream_references *references) {
+    if (slice_is(text, "keepref"))
+        *references = STREAM_KEEP_REFERENCES;
+    else if (slice_is(text, "delref"))
+        *references = STREAM_DROP_REFERENCES;
+    else if (slice_is(text, "acked"))
+        *references = STREAM_ONLY_ACKNOWLEDGED;
+    else
+        return false;
+    return true;
+}
 
 static bool parse_threshold(struct call *call, size_t index, struct stream_trim_options *options) {
     int64_t length;
@@ -154,6 +170,11 @@ bool stream_parse_trim(struct call *call, size_t *index, struct stream_trim_opti
             return options->limit >= 0 ||
                    reply_error(call->reply, "ERR The LIMIT argument must be >= 0.");
         }
+    }
+    if (!options->has_references && stream_is_references(word, &options->references)) {
+        options->has_references = true;
+        ++*index;
+        return true;
     }
     *taken = false;
     return true;

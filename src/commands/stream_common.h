@@ -18,6 +18,9 @@ struct stream_new_id {
 /* ms-seq or ms, where seq is then `missing_seq`. */
 bool stream_parse_id(struct call *call, size_t index, uint64_t missing_seq, struct stream_id *id);
 
+/* Without a reply. */
+bool stream_is_id(struct slice text, uint64_t missing_seq, struct stream_id *id);
+
 /* The same, for XADD. */
 bool stream_parse_new_id(struct call *call, size_t index, struct stream_new_id *id);
 
@@ -27,7 +30,8 @@ bool stream_parse_bound(struct call *call, size_t index, bool is_end, struct str
 /* The id's text as a bulk. */
 void stream_reply_id(struct reply *reply, struct stream_id id);
 
-/* An entry: its id and its fields and values. O(entry). */
+/* An entry: its id and its fields and values, as an array or as two members of one. O(entry). */
+void stream_reply_members(struct reply *reply, struct stream_entry *entry);
 void stream_reply_entry(struct reply *reply, struct stream_entry *entry);
 
 /* An array of up to `count` entries (0: all) with ids from `first` to `last`. O(log n +
@@ -35,13 +39,25 @@ void stream_reply_entry(struct reply *reply, struct stream_entry *entry);
 void stream_reply_range(struct reply *reply, const struct entry *entry, struct stream_id first,
                         struct stream_id last, bool reverse, uint64_t count);
 
-/* --- Trimming: MAXLEN | MINID [= | ~] threshold [LIMIT count] --- */
+/* --- Trimming: MAXLEN | MINID [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED] --- */
+
+/* What becomes of the references that consumer groups have to an entry that is deleted. */
+enum stream_references {
+    STREAM_KEEP_REFERENCES,  /* KEEPREF: they stay */
+    STREAM_DROP_REFERENCES,  /* DELREF: they go, too */
+    STREAM_ONLY_ACKNOWLEDGED /* ACKED: an entry stays that a group has pending or has not read */
+};
+
+/* Returns whether the text is one of these words, in any case. */
+bool stream_is_references(struct slice text, enum stream_references *references);
 
 enum stream_strategy { STREAM_NO_TRIM, STREAM_MAXLEN, STREAM_MINID };
 
 struct stream_trim_options {
     enum stream_strategy strategy;
     struct stream_trim trim;
+    enum stream_references references;
+    bool has_references;
     int64_t limit;
     bool has_limit;
 };

@@ -1,18 +1,20 @@
-/* XADD XTRIM XDEL XSETID
+/* XADD XTRIM XSETID
  *
  * XADD and XTRIM are propagated as what they did: with the id that was chosen, and, when entries
  * were trimmed, with the length that is left, so that a repetition trims the same entries. */
 #include "base/alloc.h"
 #include "commands/commands.h"
-#include "commands/stream_common.h"
+#include "commands/stream_producers.h"
+#include "commands/stream_trim.h"
 
-/* --- XADD key [NOMKSTREAM] [MAXLEN | MINID …] id field value [field value …] --- */
+/* --- XADD key [NOMKSTREAM] [MAXLEN | MINID …] [IDMP … | IDMPAUTO …] id field value … --- */
 
 struct addition {
     struct call *call;
     struct keyref ref;
     bool only_existing; /* NOMKSTREAM */
     struct stream_trim_options trim;
+    struct stream_producer producer;
     struct stream_new_id given;
     struct stream_id id;
     size_t first; /* argv index of the first field */
@@ -25,6 +27,8 @@ static bool parse_options(struct addition *addition) {
     while (at < call->argc && !slice_equal(call->argv[at], SLICE("*"))) {
         bool taken;
         if (!stream_parse_trim(call, &at, &addition->trim, &taken)) return false;
+        if (taken) continue;
+        if (!stream_parse_producer(call, &at, &addition->producer, &taken)) return false;
         if (taken) continue;
         if (!slice_is(call->argv[at], "nomkstream")) break;
         addition->only_existing = true;
@@ -42,8 +46,13 @@ static bool parse(struct addition *addition) {
     addition->pairs = left / 2;
     if (left < 2 || left % 2) return call_wrong_arity(call);
     struct stream_new_id given = addition->given;
+    if (stream_has_producer(&addition->producer) && given.has_ms && !call_is_repeated(call))
+        return reply_error(call->reply, "ERR syntax error, IDMP/IDMPAUTO can be used only with "
+                                        "auto-generated IDs");
     if (given.has_seq && stream_id_compare(given.id, STREAM_ID_MIN) == 0)
         return reply_error(call->reply, "ERR The ID specified in XADD must be greater than 0-0");
+    if (addition->producer.is_auto)
+        stream_set_iid(&addition->producer, call->argv + addition->first, addition->pairs);
     return true;
 }
 
@@ -107,16 +116,29 @@ static void add(struct addition *addition) {
                   &call->limits->stream);
     stream_reply_id(call->reply, addition->id);
     bool trims = addition->trim.strategy != STREAM_NO_TRIM;
-    bool trimmed = trims && stream_trim(ref, &addition->trim.trim) > 0;
+    bool to_length = stream_trims_to_length(ref->entry, &addition->trim);
+    /* Before the deletions, which may be of this entry, too. */
+    if (!to_length) propagate(addition, false);
+    bool trimmed = trims && stream_trim_referenced(call, ref, key, &addition->trim) > 0;
     call_touched(call, ref, key, EVENT_STREAM, "xadd", 1);
     if (trimmed) call_notify(call, EVENT_STREAM, "xtrim", key);
-    propagate(addition, trimmed);
+    if (to_length) propagate(addition, trimmed);
+    if (stream_has_producer(&addition->producer))
+        stream_note_producer(call, ref->entry, &addition->producer, addition->id);
+}
+
+/* Returns whether a producer has added the entry before, and replies its id. With an id that the
+ * server has chosen a repeated command says that it had not. */
+static bool reply_duplicate(const struct addition *addition) {
+    return stream_has_producer(&addition->producer) && !addition->given.has_ms &&
+           stream_reply_duplicate(addition->call, addition->ref.entry, &addition->producer);
 }
 
 void xadd_command(struct call *call) {
     struct addition addition = {.call = call};
     if (!parse(&addition)) return;
     if (!call_find_typed_write(call, call->argv[1], VALUE_STREAM, &addition.ref)) return;
+    if (reply_duplicate(&addition)) return;
     if (!addition.ref.entry && addition.only_existing)
         reply_null(call->reply);
     else if (check(&addition))
@@ -144,34 +166,13 @@ void xtrim_command(struct call *call) {
     char length[INT64_TEXT_MAX];
     if (!parse_xtrim(call, &options)) return;
     if (!call_find_typed_write(call, key, VALUE_STREAM, &ref)) return;
-    uint64_t removed = ref.entry ? stream_trim(&ref, &options.trim) : 0;
+    uint64_t removed = ref.entry ? stream_trim_referenced(call, &ref, key, &options) : 0;
     reply_integer(call->reply, (int64_t)removed);
     if (removed == 0) return;
-    call_touched(call, &ref, key, EVENT_STREAM, "xtrim", removed);
+    call_touched_unwaited(call, &ref, key, EVENT_STREAM, "xtrim", removed);
+    if (!stream_trims_to_length(ref.entry, &options)) return;
     CALL_PROPAGATE(call, SLICE("XTRIM"), key, SLICE("MAXLEN"), SLICE("="),
                    number_text(length, (int64_t)stream_length(ref.entry)));
-}
-
-/* --- XDEL key id … --- */
-
-void xdel_command(struct call *call) {
-    struct slice key = call->argv[1];
-    struct keyref ref;
-    struct stream_id id;
-    uint64_t removed = 0;
-    if (!call_find_typed_write(call, key, VALUE_STREAM, &ref)) return;
-    if (!ref.entry) {
-        reply_integer(call->reply, 0);
-        return;
-    }
-    for (size_t i = 2; i < call->argc; i++)
-        if (!stream_parse_id(call, i, 0, &id)) return;
-    for (size_t i = 2; i < call->argc; i++) {
-        stream_parse_id(call, i, 0, &id);
-        removed += stream_delete(&ref, id);
-    }
-    reply_integer(call->reply, (int64_t)removed);
-    if (removed > 0) call_touched(call, &ref, key, EVENT_STREAM, "xdel", removed);
 }
 
 /* --- XSETID key last-id [ENTRIESADDED count] [MAXDELETEDID id] --- */
@@ -239,5 +240,5 @@ void xsetid_command(struct call *call) {
         facts.max_deleted_id = setting.max_deleted;
     stream_set_facts(&ref, &facts);
     reply_ok(call->reply);
-    call_touched(call, &ref, key, EVENT_STREAM, "xsetid", 1);
+    call_touched_unwaited(call, &ref, key, EVENT_STREAM, "xsetid", 1);
 }

@@ -1,5 +1,10 @@
 #include "commands/string_common.h"
 
+#include "base/public_hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
 void string_refer(struct reply *reply, struct entry *entry, size_t start, size_t len) {
     reply_bulk_captured(reply, text_capture_begin(string_share(entry), NULL), start, start + len);
 }
@@ -41,6 +46,44 @@ uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slic
     if (bytes == NULL) string_no_memory_error(call);
     return bytes;
 }
+
+/* --- Conditions --- */
+
+enum condition string_condition(struct slice word) {
+    if (slice_is(word, "ifeq")) return CONDITION_IFEQ;
+    if (slice_is(word, "ifne")) return CONDITION_IFNE;
+    if (slice_is(word, "ifdeq")) return CONDITION_IFDEQ;
+    if (slice_is(word, "ifdne")) return CONDITION_IFDNE;
+    return CONDITION_NONE;
+}
+
+static bool compares_digests(enum condition condition) {
+    return condition == CONDITION_IFDEQ || condition == CONDITION_IFDNE;
+}
+
+bool string_check_condition(struct call *call, enum condition condition, struct slice operand) {
+    if (!compares_digests(condition) || operand.len == STRING_DIGEST_LENGTH) return true;
+    return call_fail(call, CALL_ERROR_OTHER, "ERR must be exactly 16 hexadecimal characters");
+}
+
+bool string_meets(const struct entry *entry, enum condition condition, struct slice operand) {
+    char buffer[INT64_TEXT_MAX], digest[STRING_DIGEST_LENGTH + 1];
+    bool is_equal = false;
+    if (entry && compares_digests(condition)) {
+        string_digest(string_text(entry, buffer), digest);
+        is_equal = slice_is(operand, digest); /* digits may be upper case */
+    } else if (entry) {
+        is_equal = slice_equal(string_text(entry, buffer), operand);
+    }
+    return is_equal == (condition == CONDITION_IFEQ || condition == CONDITION_IFDEQ);
+}
+
+struct slice string_digest(struct slice text, char digest[STRING_DIGEST_LENGTH + 1]) {
+    snprintf(digest, STRING_DIGEST_LENGTH + 1, "%016" PRIx64, hash_public(text));
+    return slice_make(digest, STRING_DIGEST_LENGTH);
+}
+
+/* --- Expiries --- */
 
 enum expiry_option string_expiry_option(struct slice option) {
     if (slice_is(option, "ex")) return EXPIRY_EX;

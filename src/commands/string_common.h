@@ -59,6 +59,27 @@ uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slic
 
 void string_no_memory_error(struct call *call);
 
+/* --- Conditions on the present value: IFEQ value | IFNE value | IFDEQ digest | IFDNE digest --- */
+
+enum condition { CONDITION_NONE, CONDITION_IFEQ, CONDITION_IFNE, CONDITION_IFDEQ, CONDITION_IFDNE };
+
+/* Returns which of the conditions this word is, in any case; CONDITION_NONE if none. */
+enum condition string_condition(struct slice word);
+
+/* Returns whether `operand` can stand with the condition: digests have STRING_DIGEST_LENGTH
+ * characters. Otherwise replies the error. */
+bool string_check_condition(struct call *call, enum condition condition, struct slice operand);
+
+/* Returns whether the condition holds for a string, or for a key that does not exist (NULL).
+ * O(text), but O(1) where only the lengths differ. */
+bool string_meets(const struct entry *entry, enum condition condition, struct slice operand);
+
+/* What DIGEST replies: XXH3 in 64 bits, in lower-case hexadecimal digits. */
+enum { STRING_DIGEST_LENGTH = 16 };
+
+/* Writes the digest of the text to `digest`. O(text). */
+struct slice string_digest(struct slice text, char digest[STRING_DIGEST_LENGTH + 1]);
+
 /* The expiry that an option of SET or GETEX sets. */
 enum expiry_option {
     EXPIRY_NONE,

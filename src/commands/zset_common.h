@@ -62,6 +62,36 @@ void zset_reply_member(struct reply *reply, const struct zset_member *member,
 void zset_reply_span(struct reply *reply, const struct entry *entry, struct zset_span span,
                      bool forward, enum zset_reply_form form);
 
+/* --- Adding --- */
+
+/* What ZADD is asked to do, or a command like it; then what was done. */
+struct zset_addition {
+    struct call *call;
+    struct keyref ref;
+    bool only_new;       /* NX */
+    bool only_existing;  /* XX */
+    bool only_greater;   /* GT */
+    bool only_less;      /* LT */
+    bool counts_changes; /* CH */
+    bool increments;     /* INCR */
+    size_t first;        /* argv index of the first member */
+    size_t stride;       /* from there to the next one */
+    size_t count;        /* of members, each with a score */
+    uint64_t added;
+    uint64_t changed; /* members that were there and have another score now */
+    bool is_nan;      /* the increment makes no number */
+    bool has_score;   /* the last pair was not refused by an option */
+    double score;     /* then the member's */
+};
+
+/* Reads NX or XX at argv[*index] on, and CH, and where `all`, ZADD's other options; *index gets the
+ * index behind them. */
+void zset_addition_options(struct zset_addition *addition, bool all, size_t *index);
+
+/* Gives the members under the key argv[1] these scores, replies the result, publishes what has
+ * changed. O(log n) a member. */
+void zset_add(struct zset_addition *addition, const double *scores);
+
 /* --- Removing --- */
 
 /* Removes the members of a span, which is not empty, and publishes `event`. When these are all, the

@@ -6,45 +6,27 @@
 
 #include <math.h>
 
-struct addition {
-    struct call *call;
-    struct keyref ref;
-    bool only_new;       /* NX */
-    bool only_existing;  /* XX */
-    bool only_greater;   /* GT */
-    bool only_less;      /* LT */
-    bool counts_changes; /* CH */
-    bool increments;     /* INCR */
-    size_t first;        /* argv index of the first score */
-    size_t pairs;
-    uint64_t added;
-    uint64_t changed; /* members that were there and have another score now */
-    bool is_nan;      /* the increment makes no number */
-    bool has_score;   /* the last pair was not refused by an option */
-    double score;     /* then the member's */
-};
-
 /* --- Options --- */
 
-static bool parse_option(struct addition *addition, struct slice word) {
+static bool parse_option(struct zset_addition *addition, bool all, struct slice word) {
     if (slice_is(word, "nx"))
         addition->only_new = true;
     else if (slice_is(word, "xx"))
         addition->only_existing = true;
-    else if (slice_is(word, "gt"))
-        addition->only_greater = true;
-    else if (slice_is(word, "lt"))
-        addition->only_less = true;
     else if (slice_is(word, "ch"))
         addition->counts_changes = true;
-    else if (slice_is(word, "incr"))
+    else if (all && slice_is(word, "gt"))
+        addition->only_greater = true;
+    else if (all && slice_is(word, "lt"))
+        addition->only_less = true;
+    else if (all && slice_is(word, "incr"))
         addition->increments = true;
     else
         return false;
     return true;
 }
 
-static bool check_options(struct addition *addition) {
+static bool check_options(struct zset_addition *addition) {
     struct call *call = addition->call;
     bool compares = addition->only_greater || addition->only_less;
     const char *error = NULL;
@@ -52,26 +34,32 @@ static bool check_options(struct addition *addition) {
         error = "ERR XX and NX options at the same time are not compatible";
     else if ((addition->only_new && compares) || (addition->only_greater && addition->only_less))
         error = "ERR GT, LT, and/or NX options at the same time are not compatible";
-    else if (addition->increments && addition->pairs > 1)
+    else if (addition->increments && addition->count > 1)
         error = "ERR INCR option supports a single increment-element pair";
     if (error) reply_error(call->reply, error);
     return !error;
 }
 
-static bool parse_options(struct addition *addition) {
+void zset_addition_options(struct zset_addition *addition, bool all, size_t *index) {
+    const struct call *call = addition->call;
+    while (*index < call->argc && parse_option(addition, all, call->argv[*index])) ++*index;
+}
+
+static bool parse_options(struct zset_addition *addition) {
     struct call *call = addition->call;
-    addition->first = 2;
-    while (addition->first < call->argc && parse_option(addition, call->argv[addition->first]))
-        addition->first++;
-    size_t left = call->argc - addition->first;
-    addition->pairs = left / 2;
+    size_t score = 2;
+    zset_addition_options(addition, true, &score);
+    size_t left = call->argc - score;
+    addition->first = score + 1;
+    addition->stride = 2;
+    addition->count = left / 2;
     if (left == 0 || left % 2) return call_syntax_error(call);
     return check_options(addition);
 }
 
-static bool parse_scores(const struct addition *addition, double *scores) {
-    for (size_t i = 0; i < addition->pairs; i++) {
-        if (number_parse_double(addition->call->argv[addition->first + 2 * i], &scores[i]))
+static bool parse_scores(const struct zset_addition *addition, double *scores) {
+    for (size_t i = 0; i < addition->count; i++) {
+        if (number_parse_double(addition->call->argv[addition->first - 1 + 2 * i], &scores[i]))
             continue;
         return reply_error(addition->call->reply, "ERR value is not a valid float");
     }
@@ -81,8 +69,8 @@ static bool parse_scores(const struct addition *addition, double *scores) {
 /* --- Members --- */
 
 /* Gives a member that is there another score, if the options allow it. */
-static void update(struct addition *addition, const struct zset_place *place, struct slice member,
-                   double score) {
+static void update(struct zset_addition *addition, const struct zset_place *place,
+                   struct slice member, double score) {
     if (addition->only_new) return;
     if (addition->increments) score += place->score;
     addition->is_nan = isnan(score);
@@ -96,7 +84,7 @@ static void update(struct addition *addition, const struct zset_place *place, st
     addition->changed++;
 }
 
-static void add_member(struct addition *addition, struct slice member, double score) {
+static void add_member(struct zset_addition *addition, struct slice member, double score) {
     const struct listpack_limits *limits = &addition->call->limits->zset;
     struct zset_place place;
     addition->has_score = false;
@@ -111,14 +99,14 @@ static void add_member(struct addition *addition, struct slice member, double sc
     if (addition->ref.entry)
         zset_put(&addition->ref, &place, member, score, limits);
     else
-        zset_create(&addition->ref, addition->call->argv[1], member, score, addition->pairs,
+        zset_create(&addition->ref, addition->call->argv[1], member, score, addition->count,
                     member.len, limits);
     addition->added++;
     addition->has_score = true;
     addition->score = score;
 }
 
-static void reply_result(const struct addition *addition) {
+static void reply_result(const struct zset_addition *addition) {
     struct reply *reply = addition->call->reply;
     uint64_t count = addition->added + (addition->counts_changes ? addition->changed : 0);
     if (!addition->increments)
@@ -131,13 +119,13 @@ static void reply_result(const struct addition *addition) {
         reply_null(reply);
 }
 
-static void add_members(struct addition *addition, const double *scores) {
+void zset_add(struct zset_addition *addition, const double *scores) {
     struct call *call = addition->call;
     struct slice key = call->argv[1];
     if (!call_find_typed_write(call, key, VALUE_ZSET, &addition->ref)) return;
-    if (addition->ref.entry) zset_expect(&addition->ref, addition->pairs, &call->limits->zset);
-    for (size_t i = 0; i < addition->pairs; i++)
-        add_member(addition, call->argv[addition->first + 2 * i + 1], scores[i]);
+    if (addition->ref.entry) zset_expect(&addition->ref, addition->count, &call->limits->zset);
+    for (size_t i = 0; i < addition->count; i++)
+        add_member(addition, call->argv[addition->first + addition->stride * i], scores[i]);
     reply_result(addition);
     uint64_t changes = addition->added + addition->changed;
     if (changes > 0)
@@ -145,21 +133,22 @@ static void add_members(struct addition *addition, const double *scores) {
                      addition->increments ? "zincr" : "zadd", changes);
 }
 
-static void add(struct addition *addition) {
+static void add(struct zset_addition *addition) {
     enum { SCORES_ON_STACK = 16 };
     double few[SCORES_ON_STACK], *scores = few;
-    if (addition->pairs > SCORES_ON_STACK) scores = mem_alloc(addition->pairs * sizeof(*scores));
-    if (parse_scores(addition, scores)) add_members(addition, scores);
+    if (addition->count > SCORES_ON_STACK) scores = mem_alloc(addition->count * sizeof(*scores));
+    if (parse_scores(addition, scores)) zset_add(addition, scores);
     if (scores != few) mem_free(scores);
 }
 
 void zadd_command(struct call *call) {
-    struct addition addition = {.call = call};
+    struct zset_addition addition = {.call = call};
     if (parse_options(&addition)) add(&addition);
 }
 
 void zincrby_command(struct call *call) {
-    struct addition addition = {.call = call, .increments = true, .first = 2, .pairs = 1};
+    struct zset_addition addition = {
+        .call = call, .increments = true, .first = 3, .stride = 2, .count = 1};
     add(&addition);
 }
 

@@ -105,6 +105,7 @@ struct query {
     enum zset_range_by by;
     bool reverse;
     bool with_scores;
+    bool tells_missing; /* XX: a key that does not exist is null, not empty */
     int64_t offset;
     int64_t limit; /* negative: none; a range by rank allows only -1 */
     struct zset_range range;
@@ -116,6 +117,8 @@ static bool parse_option(struct query *query, const struct form *form, size_t *i
     struct slice word = call->argv[*index];
     if (!form->stores && slice_is(word, "withscores")) {
         query->with_scores = true;
+    } else if (form->is_free && !form->stores && slice_is(word, "xx")) {
+        query->tells_missing = true;
     } else if (slice_is(word, "limit") && *index + 2 < call->argc) {
         *index += 2;
         return call_integer(call, *index - 1, &query->offset) &&
@@ -178,6 +181,10 @@ static void reply_query(struct call *call, const struct form *form) {
     struct keyref ref;
     if (!parse_query(&query, form)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
+    if (!ref.entry && query.tells_missing) {
+        reply_null_array(call->reply);
+        return;
+    }
     zset_reply_span(call->reply, ref.entry, find_span(&query, ref.entry), !query.reverse,
                     zset_reply_form(call, query.with_scores));
 }

@@ -3,6 +3,7 @@
 #include "config/config.h"
 
 #include "base/alloc.h"
+#include "base/cpu_list.h"
 #include "base/number.h"
 #include "base/secret.h"
 #include "config/config_table.h"
@@ -286,6 +287,14 @@ static bool parse_title(sds *place, struct slice text, sds *error) {
     return true;
 }
 
+static bool parse_cpu_list(sds *place, struct slice text, sds *error) {
+    bool is_in[CPU_LIST_MAX];
+    if (!cpu_list_parse(text, is_in))
+        return refuse(error, "must be a list of processors, such as 0,2-5,8-15:2");
+    set_string(place, text);
+    return true;
+}
+
 /* Returns whether two texts mean the same, as 1mb and 1048576. */
 static bool same_text(struct slice a, struct slice b) {
     uint64_t left, right;
@@ -382,6 +391,7 @@ bool config_set(struct config *config, const struct config_directive *directive,
     case CONFIG_FILENAME:
         return parse_filename(string_at(config, directive), directive->name, values[0], error);
     case CONFIG_TITLE: return parse_title(string_at(config, directive), values[0], error);
+    case CONFIG_CPU_LIST: return parse_cpu_list(string_at(config, directive), values[0], error);
     case CONFIG_EVENTS: return parse_events(number_at(config, directive), values[0], error);
     default: return parse_number(config, directive, values[0], error);
     }
@@ -465,6 +475,7 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_FILENAME:
     case CONFIG_SAVE_POINTS:
     case CONFIG_TITLE:
+    case CONFIG_CPU_LIST:
     case CONFIG_RENAMES:
     case CONFIG_HOST_PORT:
     case CONFIG_PERCENTILES:
@@ -491,6 +502,7 @@ static bool owns_string(const struct config_directive *directive) {
     case CONFIG_PERCENTILES:
     case CONFIG_HOST_PORT:
     case CONFIG_TITLE:
+    case CONFIG_CPU_LIST:
     case CONFIG_RENAMES: return true;
     default: return false;
     }

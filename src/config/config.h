@@ -130,6 +130,10 @@ struct config {
     bool set_proc_title;
     sds proc_title_template; /* config/title_template.h */
     int64_t hz;
+    int64_t io_threads;       /* with the event loop's */
+    bool io_threads_do_reads; /* nothing: they always do */
+    bool io_threads_always_active;
+    sds server_cpulist, bio_cpulist; /* base/cpu_list.h; "": any processor */
     int64_t proto_max_bulk_len;
     int64_t lua_memory_limit;
     bool lua_enable_deprecated_api; /* scripts have getfenv, setfenv and newproxy */
@@ -145,7 +149,7 @@ struct config {
     int64_t list_compress_depth;
     int64_t sanitize_dump_payload; /* enum sanitize_level */
 
-    /* Limits of compact encodings. HyperLogLogs do not exist yet. */
+    /* Limits of compact encodings. */
     int64_t hash_max_listpack_entries;
     int64_t hash_max_listpack_value;
     int64_t set_max_intset_entries;
@@ -156,18 +160,35 @@ struct config {
     int64_t hll_sparse_max_bytes;
     int64_t stream_node_max_bytes;
     int64_t stream_node_max_entries;
+    int64_t stream_idmp_duration;
+    int64_t stream_idmp_maxsize;
 
     int64_t notify_keyspace_events; /* enum event_class and enum notify_flag */
     uint64_t maxmemory;             /* bytes; 0 = no limit */
+    bool maxmemory_rss;             /* it bounds the pages */
     int64_t maxmemory_clients;      /* bytes, or a percentage of maxmemory, negated; 0 = no limit */
     int64_t maxmemory_policy;       /* enum eviction_policy */
     int64_t maxmemory_samples;      /* keys compared to evict one */
     int64_t eviction_tenacity;      /* 0 … 100 */
     int64_t lfu_log_factor;
-    int64_t lfu_decay_time;          /* minutes */
-    int64_t active_expire_effort;    /* 1 … 10 */
+    int64_t lfu_decay_time;       /* minutes */
+    int64_t active_expire_effort; /* 1 … 10 */
+    bool activedefrag;
+    int64_t defrag_cycle_min; /* percent of the time */
+    int64_t defrag_cycle_max;
+    int64_t defrag_cycle_us; /* of a step */
+    int64_t defrag_ignore_bytes;
+    int64_t defrag_max_scan_fields;
+    int64_t defrag_threshold_lower; /* percent of the memory in use */
+    int64_t defrag_threshold_upper;
     int64_t slowlog_log_slower_than; /* microseconds; -1 = no slow log */
     int64_t slowlog_max_len;
+    int64_t slowlog_max_argc;
+    bool slowlog_show_argc;      /* entries have a seventh element */
+    int64_t large_request_bytes; /* such requests are noted; -1 = none */
+    int64_t large_request_max_len;
+    int64_t large_reply_bytes;
+    int64_t large_reply_max_len;
     int64_t latency_monitor_threshold; /* milliseconds; 0 = off */
     bool latency_tracking;
     sds latency_percentiles; /* numbers separated by blanks, for INFO */
@@ -227,6 +248,7 @@ struct config {
     sds replicaof;        /* "host port" of the primary; "" = the server is none's replica */
     int64_t acllog_max_len;
     bool acl_filter_keys;
+    int64_t tracking_table_max_keys;
     sds masteruser;                /* "" = AUTH with the password alone */
     sds masterauth;                /* "" = no AUTH */
     sds replica_announce_ip;       /* "" = the address of its connection */

@@ -165,6 +165,7 @@ static sds append_directive(sds out, const struct config *config,
     case CONFIG_OUTPUT_LIMITS: out = append_output_limits(out, config); break;
     case CONFIG_EVENTS:
     case CONFIG_TITLE:
+    case CONFIG_CPU_LIST:
     case CONFIG_PERCENTILES: out = append_value_word(out, config, directive); break;
     default: out = config_append_value(config, directive, out); break;
     }

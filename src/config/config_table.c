@@ -72,19 +72,17 @@ static const struct config_choice diskless_loads[] = {
 };
 
 /* Reasons why a directive has only one value. */
-#define ONE_THREAD "one thread serves all clients"
+#define PREFETCH "the server chooses how many keys are loaded ahead"
 #define LARGE_REPLIES "the server chooses which strings are sent from where they are stored"
 #define ALL_ACCEPTED "all connections that wait are accepted at once"
-#define NO_DEFRAGMENTATION "memory is not defragmented"
 #define REHASHING "tables are always rehashed step by step"
 #define HZ_IS_CONSTANT "hz does not depend on the number of clients"
 #define NO_THP "the system decides about huge pages"
-#define NO_CPU_LISTS "threads run on any processor; start the server by taskset to choose them"
+#define NO_CPU_LISTS "no process is started for this, but a thread that runs where others do"
 #define SECRET_SEED "each start draws a new seed"
 #define ONE_LOG_FORMAT "the log has one format"
 #define ABORTS "a failed assertion always ends the process by SIGABRT"
 #define NO_WATCHDOG "no watchdog looks for slow commands"
-#define NO_LARGE_LOG "there is no log of large requests and replies"
 #define NO_CHECKS "the server does not look for what these warnings are about"
 #define NO_MARKS \
     "Sockets cannot be marked, so a firewall would not see the mark. Remove the line to do " \
@@ -92,7 +90,6 @@ static const struct config_choice diskless_loads[] = {
 #define NO_MPTCP "there is no Multipath TCP"
 #define NO_RDMA "there is no RDMA: clients connect by TCP or a Unix socket"
 #define NO_ZONE "the server has no zone to report"
-#define NO_TRACKING "there is no client-side caching"
 #define NAMED_REDIS "the server presents itself as Redis in any case"
 #define NO_MODULES "there are no modules: their commands are unknown"
 #define ONE_LINK "a replica has one connection to its primary"
@@ -197,6 +194,9 @@ const struct config_directive config_table[] = {
     {.name = "client-output-buffer-limit", .kind = CONFIG_OUTPUT_LIMITS,
      .offset = AT(output_limits),
      .default_text = "normal 0 0 0 slave 256mb 64mb 60 pubsub 32mb 8mb 60"},
+    {.name = "tracking-table-max-keys", .kind = CONFIG_INTEGER,
+     .offset = AT(tracking_table_max_keys), .min = 0, .max = INT64_MAX, .default_text = "1000000",
+     .effect = EFFECT_TRACKING},
 
     /* The process. */
     {.name = "daemonize", .kind = CONFIG_BOOL, .flags = CONFIG_IMMUTABLE, .offset = AT(daemonize),
@@ -233,6 +233,16 @@ const struct config_directive config_table[] = {
      .offset = AT(databases), .min = 1, .max = INT32_MAX, .default_text = "16"},
     {.name = "hz", .kind = CONFIG_INTEGER, .flags = CONFIG_CLAMPED, .offset = AT(hz), .min = 1,
      .max = 500, .default_text = "10", .effect = EFFECT_TIMER},
+    {.name = "io-threads", .kind = CONFIG_INTEGER, .offset = AT(io_threads), .min = 1, .max = 128,
+     .default_text = "1", .effect = EFFECT_IO_THREADS},
+    {.name = "io-threads-do-reads", .kind = CONFIG_BOOL, .offset = AT(io_threads_do_reads),
+     .default_text = "no"},
+    {.name = "io-threads-always-active", .kind = CONFIG_BOOL, .flags = CONFIG_HIDDEN,
+     .offset = AT(io_threads_always_active), .default_text = "no", .effect = EFFECT_IO_THREADS},
+    {.name = "server-cpulist", .alias = "server_cpulist", .kind = CONFIG_CPU_LIST,
+     .flags = CONFIG_IMMUTABLE, .offset = AT(server_cpulist), .default_text = ""},
+    {.name = "bio-cpulist", .alias = "bio_cpulist", .kind = CONFIG_CPU_LIST,
+     .flags = CONFIG_IMMUTABLE, .offset = AT(bio_cpulist), .default_text = ""},
     {.name = "enable-debug-command", .kind = CONFIG_ENUM, .flags = CONFIG_IMMUTABLE,
      .offset = AT(enable_debug_command), .default_text = "no", .detail = accesses},
     {.name = "enable-protected-configs", .kind = CONFIG_ENUM, .flags = CONFIG_IMMUTABLE,
@@ -251,7 +261,7 @@ const struct config_directive config_table[] = {
     {.name = "list-compress-depth", .kind = CONFIG_INTEGER, .offset = AT(list_compress_depth),
      .min = 0, .max = INT32_MAX, .default_text = "0", .effect = EFFECT_VALUE_LIMITS},
 
-    /* Limits of compact encodings. HyperLogLogs do not exist yet. */
+    /* Limits of compact encodings. */
     {.name = "hash-max-listpack-entries", .alias = "hash-max-ziplist-entries",
      .kind = CONFIG_INTEGER, .offset = AT(hash_max_listpack_entries), .min = 0, .max = INT64_MAX,
      .default_text = "512", .effect = EFFECT_VALUE_LIMITS},
@@ -273,13 +283,17 @@ const struct config_directive config_table[] = {
      .offset = AT(zset_max_listpack_value), .min = 0, .max = INT64_MAX, .default_text = "64",
      .effect = EFFECT_VALUE_LIMITS},
     {.name = "hll-sparse-max-bytes", .kind = CONFIG_MEMORY, .offset = AT(hll_sparse_max_bytes),
-     .min = 0, .max = INT64_MAX, .default_text = "3000"},
+     .min = 0, .max = INT64_MAX, .default_text = "3000", .effect = EFFECT_VALUE_LIMITS},
     {.name = "stream-node-max-bytes", .kind = CONFIG_MEMORY, .offset = AT(stream_node_max_bytes),
      .min = 0, .max = INT64_MAX, .default_text = "4096",
      .effect = EFFECT_VALUE_LIMITS},
     {.name = "stream-node-max-entries", .kind = CONFIG_INTEGER,
      .offset = AT(stream_node_max_entries), .min = 0, .max = INT64_MAX, .default_text = "100",
      .effect = EFFECT_VALUE_LIMITS},
+    {.name = "stream-idmp-duration", .kind = CONFIG_INTEGER, .offset = AT(stream_idmp_duration),
+     .min = 1, .max = 86400, .default_text = "100", .effect = EFFECT_VALUE_LIMITS},
+    {.name = "stream-idmp-maxsize", .kind = CONFIG_INTEGER, .offset = AT(stream_idmp_maxsize),
+     .min = 1, .max = 10000, .default_text = "100", .effect = EFFECT_VALUE_LIMITS},
 
     /* Payloads. */
     {.name = "sanitize-dump-payload", .kind = CONFIG_ENUM, .offset = AT(sanitize_dump_payload),
@@ -290,6 +304,8 @@ const struct config_directive config_table[] = {
      .default_text = ""},
     {.name = "maxmemory", .kind = CONFIG_MEMORY, .flags = CONFIG_UNSIGNED, .offset = AT(maxmemory),
      .default_text = "0", .effect = EFFECT_MAXMEMORY},
+    {.name = "maxmemory-rss", .kind = CONFIG_BOOL, .offset = AT(maxmemory_rss),
+     .default_text = "no", .effect = EFFECT_MAXMEMORY_RSS},
     {.name = "lua-memory-limit", .kind = CONFIG_MEMORY, .offset = AT(lua_memory_limit),
      .min = MB, .max = INT64_MAX, .default_text = "256mb", .effect = EFFECT_LUA_MEMORY},
     {.name = "lua-enable-deprecated-api", .alias = "lua-enable-insecure-api", .kind = CONFIG_BOOL,
@@ -322,6 +338,22 @@ const struct config_directive config_table[] = {
      .default_text = "no"},
     {.name = "lazyfree-lazy-user-flush", .kind = CONFIG_BOOL, .offset = AT(lazyfree_user_flush),
      .default_text = "no"},
+    {.name = "activedefrag", .kind = CONFIG_BOOL, .offset = AT(activedefrag),
+     .default_text = "yes", .effect = EFFECT_DEFRAG},
+    {.name = "active-defrag-cycle-max", .kind = CONFIG_INTEGER, .offset = AT(defrag_cycle_max),
+     .min = 1, .max = 99, .default_text = "25"},
+    {.name = "active-defrag-cycle-min", .kind = CONFIG_INTEGER, .offset = AT(defrag_cycle_min),
+     .min = 1, .max = 99, .default_text = "1"},
+    {.name = "active-defrag-cycle-us", .kind = CONFIG_INTEGER, .offset = AT(defrag_cycle_us),
+     .min = 0, .max = 100000, .default_text = "500"},
+    {.name = "active-defrag-ignore-bytes", .kind = CONFIG_MEMORY,
+     .offset = AT(defrag_ignore_bytes), .min = 1, .max = INT64_MAX, .default_text = "100mb"},
+    {.name = "active-defrag-max-scan-fields", .kind = CONFIG_INTEGER,
+     .offset = AT(defrag_max_scan_fields), .min = 1, .max = INT64_MAX, .default_text = "1000"},
+    {.name = "active-defrag-threshold-lower", .kind = CONFIG_INTEGER,
+     .offset = AT(defrag_threshold_lower), .min = 0, .max = 1000, .default_text = "10"},
+    {.name = "active-defrag-threshold-upper", .kind = CONFIG_INTEGER,
+     .offset = AT(defrag_threshold_upper), .min = 0, .max = 1000, .default_text = "100"},
     {.name = "jemalloc-bg-thread", .kind = CONFIG_BOOL, .offset = AT(jemalloc_bg_thread),
      .default_text = "yes", .effect = EFFECT_MEMORY_THREAD},
 
@@ -332,6 +364,20 @@ const struct config_directive config_table[] = {
     {.name = "slowlog-max-len", .alias = "commandlog-slow-execution-max-len",
      .kind = CONFIG_INTEGER, .offset = AT(slowlog_max_len), .min = 0, .max = INT64_MAX,
      .default_text = "128"},
+    {.name = "slowlog-max-argc", .kind = CONFIG_INTEGER, .offset = AT(slowlog_max_argc), .min = 1,
+     .max = INT32_MAX, .default_text = "32"},
+    {.name = "slowlog-show-argc", .kind = CONFIG_BOOL, .offset = AT(slowlog_show_argc),
+     .default_text = "no"},
+    {.name = "commandlog-request-larger-than", .kind = CONFIG_INTEGER,
+     .offset = AT(large_request_bytes), .min = -1, .max = INT64_MAX, .default_text = "1048576",
+     .effect = EFFECT_SLOW},
+    {.name = "commandlog-large-request-max-len", .kind = CONFIG_INTEGER,
+     .offset = AT(large_request_max_len), .min = 0, .max = INT64_MAX, .default_text = "128"},
+    {.name = "commandlog-reply-larger-than", .kind = CONFIG_INTEGER,
+     .offset = AT(large_reply_bytes), .min = -1, .max = INT64_MAX, .default_text = "1048576",
+     .effect = EFFECT_SLOW},
+    {.name = "commandlog-large-reply-max-len", .kind = CONFIG_INTEGER,
+     .offset = AT(large_reply_max_len), .min = 0, .max = INT64_MAX, .default_text = "128"},
     {.name = "latency-monitor-threshold", .kind = CONFIG_INTEGER,
      .offset = AT(latency_monitor_threshold), .min = 0, .max = INT64_MAX, .default_text = "0",
      .effect = EFFECT_SLOW},
@@ -448,27 +494,14 @@ const struct config_directive config_table[] = {
 
     /* The other directives of Redis 7.0 to 8 and Valkey 8 and 9. */
     /* The event loop, its threads and its memory. */
-    ONLY("io-threads", "1", 0, ONE_THREAD),
-    ONLY("io-threads-do-reads", "no", 0, ONE_THREAD),
-    ONLY("io-threads-always-active", "no", CONFIG_HIDDEN, ONE_THREAD),
-    ONLY("prefetch-batch-max-size", "16", 0, ONE_THREAD),
+    ONLY("prefetch-batch-max-size", "16", 0, PREFETCH),
     ONLY("min-io-threads-avoid-copy-reply", "7", CONFIG_HIDDEN, LARGE_REPLIES),
     ONLY("min-string-size-avoid-copy-reply", "16384", CONFIG_HIDDEN, LARGE_REPLIES),
     ONLY("min-string-size-avoid-copy-reply-threaded", "65536", CONFIG_HIDDEN, LARGE_REPLIES),
     ONLY("max-new-connections-per-cycle", "10", 0, ALL_ACCEPTED),
-    ONLY("activedefrag", "no", 0, NO_DEFRAGMENTATION),
-    ONLY("active-defrag-cycle-max", "25", 0, NO_DEFRAGMENTATION),
-    ONLY("active-defrag-cycle-min", "1", 0, NO_DEFRAGMENTATION),
-    ONLY("active-defrag-cycle-us", "500", 0, NO_DEFRAGMENTATION),
-    ONLY("active-defrag-ignore-bytes", "104857600", 0, NO_DEFRAGMENTATION),
-    ONLY("active-defrag-max-scan-fields", "1000", 0, NO_DEFRAGMENTATION),
-    ONLY("active-defrag-threshold-lower", "10", 0, NO_DEFRAGMENTATION),
-    ONLY("active-defrag-threshold-upper", "100", 0, NO_DEFRAGMENTATION),
     ONLY("activerehashing", "yes", 0, REHASHING),
     ONLY("dynamic-hz", "no", 0, HZ_IS_CONSTANT),
     ONLY("disable-thp", "no", 0, NO_THP),
-    ALIASED("server-cpulist", "server_cpulist", "", 0, NO_CPU_LISTS),
-    ALIASED("bio-cpulist", "bio_cpulist", "", 0, NO_CPU_LISTS),
     ALIASED("aof-rewrite-cpulist", "aof_rewrite_cpulist", "", 0, NO_CPU_LISTS),
     ALIASED("bgsave-cpulist", "bgsave_cpulist", "", 0, NO_CPU_LISTS),
     ONLY("hash-seed", "", 0, SECRET_SEED),
@@ -481,10 +514,6 @@ const struct config_directive config_table[] = {
     ONLY("enable-debug-assert", "no", CONFIG_HIDDEN, "a build with CHECKED=1 checks more"),
     ONLY("debug-context", "", CONFIG_HIDDEN, "a crash report names no context"),
     ONLY("watchdog-period", "0", CONFIG_HIDDEN, NO_WATCHDOG),
-    ONLY("commandlog-request-larger-than", "-1", 0, NO_LARGE_LOG),
-    ONLY("commandlog-reply-larger-than", "-1", 0, NO_LARGE_LOG),
-    ONLY("commandlog-large-request-max-len", "128", 0, NO_LARGE_LOG),
-    ONLY("commandlog-large-reply-max-len", "128", 0, NO_LARGE_LOG),
     ONLY("ignore-warnings", "", 0, NO_CHECKS),
 
     /* Network. */
@@ -498,7 +527,6 @@ const struct config_directive config_table[] = {
     ONLY("rdma-completion-vector", "-1", 0, NO_RDMA),
     ONLY("rdma-rx-size", "1048576", 0, NO_RDMA),
     ONLY("availability-zone", "", 0, NO_ZONE),
-    ONLY("tracking-table-max-keys", "1000000", 0, NO_TRACKING),
     ONLY("extended-redis-compatibility", "no", 0, NAMED_REDIS),
 
     /* Users and the names of commands. */

@@ -21,6 +21,7 @@ enum config_kind {
     CONFIG_PERCENTILES,   /* sds; numbers from 0 to 100, or nothing */
     CONFIG_OOM_SCORES,    /* int64_t[3]; numbers from -2000 to 2000 */
     CONFIG_TITLE,         /* sds; config/title_template.h */
+    CONFIG_CPU_LIST,      /* sds; base/cpu_list.h */
     CONFIG_HOST_PORT,     /* sds; host and port of another server, or nothing */
     CONFIG_USER,          /* none: the lines of users are in struct config_source */
     CONFIG_RENAMES,       /* sds; the lines of rename-command, two words each */
@@ -53,6 +54,7 @@ enum config_effect {
     EFFECT_TLS, /* also when the value stays: the files may have changed */
     EFFECT_LISTENERS,
     EFFECT_OOM_SCORE,
+    EFFECT_DEFRAG,
     EFFECT_SAVE,
     EFFECT_APPENDONLY,
     EFFECT_TITLE,
@@ -63,6 +65,7 @@ enum config_effect {
     EFFECT_MEMORY_THREAD,
     EFFECT_VALUE_LIMITS,
     EFFECT_MAXMEMORY,
+    EFFECT_MAXMEMORY_RSS,
     EFFECT_LUA_MEMORY,
     EFFECT_MAXMEMORY_CLIENTS,
     EFFECT_EVICTION,
@@ -70,6 +73,8 @@ enum config_effect {
     EFFECT_SLOW,
     EFFECT_CRASH_LOG,
     EFFECT_REPLICATION,
+    EFFECT_TRACKING,
+    EFFECT_IO_THREADS,
     EFFECT_COUNT
 };
 

@@ -13,10 +13,12 @@ static const struct {
     char letter;
     uint32_t flag;
 } letters[] = {
-    {'g', EVENT_GENERIC},   {'$', EVENT_STRING},     {'l', EVENT_LIST},    {'s', EVENT_SET},
-    {'h', EVENT_HASH},      {'z', EVENT_SORTED_SET}, {'x', EVENT_EXPIRED}, {'e', EVENT_EVICTED},
-    {'t', EVENT_STREAM},    {'d', EVENT_MODULE},     {'n', EVENT_NEW},     {'K', NOTIFY_KEYSPACE},
-    {'E', NOTIFY_KEYEVENT}, {'m', EVENT_KEY_MISS},
+    {'g', EVENT_GENERIC},     {'$', EVENT_STRING},      {'l', EVENT_LIST},
+    {'s', EVENT_SET},         {'h', EVENT_HASH},        {'z', EVENT_SORTED_SET},
+    {'x', EVENT_EXPIRED},     {'e', EVENT_EVICTED},     {'t', EVENT_STREAM},
+    {'d', EVENT_MODULE},      {'n', EVENT_NEW},         {'K', NOTIFY_KEYSPACE},
+    {'E', NOTIFY_KEYEVENT},   {'m', EVENT_KEY_MISS},    {'S', NOTIFY_FIELDSPACE},
+    {'T', NOTIFY_FIELDEVENT}, {'I', NOTIFY_EACH_FIELD}, {'V', NOTIFY_EVENT_FIELDS},
 };
 
 enum { LETTERS = sizeof(letters) / sizeof(letters[0]) };

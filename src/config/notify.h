@@ -13,11 +13,18 @@
  * these nothing is published. */
 enum notify_flag {
     NOTIFY_KEYSPACE = 1 << 16, /* K: __keyspace@<database>__:<key> gets the event */
-    NOTIFY_KEYEVENT = 1 << 17  /* E: __keyevent@<database>__:<event> gets the key */
+    NOTIFY_KEYEVENT = 1 << 17, /* E: __keyevent@<database>__:<event> gets the key */
+    /* These get events of fields of hashes. A field, or a key among them, is written as
+     * <length>:<name>. */
+    NOTIFY_FIELDSPACE = 1 << 18, /* S: __subkeyspace@…__:<key> gets <event>|<field>,<field>… */
+    NOTIFY_FIELDEVENT = 1 << 19, /* T: __subkeyevent@…__:<event> gets <key>|<field>,… */
+    NOTIFY_EACH_FIELD = 1 << 20, /* I: __subkeyspaceitem@…__:<key>LF<field> gets the event */
+    NOTIFY_EVENT_FIELDS = 1 << 21, /* V: __subkeyspaceevent@…__:<event>|<key> gets <field>,… */
+    NOTIFY_FIELDS = 0xf << 18      /* any of these four */
 };
 
-/* Parses the letters: those of classes, K, E, and A for all classes but n and m. Returns false,
- * with *flags unchanged, for other letters. */
+/* Parses the letters: those of classes, K, E, S, T, I, V, and A for all classes but n and m.
+ * Returns false, with *flags unchanged, for other letters. */
 bool notify_parse(struct slice text, uint32_t *flags);
 
 /* Appends the letters that Redis shows for the flags, in its order: A when it covers them (it then

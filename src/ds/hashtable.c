@@ -141,38 +141,27 @@ hashtable_slot *hashtable_find_item(const struct hashtable *table, const void *i
 
 /* --- One bucket --- */
 
-static size_t overflow_size(size_t count) {
-    return (count + 1) / 2 * 2 * sizeof(hashtable_slot);
-}
-
-static void bucket_set_overflow(struct hashtable_bucket *bucket, hashtable_slot *slots,
-                                size_t count) {
-    assert(count <= HASHTABLE_OVERFLOW_MAX);
-    bucket->slot[HASHTABLE_LAST_SLOT] =
-        (uint64_t)count << HASHTABLE_TAG_SHIFT | (uint64_t)(uintptr_t)slots | 1;
-}
-
 static hashtable_slot *overflow_new(struct hashtable *table, size_t count) {
-    table->overflow_bytes += mem_good_size(overflow_size(count));
-    return mem_alloc(overflow_size(count));
+    table->overflow_bytes += mem_good_size(hashtable__overflow_size(count));
+    return mem_alloc(hashtable__overflow_size(count));
 }
 
 static void overflow_free(struct hashtable *table, hashtable_slot *slots, size_t count) {
-    table->overflow_bytes -= mem_good_size(overflow_size(count));
-    mem_free_sized(slots, overflow_size(count));
+    table->overflow_bytes -= mem_good_size(hashtable__overflow_size(count));
+    mem_free_sized(slots, hashtable__overflow_size(count));
 }
 
 /* Sets the count of the bucket's overflow array, and its length if need be. */
 static hashtable_slot *overflow_resize(struct hashtable *table, struct hashtable_bucket *bucket,
                                        size_t new_count) {
     hashtable_slot *slots = hashtable__overflow(bucket);
-    size_t old_size = overflow_size(hashtable__overflow_count(bucket));
-    size_t new_size = overflow_size(new_count);
+    size_t old_size = hashtable__overflow_size(hashtable__overflow_count(bucket));
+    size_t new_size = hashtable__overflow_size(new_count);
     if (new_size != old_size) {
         slots = mem_realloc(slots, new_size);
         table->overflow_bytes += mem_good_size(new_size) - mem_good_size(old_size);
     }
-    bucket_set_overflow(bucket, slots, new_count);
+    hashtable__set_overflow(bucket, slots, new_count);
     return slots;
 }
 
@@ -185,7 +174,7 @@ static hashtable_slot *bucket_push(struct hashtable *table, struct hashtable_buc
     } else if (unlikely(bucket->slot[HASHTABLE_LAST_SLOT] != 0)) {
         hashtable_slot *slots = overflow_new(table, 2);
         slots[0] = bucket->slot[HASHTABLE_LAST_SLOT];
-        bucket_set_overflow(bucket, slots, 2);
+        hashtable__set_overflow(bucket, slots, 2);
         slot = &slots[1];
     } else {
         slot = &bucket->slot[hashtable__own_count(bucket)];
@@ -223,7 +212,7 @@ static void bucket_fill(struct hashtable *table, struct hashtable_bucket *bucket
     if (own == count) return;
     hashtable_slot *slots = overflow_new(table, count - own);
     memcpy(slots, items + own, (count - own) * sizeof(*slots));
-    bucket_set_overflow(bucket, slots, count - own);
+    hashtable__set_overflow(bucket, slots, count - own);
 }
 
 /* --- Splitting and merging --- */

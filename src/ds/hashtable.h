@@ -21,6 +21,8 @@
 #include <stdint.h>
 #include <string.h>
 
+struct relocator; /* base/relocate.h */
+
 struct hashtable;
 
 /* How to find the key in an item. A key must give the same hash (hashtable_hash) as long as the
@@ -117,6 +119,13 @@ void hashtable_delete(struct hashtable *table, hashtable_slot *slot, uint64_t ha
  * not change the table. O(bucket) a call. */
 uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
                         void (*visit)(void *item, void *arg), void *arg);
+
+/* One step of moving memory to better places (base/relocate.h), with a cursor as that of
+ * hashtable_scan: moves the table's own memory of one or a few buckets, and puts what move()
+ * returns for each of their items, which may have moved, in its place. move() must not use the
+ * table; NULL leaves the items. Slot pointers become invalid. O(bucket) a call. */
+uint64_t hashtable_relocate(struct hashtable *table, uint64_t cursor, struct relocator *relocator,
+                            void *(*move)(void *item, void *arg), void *arg);
 
 /* An item chosen at random, nearly uniformly, or NULL when empty. Expected O(1). */
 void *hashtable_random(const struct hashtable *table, struct random *random);

@@ -108,6 +108,18 @@ static inline size_t hashtable__overflow_count(const struct hashtable_bucket *bu
     return bucket->slot[HASHTABLE_LAST_SLOT] >> HASHTABLE_TAG_SHIFT;
 }
 
+/* Bytes of an overflow array of so many items. */
+static inline size_t hashtable__overflow_size(size_t count) {
+    return (count + 1) / 2 * 2 * sizeof(hashtable_slot);
+}
+
+static inline void hashtable__set_overflow(struct hashtable_bucket *bucket, hashtable_slot *slots,
+                                           size_t count) {
+    assert(count <= HASHTABLE_OVERFLOW_MAX);
+    bucket->slot[HASHTABLE_LAST_SLOT] =
+        (uint64_t)count << HASHTABLE_TAG_SHIFT | (uint64_t)(uintptr_t)slots | 1;
+}
+
 /* Items in the bucket's own slots. */
 static inline size_t hashtable__own_count(const struct hashtable_bucket *bucket) {
     if (hashtable__has_overflow(bucket)) return HASHTABLE_LAST_SLOT;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/prefetch.h"
+#include "base/relocate.h"
 
 /* --- Scanning --- */
 
@@ -40,6 +41,44 @@ uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
     }
     CHECKED_ASSERT(hashtable__bucket(table, index) == bucket &&
                    hashtable__bucket_count(bucket) == count); /* no change by visit() */
+    return next;
+}
+
+/* --- Relocating --- */
+
+/* Segments are full but for the last, and as large as 32 KB: only overflow arrays can gain. */
+static void relocate_overflow(struct hashtable_bucket *bucket, struct relocator *relocator) {
+    if (!hashtable__has_overflow(bucket)) return;
+    size_t count = hashtable__overflow_count(bucket);
+    hashtable_slot *slots =
+        relocate(relocator, hashtable__overflow(bucket), hashtable__overflow_size(count));
+    hashtable__set_overflow(bucket, slots, count);
+}
+
+static void look_ahead(struct hashtable_bucket *bucket, size_t count, struct relocator *relocator) {
+    void *items[RELOCATE_AT_ONCE];
+    if (count > RELOCATE_AT_ONCE) count = RELOCATE_AT_ONCE;
+    for (size_t i = 0; i < count; i++)
+        items[i] = hashtable_item(*hashtable__bucket_slot(bucket, i));
+    relocator_look_ahead(relocator, items, count);
+}
+
+uint64_t hashtable_relocate(struct hashtable *table, uint64_t cursor, struct relocator *relocator,
+                            void *(*move)(void *item, void *arg), void *arg) {
+    if (table->count == 0) return 0;
+    size_t index = hashtable__locate(table, cursor).index;
+    struct hashtable_bucket *bucket = hashtable__bucket(table, index);
+    uint64_t next = linear_scan_next(&table->linear, index);
+    relocate_overflow(bucket, relocator);
+    if (!move) return next;
+    bucket_prefetch_items(bucket);
+    if (next) scan_prefetch(table, next);
+    size_t count = hashtable__bucket_count(bucket);
+    look_ahead(bucket, count, relocator);
+    for (size_t i = 0; i < count; i++) {
+        hashtable_slot *slot = hashtable__bucket_slot(bucket, i);
+        hashtable_replace(slot, move(hashtable_item(*slot), arg));
+    }
     return next;
 }
 
@@ -171,7 +210,7 @@ static bool check_bucket(const struct hashtable *table, size_t index, size_t *ov
     if (hashtable__has_overflow(bucket)) {
         size_t count = hashtable__overflow_count(bucket);
         if (count < 2) return false;
-        *overflow_bytes += mem_good_size((count + 1) / 2 * 2 * sizeof(hashtable_slot));
+        *overflow_bytes += mem_good_size(hashtable__overflow_size(count));
     }
     for (size_t i = hashtable__own_count(bucket); i < HASHTABLE_BUCKET_SLOTS; i++) {
         if (i == HASHTABLE_LAST_SLOT && hashtable__has_overflow(bucket)) break;

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/relocate.h"
 #include "ds/quicklist_build.h"
 #include "ds/quicklist_internal.h"
 
@@ -230,4 +231,23 @@ void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n) {
     }
     if (list->nodes == 1) quicklist_open_shrink(&list->head, &list->allocated);
     CHECKED_ASSERT((list->count == 0) == (list->nodes == 0));
+}
+
+/* --- Relocating: the struct and the ends, then the nodes between them --- */
+
+struct quicklist *quicklist_relocate(struct quicklist *list, struct relocator *relocator,
+                                     struct relocate_cursor *cursor) {
+    CHECKED_ASSERT(!list->capture);
+    if (cursor->at == 0) {
+        list = relocate(relocator, list, sizeof(*list));
+        if (list->nodes > 0) quicklist_open_relocate(&list->head, relocator);
+        if (list->nodes > 1) quicklist_open_relocate(&list->tail, relocator);
+        cursor->at = 1;
+    }
+    while (cursor->at - 1 < list->tree.root.nodes) {
+        cursor->at = 1 + quicklist_tree_relocate(&list->tree, cursor->at - 1, relocator);
+        if (relocator_is_due(relocator)) return list;
+    }
+    *cursor = (struct relocate_cursor){0};
+    return list;
 }

@@ -17,6 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct relocator; /* base/relocate.h */
+struct relocate_cursor;
+
 /* With this fill a list keeps one node as long as a node can hold it (65535 elements, 256 KB): for
  * lists that are shown as one listpack, whose owner decides when they become quicklists. */
 enum { QUICKLIST_FILL_WHOLE = INT16_MIN };
@@ -208,6 +211,12 @@ struct quicklist_node_info {
 void quicklist_visit_nodes(const struct quicklist *list,
                            void (*visit)(const struct quicklist_node_info *info, void *arg),
                            void *arg);
+
+/* Moves memory of the list to better places (base/relocate.h), from *cursor on, until the step is
+ * due; sets *cursor. Returns where the list is now. It must not be captured, and no iterator of it
+ * may be in use. At least one node is visited. */
+struct quicklist *quicklist_relocate(struct quicklist *list, struct relocator *relocator,
+                                     struct relocate_cursor *cursor);
 
 /* Checks the invariants: counts, sizes, fill, tree order and balance, compression state, every
  * body valid. O(bytes). */

@@ -23,6 +23,7 @@
 #include "base/checked.h"
 #include "base/lzf.h"
 #include "base/number.h"
+#include "base/relocate.h"
 
 #include <assert.h>
 #include <string.h>
@@ -390,4 +391,14 @@ bool quicklist_node_check(const struct quicklist_node *node) {
         lzf_decompress_text(quicklist_node_stream(node), raw, node->size) && body_check(node, raw);
     mem_free(raw);
     return valid;
+}
+
+/* --- Relocating --- */
+
+void quicklist_node_relocate(struct quicklist_node *node, struct relocator *relocator) {
+    node->buffer = relocate(relocator, node->buffer, quicklist_node_allocated(node));
+}
+
+void quicklist_open_relocate(struct quicklist_open *open, struct relocator *relocator) {
+    open->node.buffer = relocate(relocator, open->node.buffer, quicklist_open_allocated(open));
 }

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct relocator; /* base/relocate.h */
+
 enum quicklist_node_flags {
     QUICKLIST_NODE_PLAIN = 1,          /* one large element that has the node to itself */
     QUICKLIST_NODE_LZF = 2,            /* the buffer holds an LZF stream of the body */
@@ -133,6 +135,11 @@ struct slice quicklist_node_stream(const struct quicklist_node *node);
  * O(body). quicklist_node_may_compress returns whether it would try. O(1). */
 bool quicklist_node_may_compress(const struct quicklist_node *node);
 void quicklist_node_compress(struct quicklist_node *node, size_t *allocated);
+
+/* Moves the buffer, which is not shared, to a better place (base/relocate.h). The second is for
+ * open nodes. */
+void quicklist_node_relocate(struct quicklist_node *node, struct relocator *relocator);
+void quicklist_open_relocate(struct quicklist_open *open, struct relocator *relocator);
 
 /* Makes a compressed node raw again. O(body). */
 void quicklist_node_decompress(struct quicklist_node *node, size_t *allocated);

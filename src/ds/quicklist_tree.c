@@ -36,6 +36,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/relocate.h"
 
 #include <assert.h>
 #include <string.h>
@@ -437,6 +438,27 @@ void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
         tree->root = child;
         tree->height--;
     }
+}
+
+/* --- Relocating --- */
+
+size_t quicklist_tree_relocate(struct quicklist_tree *tree, size_t index,
+                               struct relocator *relocator) {
+    CHECKED_ASSERT(!tree->left && index < tree->root.nodes);
+    tree_ref *ref = &tree->root;
+    size_t at = index;
+    for (unsigned height = tree->height;; height--) {
+        if (at == 0)
+            ref->child = relocate(relocator, ref->child, array_capacity(height, ref->width));
+        if (height == 0) break;
+        for (ref = ref->child; at >= ref->nodes; ref++) at -= ref->nodes;
+    }
+    struct quicklist_node *leaf = ref->child;
+    do {
+        quicklist_node_relocate(&leaf[at++], relocator);
+        index++;
+    } while (at < ref->width && !relocator_is_due(relocator));
+    return index;
 }
 
 /* --- Sharing --- */

@@ -13,6 +13,8 @@
 #include "ds/quicklist.h"
 #include "ds/quicklist_node.h"
 
+struct relocator; /* base/relocate.h */
+
 /* A subtree, as its parent refers to it. */
 struct quicklist_tree_ref {
     void *child;       /* array of struct quicklist_node (a leaf) or of struct quicklist_tree_ref */
@@ -58,6 +60,12 @@ void quicklist_tree_replace(struct quicklist_tree *tree, size_t index, struct qu
  * which quicklist_tree_writable has returned before. O(log n + nodes removed). */
 void quicklist_tree_remove(struct quicklist_tree *tree, size_t from, size_t to,
                            quicklist_tree_visit *visit, void *arg);
+
+/* Moves the buffers of the nodes from `index` (< nodes) on in its leaf to better places, until the
+ * step is due (base/relocate.h), and the arrays that begin with that node. Returns the index of the
+ * next node. The tree must not be shared. O(log n + leaf). */
+size_t quicklist_tree_relocate(struct quicklist_tree *tree, size_t index,
+                               struct relocator *relocator);
 
 /* --- Sharing --- */
 

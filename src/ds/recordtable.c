@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/prefetch.h"
+#include "base/relocate.h"
 #include "ds/recordtable_internal.h"
 
 #include <assert.h>
@@ -272,4 +273,39 @@ bool recordtable_set_expiry(struct recordtable *table, struct slice field, uint6
     recordtable__update_expiry(table, place.bucket);
     recordtable__balance(table);
     return true;
+}
+
+/* --- Relocating: the struct and the directory, then one bucket after another --- */
+
+static struct recordtable *relocate_head(struct recordtable *table, struct relocator *relocator) {
+    table = relocate(relocator, table, sizeof(*table));
+    segmented_relocate(&table->buckets, relocator);
+    if (table->buckets.count == 0) return table;
+    struct recordtable_segment *first = recordtable__segments(table);
+    if (first->expiries)
+        first->expiries = relocate(relocator, first->expiries,
+                                   table->buckets.first_capacity * sizeof(*first->expiries));
+    return table;
+}
+
+static void relocate_bucket(struct recordtable *table, size_t bucket, struct relocator *relocator) {
+    uintptr_t *word = recordtable__open_word(table, bucket);
+    if (*word)
+        *word = (uintptr_t)recordtable__block_relocate(recordtable__pointer(*word), table->columns,
+                                                       relocator);
+}
+
+struct recordtable *recordtable_relocate(struct recordtable *table, struct relocator *relocator,
+                                         struct relocate_cursor *cursor) {
+    CHECKED_ASSERT(!table->capture);
+    if (cursor->at == 0) {
+        table = relocate_head(table, relocator);
+        cursor->at = 1;
+    }
+    while (cursor->at - 1 < table->buckets.count) {
+        relocate_bucket(table, cursor->at++ - 1, relocator);
+        if (relocator_is_due(relocator)) return table;
+    }
+    *cursor = (struct relocate_cursor){0};
+    return table;
 }

@@ -22,6 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct relocator; /* base/relocate.h */
+struct relocate_cursor;
+
 struct capture;
 struct recordtable;
 
@@ -146,6 +149,12 @@ bool recordtable_is_captured(const struct recordtable *table);
 size_t recordtable_capture_count(const struct capture *capture);
 int64_t recordtable_capture_first_expiry(const struct capture *capture);
 void recordtable_capture_iter_start(struct recordtable_iter *iter, const struct capture *capture);
+
+/* Moves memory of the table to better places (base/relocate.h), from *cursor on, until the step is
+ * due; sets *cursor. Returns where the table is now. It must not be captured, and no iterator of it
+ * may be in use. At least one bucket is visited. */
+struct recordtable *recordtable_relocate(struct recordtable *table, struct relocator *relocator,
+                                         struct relocate_cursor *cursor);
 
 /* The executable invariant. O(bytes). */
 bool recordtable_check(const struct recordtable *table);

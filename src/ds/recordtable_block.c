@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/prefetch.h"
+#include "base/relocate.h"
 #include "base/word_bytes.h"
 #include "ds/recordtable_internal.h"
 
@@ -484,4 +485,32 @@ void recordtable__block_merge(struct recordtable *table, size_t low, size_t high
     *high_word = 0;
     drop_block(table, words[0]);
     drop_block(table, words[1]);
+}
+
+/* --- Relocating --- */
+
+/* Moves the text at `at` if it is out-of-line. Returns the bytes that it takes in the record. */
+static size_t relocate_text(uint8_t *at, uint8_t length, struct relocator *relocator) {
+    if (length == RECORD_OUT_OF_LINE) {
+        struct record_text *text = recordtable__text(at);
+        text = relocate(relocator, text, text_size(text->len));
+        memcpy(at, &text, sizeof(text));
+    }
+    return recordtable__stored(length);
+}
+
+struct recordtable_block *recordtable__block_relocate(struct recordtable_block *block,
+                                                      unsigned columns,
+                                                      struct relocator *relocator) {
+    size_t size = recordtable__block_size(columns, block->count, block->used);
+    block = relocate(relocator, block, recordtable__allocated(size));
+    if (!block->mixed) return block;
+    uint8_t *at = recordtable__records(block, columns);
+    for (unsigned i = 0; i < block->count; i++) {
+        size_t record = recordtable__record_size(block, columns, i);
+        size_t field = relocate_text(at, field_lengths(block)[i], relocator);
+        if (columns == 3) relocate_text(at + field, value_lengths(block)[i], relocator);
+        at += record;
+    }
+    return block;
 }

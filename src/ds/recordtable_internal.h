@@ -36,6 +36,8 @@
 #include "ds/recordtable.h"
 #include "ds/segmented.h"
 
+struct relocator; /* base/relocate.h */
+
 #ifdef TINY_LIMITS
 enum { RECORDTABLE_BLOCK_TARGET = 64, RECORD_INLINE_MAX = 16 };
 #else
@@ -205,6 +207,11 @@ void recordtable__block_merge(struct recordtable *table, size_t low, size_t high
 void recordtable__block_free(struct recordtable_block *block, unsigned columns);
 struct recordtable_block *recordtable__block_copy(const struct recordtable_block *block,
                                                   unsigned columns);
+
+/* Moves the block and its texts to better places (base/relocate.h). Returns where it is now. */
+struct recordtable_block *recordtable__block_relocate(struct recordtable_block *block,
+                                                      unsigned columns,
+                                                      struct relocator *relocator);
 
 /* A new text out-of-line, counted; and its end. */
 struct record_text *recordtable__text_new(struct recordtable *table, struct slice text,

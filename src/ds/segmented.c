@@ -1,6 +1,7 @@
 #include "ds/segmented.h"
 
 #include "base/alloc.h"
+#include "base/relocate.h"
 
 #include <assert.h>
 #include <string.h>
@@ -15,8 +16,9 @@ static char *segment_of(const struct segmented *array, size_t segment) {
     return items;
 }
 
+enum { ALIGNMENT = 16 }; /* of all memory */
+
 static char *segment_new(struct segmented *array, size_t segment, size_t capacity) {
-    enum { ALIGNMENT = 16 }; /* of all memory */
     size_t size = capacity * array->item_size;
     char *items =
         array->item_size > ALIGNMENT ? mem_alloc_aligned(array->item_size, size) : mem_alloc(size);
@@ -104,6 +106,21 @@ void segmented_pop(struct segmented *array) {
         segment_remove(array, left >> SEGMENTED_BITS);
     else if (left < SEGMENTED_ITEMS && left * 3 <= (size_t)array->first_capacity * 2)
         first_resize(array, left, left);
+}
+
+void segmented_relocate(struct segmented *array, struct relocator *relocator) {
+    if (array->count == 0) return;
+    if (!has_directory_inside(array, array->capacity))
+        array->directory =
+            relocate(relocator, array->directory, (size_t)array->capacity * array->entry_size);
+    if (array->item_size > ALIGNMENT) return;
+    char *first =
+        relocate(relocator, segment_of(array, 0), (size_t)array->first_capacity * array->item_size);
+    memcpy(entry_of(array, 0), &first, sizeof(first));
+}
+
+void segmented_follow(struct segmented *array) {
+    if (has_directory_inside(array, array->capacity)) array->directory = &array->only;
 }
 
 void segmented_read(const struct segmented *array, void *dst) {

@@ -33,6 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct relocator; /* base/relocate.h */
+
 #ifdef TINY_LIMITS
 enum { SEGMENTED_BITS = 2 };
 #else
@@ -40,7 +42,8 @@ enum { SEGMENTED_BITS = 9 };
 #endif
 enum { SEGMENTED_ITEMS = 1 << SEGMENTED_BITS };
 
-/* A field of its owner, which must not be moved. Only segmented.c writes to it. */
+/* A field of its owner, which calls segmented_follow when it has moved. Only segmented.c writes to
+ * it. */
 struct segmented {
     void *directory;         /* entries, each of which begins with the address of its segment */
     void *only;              /* the directory of one entry, if entries are pointers */
@@ -66,6 +69,13 @@ void *segmented_push(struct segmented *array);
 
 /* Removes the last item; moves as segmented_push does. O(1). */
 void segmented_pop(struct segmented *array);
+
+/* Moves what may gain by it to better places (base/relocate.h): the directory and the first
+ * segment, unless its items need a larger alignment than all memory has. O(entries). */
+void segmented_relocate(struct segmented *array, struct relocator *relocator);
+
+/* To be called when the owner, with this array, has been copied to another address. O(1). */
+void segmented_follow(struct segmented *array);
 
 /* Bytes that the array owns, as allocated. O(1). */
 size_t segmented_allocated(const struct segmented *array);

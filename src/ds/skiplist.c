@@ -127,8 +127,7 @@ static void path_find(const struct skiplist *list, struct skiplist_path *path, u
     path_arrive(list, path);
 }
 
-/* To the member with this rank. */
-static void path_seek(const struct skiplist *list, struct skiplist_path *path, uint64_t wanted) {
+void skiplist__path_seek(const struct skiplist *list, struct skiplist_path *path, uint64_t wanted) {
     struct skiplist_link *links = (struct skiplist_link *)(uintptr_t)list->head;
     uint64_t rank = 0;
     for (int level = list->height; level >= 0; level--) {
@@ -144,9 +143,8 @@ static void path_seek(const struct skiplist *list, struct skiplist_path *path, u
     path_arrive(list, path);
 }
 
-/* The links to `node`, which the path has come to or which follows its node, from before it. */
-static void path_links_to(struct skiplist *list, const struct skiplist_path *path,
-                          const struct skiplist_node *node, struct skiplist_link **to) {
+void skiplist__links_to(struct skiplist *list, const struct skiplist_path *path,
+                        const struct skiplist_node *node, struct skiplist_link **to) {
     int height = (int)skiplist_node_height(node);
     struct skiplist_link *links = height < list->height ? path->links[height + 1] : list->head;
     for (int level = height; level >= 0; level--) {
@@ -272,7 +270,7 @@ static void node_replace(struct skiplist *list, struct skiplist_path *path,
                          struct skiplist_node *old, struct skiplist_node *made) {
     struct skiplist_link *to[SKIPLIST_LEVELS];
     unsigned height = skiplist_node_height(old);
-    path_links_to(list, path, old, to);
+    skiplist__links_to(list, path, old, to);
     made->links[0].next = old->links[0].next;
     made->links[0].key = old->links[0].key;
     for (unsigned level = 1; level <= height; level++) made->links[level] = old->links[level];
@@ -330,7 +328,7 @@ static void node_unlink(struct skiplist *list, struct skiplist_path *path,
                         struct skiplist_node *node) {
     struct skiplist_link *to[SKIPLIST_LEVELS];
     unsigned height = skiplist_node_height(node);
-    path_links_to(list, path, node, to);
+    skiplist__links_to(list, path, node, to);
     for (unsigned level = 0; level <= height; level++) {
         to[level]->next = node->links[level].next;
         to[level]->key = node->links[level].key;
@@ -542,7 +540,7 @@ static bool merge_with_neighbour(struct skiplist *list, struct skiplist_path *pa
         return true;
     }
     if (!merger_plan(list, &merger, node->prev, node)) return false;
-    path_seek(list, path, path->start - 1);
+    skiplist__path_seek(list, path, path->start - 1);
     merge_with_next(list, path, &merger);
     return true;
 }
@@ -618,7 +616,7 @@ void skiplist_delete(struct skiplist *list, const struct skiplist_place *place) 
 /* Settles the node of the member with this rank. */
 static void settle_at(struct skiplist *list, uint64_t rank) {
     struct skiplist_path path;
-    path_seek(list, &path, rank);
+    skiplist__path_seek(list, &path, rank);
     settle(list, &path);
 }
 
@@ -627,7 +625,7 @@ void skiplist_delete_range(struct skiplist *list, uint64_t from, uint64_t count)
     bool at_end = from == 0 || from + count == list->count;
     struct skiplist_path path;
     while (count > 0) {
-        path_seek(list, &path, from);
+        skiplist__path_seek(list, &path, from);
         unsigned slot = (unsigned)(from - path.start), left = skiplist_node_count(path.node) - slot;
         unsigned n = count < left ? (unsigned)count : left;
         remove_members(list, &path, slot, slot + n, NULL);
@@ -700,24 +698,6 @@ uint64_t skiplist_rank(const struct skiplist *list, const struct skiplist_place 
     return path.start + place->slot;
 }
 
-uint64_t skiplist_count_below(const struct skiplist *list, double score, bool inclusive) {
-    const struct skiplist_link *links = list->head;
-    uint64_t key = skiplist_key(score), rank = 0;
-    for (int level = list->height; level >= 0; level--) {
-        const struct skiplist_link *link = &links[level];
-        while (link->next && (link->key < key || (inclusive && link->key == key))) {
-            rank += span_of(link);
-            links = link->next->links;
-            link = &links[level];
-        }
-    }
-    const struct skiplist_node *node = list->head[0].next;
-    if (!node) return 0;
-    if (links != list->head)
-        node = skiplist__node_of_links((struct skiplist_link *)(uintptr_t)links);
-    return rank + skiplist_node_seek_key(node, key, inclusive);
-}
-
 uint64_t skiplist_count_below_member(const struct skiplist *list, struct slice member,
                                      bool inclusive) {
     if (list->count == 0) return 0;
@@ -738,7 +718,7 @@ void skiplist_seek(const struct skiplist *list, uint64_t rank, struct skiplist_c
         *cursor = (struct skiplist_cursor){list->tail, skiplist_node_count(list->tail) - 1};
     } else {
         struct skiplist_path path;
-        path_seek(list, &path, rank);
+        skiplist__path_seek(list, &path, rank);
         *cursor = (struct skiplist_cursor){path.node, (unsigned)(rank - path.start)};
     }
 }

@@ -17,6 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct relocator; /* base/relocate.h */
+struct relocate_cursor;
+
 struct skiplist;
 struct skiplist_node;
 
@@ -104,6 +107,13 @@ struct skiplist_cursor {
 /* Moves to the member with this rank (< count). O(log n), O(1) for the first and the last. */
 void skiplist_seek(const struct skiplist *list, uint64_t rank, struct skiplist_cursor *cursor);
 
+/* To the first member whose score is at least this one: false if there is none. O(log n). */
+bool skiplist_seek_score(const struct skiplist *list, double score, struct skiplist_cursor *cursor);
+
+/* The same for a cursor on a member whose score is less. O(1) within the node, else O(log n). */
+bool skiplist_skip_to_score(const struct skiplist *list, double score,
+                            struct skiplist_cursor *cursor);
+
 /* To the next or the previous member: false at the end. O(1). */
 bool skiplist_next(struct skiplist_cursor *cursor);
 bool skiplist_previous(struct skiplist_cursor *cursor);
@@ -124,6 +134,12 @@ size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct
  * O(1). */
 uint64_t skiplist_scan(const struct skiplist *list, uint64_t cursor,
                        void (*visit)(struct slice member, double score, void *arg), void *arg);
+
+/* Moves memory of the list to better places (base/relocate.h), from *cursor on, until the step is
+ * due; sets *cursor. Returns where the list is now. It must not be captured, and no iterator of it
+ * may be in use. At least one node is visited. */
+struct skiplist *skiplist_relocate(struct skiplist *list, struct relocator *relocator,
+                                   struct relocate_cursor *cursor);
 
 /* The executable invariant. O(n log n). */
 bool skiplist_check(const struct skiplist *list);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/prefetch.h"
+#include "base/relocate.h"
 
 #include <assert.h>
 #include <string.h>
@@ -106,6 +107,18 @@ void skiplist_index_copy(struct skiplist_index *copy, const struct skiplist_inde
         bucket_fill(copy, &own, slots_of(word), skiplist_index__slot_count(word));
         *(uint64_t *)segmented_push(&copy->buckets) = own;
     }
+}
+
+size_t skiplist_index_relocate(struct skiplist_index *index, size_t bucket,
+                               struct relocator *relocator) {
+    while (bucket < index->buckets.count) {
+        uint64_t *word = segmented_word(&index->buckets, bucket++);
+        unsigned count = skiplist_index__slot_count(*word);
+        if (count > 0)
+            *word = word_of(relocate(relocator, slots_of(*word), slots_size(count)), count);
+        if (relocator_is_due(relocator)) break;
+    }
+    return bucket < index->buckets.count ? bucket : 0;
 }
 
 /* --- Splitting and merging --- */

@@ -23,6 +23,8 @@
 #include <emmintrin.h>
 #endif
 
+struct relocator; /* base/relocate.h */
+
 #ifdef TINY_LIMITS
 enum { SKIPLIST_NUMBER_BITS = 22, SKIPLIST_WINDOW_BITS = 1, SKIPLIST_LOAD = 3 };
 #else
@@ -89,6 +91,11 @@ uint64_t skiplist_index_scan(const struct skiplist_index *index, uint64_t cursor
                              void (*visit)(uint32_t number, struct skiplist_hash_pattern pattern,
                                            void *arg),
                              void *arg);
+
+/* Moves the slots of the buckets from `bucket` on to better places (base/relocate.h), until the
+ * step is due. Returns the next bucket, 0 when there is none. */
+size_t skiplist_index_relocate(struct skiplist_index *index, size_t bucket,
+                               struct relocator *relocator);
 
 /* Bytes that the index owns, as allocated. O(1). */
 size_t skiplist_index_allocated(const struct skiplist_index *index);

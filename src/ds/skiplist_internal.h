@@ -86,6 +86,14 @@ static inline void skiplist__prefetch_node(const struct skiplist_node *node) {
     for (size_t at = 0; at < 384; at += 64) prefetch((const char *)node + at);
 }
 
+/* To the member with this rank. O(log n). */
+void skiplist__path_seek(const struct skiplist *list, struct skiplist_path *path, uint64_t wanted);
+
+/* The links to `node`, which the path has come to or which follows its node, from before it: one
+ * for each level of its tower. O(its height). */
+void skiplist__links_to(struct skiplist *list, const struct skiplist_path *path,
+                        const struct skiplist_node *node, struct skiplist_link **to);
+
 /* Bytes of the list's own struct, as allocated. */
 size_t skiplist__struct_size(void);
 

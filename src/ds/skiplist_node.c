@@ -5,6 +5,7 @@
 #include "base/keyed_hash.h"
 #include "base/prefetch.h"
 #include "base/processor.h"
+#include "base/relocate.h"
 
 #include <assert.h>
 
@@ -128,6 +129,15 @@ size_t skiplist_node_own_text(struct skiplist_node *node, unsigned slot) {
     text = text_new(slice_make(text->bytes, text->len), 0);
     memcpy(at + 1, &text, sizeof(text));
     return skiplist_text_size(text);
+}
+
+void skiplist_node_relocate_text(struct skiplist_node *node, unsigned slot,
+                                 struct relocator *relocator) {
+    uint8_t *at = (uint8_t *)(uintptr_t)record_at(node, slot);
+    if (*at != RECORD_APART) return;
+    struct skiplist_text *text = read_pointer(at + 1);
+    text = relocate(relocator, text, skiplist_text_size(text));
+    memcpy(at + 1, &text, sizeof(text));
 }
 
 double skiplist_node_score(const struct skiplist_node *node, unsigned slot) {

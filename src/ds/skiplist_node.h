@@ -23,6 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct relocator; /* base/relocate.h */
+
 #ifdef TINY_LIMITS
 enum { SKIPLIST_NODE_MEMBERS = 5, SKIPLIST_NODE_BYTES = 320, SKIPLIST_INLINE_MAX = 40 };
 enum { SKIPLIST_LARGE_NODE_MEMBERS = 30, SKIPLIST_LARGE_NODE_BYTES = 2000 };
@@ -220,6 +222,10 @@ void skiplist_node_set_key(struct skiplist_node *node, unsigned slot, uint64_t k
 /* If the member at `slot` is stored out of line, gives the node a copy of its own, of epoch 0: for
  * nodes that are copies. Returns the bytes allocated. */
 size_t skiplist_node_own_text(struct skiplist_node *node, unsigned slot);
+
+/* Moves the member at `slot` to a better place if it is stored out of line (base/relocate.h). */
+void skiplist_node_relocate_text(struct skiplist_node *node, unsigned slot,
+                                 struct relocator *relocator);
 
 size_t skiplist_text_size(const struct skiplist_text *text);
 

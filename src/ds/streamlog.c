@@ -2,37 +2,39 @@
  * ds/streamlog_internal.h. */
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/prefetch.h"
+#include "base/relocate.h"
 #include "ds/streamlog_internal.h"
 
 #include <assert.h>
 
+/* Many nodes are visited one after another, and each is read: loads the node some places behind. */
+static void prefetch_node(const struct idindex_segment *segment, size_t at) {
+    enum { AHEAD = 12 };
+    if (at + AHEAD < segment->count) prefetch(streamlog__node(&segment->items[at + AHEAD]));
+}
+
 /* --- Life --- */
-
-static size_t node_size(const struct streamlog_node *node) {
-    return sizeof(*node) + node->capacity;
-}
-
-static size_t items_size(size_t capacity) {
-    return mem_good_size(capacity * sizeof(struct streamlog_item));
-}
 
 struct streamlog *streamlog_new(void) {
     struct streamlog *log = mem_alloc_zeroed(sizeof(*log));
-    log->epoch = 1;
+    log->owner.epoch = 1;
     return log;
 }
 
 void streamlog_free(struct streamlog *log) {
-    if (capture_adopts(&log->capture, log, streamlog_allocated(log))) return;
-    for (size_t s = 0; s < log->segment_count; s++) {
-        struct streamlog_segment *segment = &log->segments[s];
+    if (capture_adopts(&log->owner.capture, log, streamlog_allocated(log))) return;
+    for (size_t s = 0; s < log->index.segment_count; s++) {
+        const struct idindex_segment *segment = &log->index.segments[s];
         for (size_t i = 0; i < segment->count; i++) {
             struct streamlog_node *node = streamlog__node(&segment->items[i]);
-            mem_free_sized(node, node_size(node));
+            prefetch_node(segment, i);
+            mem_free_sized(node, streamlog__node_size(node));
         }
-        mem_free_sized(segment->items, items_size(segment->capacity));
     }
-    mem_free(log->segments);
+    idindex_free(&log->index, &log->owner);
+    consumer_groups_free(&log->groups, &log->owner);
+    producers_free(log->producers, &log->owner);
     mem_free_sized(log, sizeof(*log));
 }
 
@@ -46,18 +48,16 @@ static struct streamlog_node *copy_node(const struct streamlog_node *node, size_
 struct streamlog *streamlog_copy(const struct streamlog *log) {
     struct streamlog *copy = mem_alloc(sizeof(*copy));
     *copy = *log;
-    copy->capture = NULL;
-    if (log->segment_capacity == 0) return copy;
-    copy->segments = mem_alloc(log->segment_capacity * sizeof(*copy->segments));
-    for (size_t s = 0; s < log->segment_count; s++) {
-        const struct streamlog_segment *from = &log->segments[s];
-        struct streamlog_segment *to = &copy->segments[s];
-        *to = *from;
-        to->items = mem_alloc(items_size(from->capacity));
-        for (size_t i = 0; i < from->count; i++) {
-            const struct streamlog_node *node = streamlog__node(&from->items[i]);
-            to->items[i].base = from->items[i].base;
-            to->items[i].node = (uintptr_t)copy_node(node, node_size(node));
+    copy->owner = (struct idindex_owner){.epoch = 1};
+    consumer_groups_copy(&copy->groups, &log->groups, &copy->owner);
+    copy->producers = producers_copy(log->producers, &copy->owner);
+    idindex_copy(&copy->index, &log->index, &copy->owner);
+    for (size_t s = 0; s < copy->index.segment_count; s++) {
+        struct idindex_segment *segment = &copy->index.segments[s];
+        for (size_t i = 0; i < segment->count; i++) {
+            const struct streamlog_node *node = streamlog__node(&segment->items[i]);
+            segment->items[i].node = (uintptr_t)copy_node(node, streamlog__node_size(node));
+            idindex_count(&copy->owner, streamlog__node_size(node));
         }
     }
     return copy;
@@ -65,6 +65,28 @@ struct streamlog *streamlog_copy(const struct streamlog *log) {
 
 struct stream_facts *streamlog_facts(struct streamlog *log) {
     return &log->facts;
+}
+
+struct consumer_groups *streamlog_groups(struct streamlog *log) {
+    return &log->groups;
+}
+
+struct producers *streamlog_producers(const struct streamlog *log) {
+    return log->producers;
+}
+
+struct producers *streamlog_need_producers(struct streamlog *log, struct producers_limits limits) {
+    if (!log->producers) log->producers = producers_new(&log->owner, limits);
+    return log->producers;
+}
+
+void streamlog_drop_producers(struct streamlog *log) {
+    producers_free(log->producers, &log->owner);
+    log->producers = NULL;
+}
+
+struct idindex_owner *streamlog_owner(struct streamlog *log) {
+    return &log->owner;
 }
 
 uint64_t streamlog_length(const struct streamlog *log) {
@@ -76,53 +98,30 @@ size_t streamlog_nodes(const struct streamlog *log) {
 }
 
 size_t streamlog_allocated(const struct streamlog *log) {
-    size_t segments = log->segment_capacity * sizeof(*log->segments);
-    return mem_good_size(sizeof(*log)) + log->node_bytes + log->index_bytes +
-           (segments ? mem_good_size(segments) : 0);
+    return mem_good_size(sizeof(*log)) + log->owner.bytes;
 }
 
 size_t streamlog_allocations(const struct streamlog *log) {
-    return log->nodes + log->segment_count + 2;
+    return log->owner.allocations + 1;
 }
 
 /* --- Memory that a capture may read --- */
 
 /* The capture that reads the node of an open segment, or NULL. */
-static struct capture *node_reader(const struct streamlog *log, const struct streamlog_item *item) {
-    return item->node & STREAMLOG_SHARED ? log->capture : NULL;
+static struct capture *node_reader(const struct streamlog *log, const struct idindex_item *item) {
+    return item->node & IDINDEX_SHARED ? log->owner.capture : NULL;
 }
 
-/* Gives the segment items of its own, with room for `capacity`. */
-static void replace_items(struct streamlog *log, struct streamlog_segment *segment,
-                          size_t capacity) {
-    struct capture *reader = capture_reading(log->capture, segment->epoch, log->epoch);
-    struct streamlog_item *items = mem_alloc(items_size(capacity));
-    for (size_t i = 0; i < segment->count; i++) {
-        items[i] = segment->items[i];
-        if (reader) items[i].node |= STREAMLOG_SHARED;
-    }
-    if (segment->capacity) {
-        capture_drop(reader, segment->items, items_size(segment->capacity));
-        log->index_bytes -= items_size(segment->capacity);
-    }
-    log->index_bytes += items_size(capacity);
-    *segment = (struct streamlog_segment){items, segment->count, (uint32_t)capacity, log->epoch};
-}
-
-/* The segment, whose items may be changed. */
-static struct streamlog_segment *open_segment(struct streamlog *log, size_t index) {
-    struct streamlog_segment *segment = &log->segments[index];
-    if (__builtin_expect(capture_reading(log->capture, segment->epoch, log->epoch) != NULL, 0))
-        replace_items(log, segment, segment->capacity);
-    return segment;
+static struct idindex_segment *open_segment(struct streamlog *log, size_t index) {
+    return idindex_open(&log->index, &log->owner, index);
 }
 
 /* Moves the node of an open segment to memory of `size` bytes, if it is shared or has another
  * size. */
-static struct streamlog_node *resize_node(struct streamlog *log, struct streamlog_item *item,
+static struct streamlog_node *resize_node(struct streamlog *log, struct idindex_item *item,
                                           size_t size) {
     struct streamlog_node *old = streamlog__node(item), *node = old;
-    size_t old_size = node_size(old);
+    size_t old_size = streamlog__node_size(old);
     size = mem_good_size(size);
     struct capture *reader = node_reader(log, item);
     if (reader) {
@@ -132,156 +131,89 @@ static struct streamlog_node *resize_node(struct streamlog *log, struct streamlo
         node = mem_resize(old, old_size, size);
         node->capacity = (uint32_t)(size - sizeof(*node));
     }
-    log->node_bytes += size - old_size;
+    log->owner.bytes += size - old_size;
     item->node = (uintptr_t)node;
     return node;
 }
 
 /* The node, which may be changed. */
-static struct streamlog_node *open_node(struct streamlog *log, struct streamlog_item *item) {
+static struct streamlog_node *open_node(struct streamlog *log, struct idindex_item *item) {
     struct streamlog_node *node = streamlog__node(item);
-    return node_reader(log, item) ? resize_node(log, item, node_size(node)) : node;
+    return node_reader(log, item) ? resize_node(log, item, streamlog__node_size(node)) : node;
 }
 
 /* Gives back what the node does not use, if it is more than an eighth. */
-static void fit_node(struct streamlog *log, struct streamlog_item *item) {
+static void fit_node(struct streamlog *log, struct idindex_item *item) {
     const struct streamlog_node *node = streamlog__node(item);
     size_t used = mem_good_size(sizeof(*node) + node->used);
-    if (used + used / 8 < node_size(node)) resize_node(log, item, used);
+    if (used + used / 8 < streamlog__node_size(node)) resize_node(log, item, used);
 }
 
 /* --- Nodes in the index --- */
 
-bool streamlog__find(struct streamlog_index index, struct stream_id id,
-                     struct streamlog_position *position) {
-    size_t low = 0, high = index.segment_count; /* segments below `low` begin at or before id */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (stream_id_compare(index.segments[middle].items[0].base, id) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0) return false;
-    position->segment = low - 1;
-    const struct streamlog_segment *segment = &index.segments[low - 1];
-    for (low = 0, high = segment->count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (stream_id_compare(segment->items[middle].base, id) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    position->item = low - 1;
-    return true;
+struct idindex_view streamlog_index_of(const struct streamlog *log) {
+    return idindex_view(&log->index);
 }
 
-struct streamlog_index streamlog_index_of(const struct streamlog *log) {
-    return (struct streamlog_index){log->segments, log->segment_count};
-}
-
-/* A segment that has room for one more item, after the others. */
-static struct streamlog_segment *segment_to_append(struct streamlog *log) {
-    enum { FIRST_CAPACITY = 2 };
-    size_t count = log->segment_count;
-    if (count > 0 && log->segments[count - 1].count < STREAMLOG_SEGMENT) {
-        struct streamlog_segment *segment = open_segment(log, count - 1);
-        size_t capacity = (size_t)segment->capacity * 2;
-        if (capacity > STREAMLOG_SEGMENT) capacity = STREAMLOG_SEGMENT;
-        if (segment->count == segment->capacity) replace_items(log, segment, capacity);
-        return segment;
-    }
-    if (count == log->segment_capacity) {
-        log->segment_capacity = count ? 2 * count : 1;
-        log->segments = mem_realloc(log->segments, log->segment_capacity * sizeof(*log->segments));
-    }
-    struct streamlog_segment *segment = &log->segments[log->segment_count++];
-    *segment = (struct streamlog_segment){0};
-    replace_items(log, segment, FIRST_CAPACITY);
-    return segment;
-}
-
-static struct streamlog_item *last_item(const struct streamlog *log) {
-    if (log->segment_count == 0) return NULL;
-    const struct streamlog_segment *segment = &log->segments[log->segment_count - 1];
-    return &segment->items[segment->count - 1];
-}
-
-/* Removes a segment without items. */
-static void remove_segment(struct streamlog *log, size_t index) {
-    size_t size = items_size(log->segments[index].capacity);
-    mem_free_sized(log->segments[index].items, size);
-    log->index_bytes -= size;
-    log->segment_count--;
-    memmove(log->segments + index, log->segments + index + 1,
-            (log->segment_count - index) * sizeof(*log->segments));
-    if (log->segment_count == 0) {
-        mem_free(log->segments);
-        log->segments = NULL;
-        log->segment_capacity = 0;
-    } else if (log->segment_count * 4 <= log->segment_capacity) {
-        log->segment_capacity /= 2;
-        log->segments = mem_realloc(log->segments, log->segment_capacity * sizeof(*log->segments));
-    }
+static struct idindex_item *last_item(const struct streamlog *log) {
+    return idindex_last(&log->index);
 }
 
 /* Removes nodes [from, to) of a segment with their entries. */
 static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_t to) {
-    struct streamlog_segment *segment = open_segment(log, index);
+    struct idindex_segment *segment = open_segment(log, index);
     CHECKED_ASSERT(from < to && to <= segment->count);
     for (size_t i = from; i < to; i++) {
         struct streamlog_node *node = streamlog__node(&segment->items[i]);
         log->length -= node->count;
         log->nodes--;
-        log->node_bytes -= node_size(node);
-        capture_drop(node_reader(log, &segment->items[i]), node, node_size(node));
+        idindex_drop(&log->owner, node_reader(log, &segment->items[i]), node,
+                     streamlog__node_size(node));
     }
-    memmove(segment->items + from, segment->items + to,
-            (segment->count - to) * sizeof(*segment->items));
-    segment->count -= (uint32_t)(to - from);
-    if (segment->count == 0)
-        remove_segment(log, index);
-    else if (segment->count * 4 <= segment->capacity)
-        replace_items(log, segment, segment->capacity / 2);
+    idindex_remove(&log->index, &log->owner, index, from, to);
 }
 
 /* --- Appending --- */
 
 /* Begins a node; it is going to need about as much memory as the one before. */
-static struct streamlog_item *begin_node(struct streamlog *log,
-                                         const struct streamlog_new_entry *entry) {
+static struct idindex_item *begin_node(struct streamlog *log,
+                                       const struct streamlog_new_entry *entry) {
     enum { EXPECTED_MAX = 4096 };
-    struct streamlog_item *before = last_item(log);
+    struct idindex_item *before = last_item(log);
     size_t expected = 0;
     if (before) {
         expected = sizeof(struct streamlog_node) + streamlog__node(before)->used;
         if (expected > EXPECTED_MAX) expected = EXPECTED_MAX;
     }
-    struct streamlog_segment *segment = segment_to_append(log);
+    struct idindex_position end = {0, 0};
+    if (before) {
+        end.segment = log->index.segment_count - 1;
+        end.item = log->index.segments[end.segment].count;
+    }
+    struct idindex_item *item = idindex_insert(&log->index, &log->owner, &end);
     struct streamlog_node *node = streamlog__node_new(entry, expected);
-    struct streamlog_item *item = &segment->items[segment->count++];
-    *item = (struct streamlog_item){.base = entry->id, .node = (uintptr_t)node};
+    *item = (struct idindex_item){.base = entry->id, .node = (uintptr_t)node};
     log->nodes++;
-    log->node_bytes += node_size(node);
+    idindex_count(&log->owner, streamlog__node_size(node));
     return item;
 }
 
 /* Closes the last node, which takes no more entries. */
 static void close_node(struct streamlog *log) {
-    struct streamlog_segment *segment = open_segment(log, log->segment_count - 1);
+    struct idindex_segment *segment = open_segment(log, log->index.segment_count - 1);
     fit_node(log, &segment->items[segment->count - 1]);
 }
 
 /* The last node, which may be changed and takes the entry. */
-static struct streamlog_item *item_to_append(struct streamlog *log,
-                                             const struct streamlog_new_entry *entry,
-                                             const struct stream_limits *limits) {
-    struct streamlog_item *last = last_item(log);
+static struct idindex_item *item_to_append(struct streamlog *log,
+                                           const struct streamlog_new_entry *entry,
+                                           const struct stream_limits *limits) {
+    struct idindex_item *last = last_item(log);
     size_t text_bytes = 0;
     for (size_t i = 0; i < 2 * entry->pairs; i++) text_bytes += entry->texts[i].len;
     CHECKED_ASSERT(text_bytes <= STREAM_ENTRY_MAX);
     if (last && !streamlog__node_is_full(streamlog__node(last), text_bytes, limits)) {
-        struct streamlog_segment *segment = open_segment(log, log->segment_count - 1);
+        struct idindex_segment *segment = open_segment(log, log->index.segment_count - 1);
         last = &segment->items[segment->count - 1];
         open_node(log, last);
         return last;
@@ -294,7 +226,7 @@ void streamlog_append(struct streamlog *log, struct stream_id id, const struct s
                       size_t pairs, const struct stream_limits *limits) {
     const struct streamlog_new_entry entry = {id, texts, pairs};
     assert(pairs > 0 && stream_id_compare(id, log->facts.last_id) > 0);
-    struct streamlog_item *item = item_to_append(log, &entry, limits);
+    struct idindex_item *item = item_to_append(log, &entry, limits);
     struct streamlog_node *node = streamlog__node(item);
     bool own_fields = !streamlog__has_fields(node, &entry);
     size_t size = streamlog__entry_size(item->base, &entry, own_fields);
@@ -307,7 +239,7 @@ void streamlog_append(struct streamlog *log, struct stream_id id, const struct s
     CHECKED_ASSERT(stream_id_compare(streamlog__last_id(node, item->base), id) == 0);
     log->length++;
     log->facts.last_id = id;
-    log->facts.added++;
+    if (log->facts.added < INT64_MAX) log->facts.added++;
 }
 
 /* --- Removing --- */
@@ -327,9 +259,9 @@ static size_t offset_of(const struct streamlog_node *node, struct stream_id base
 }
 
 bool streamlog_delete(struct streamlog *log, struct stream_id id) {
-    struct streamlog_position position;
-    if (!streamlog__find(streamlog_index_of(log), id, &position)) return false;
-    struct streamlog_item *item = &log->segments[position.segment].items[position.item];
+    struct idindex_position position;
+    if (!idindex_find(streamlog_index_of(log), id, &position)) return false;
+    struct idindex_item *item = &log->index.segments[position.segment].items[position.item];
     size_t at = offset_of(streamlog__node(item), item->base, id);
     if (at == 0) return false;
     if (stream_id_compare(id, log->facts.max_deleted_id) > 0) log->facts.max_deleted_id = id;
@@ -344,58 +276,156 @@ bool streamlog_delete(struct streamlog *log, struct stream_id id) {
     return true;
 }
 
-/* Returns whether all entries of the first node are to be trimmed. */
-static bool trims_node(const struct streamlog *log, const struct streamlog_item *item,
+/* Returns whether all entries of the node are to be trimmed, where `length` entries are left from
+ * it on. Its ids are less than the base of the next one. */
+static bool trims_node(const struct idindex_segment *segment, size_t at, uint64_t length,
                        const struct stream_trim *trim) {
+    const struct idindex_item *item = &segment->items[at];
     const struct streamlog_node *node = streamlog__node(item);
-    if (!trim->by_id) return log->length - node->count >= trim->max_length;
+    if (!trim->by_id) return length - node->count >= trim->max_length;
+    if (at + 1 < segment->count && stream_id_compare(item[1].base, trim->min_id) <= 0) return true;
     return stream_id_compare(streamlog__last_id(node, item->base), trim->min_id) < 0;
 }
 
-/* Removes entries of the first node, which keeps at least one. */
-static uint64_t trim_entries(struct streamlog *log, const struct stream_trim *trim) {
-    struct streamlog_item *item = &log->segments[0].items[0];
+/* Returns how many entries of the node, which keeps at least one, are to be trimmed. */
+static uint64_t trimmed_of_node(const struct idindex_item *item, uint64_t length,
+                                const struct stream_trim *trim) {
     const struct streamlog_node *node = streamlog__node(item);
     const uint8_t *at = streamlog__first(node);
-    uint64_t count = 0;
-    for (;; count++) {
+    if (!trim->by_id) return length > trim->max_length ? length - trim->max_length : 0;
+    for (uint64_t count = 0;; count++) {
         struct stream_entry entry;
         streamlog__read(node, item->base, at, &entry);
-        bool stays = trim->by_id ? stream_id_compare(entry.id, trim->min_id) >= 0
-                                 : log->length - count <= trim->max_length;
-        if (stays) break;
+        if (stream_id_compare(entry.id, trim->min_id) >= 0) return count;
         at = streamlog__after(at);
     }
-    if (count == 0) return 0;
-    size_t offset = (size_t)(at - node->bytes);
-    item = &open_segment(log, 0)->items[0];
-    streamlog__node_cut_front(open_node(log, item), offset, (size_t)count);
-    log->length -= count;
-    return count;
 }
 
-uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim) {
+uint64_t streamlog_trimmed(const struct streamlog *log, const struct stream_trim *trim) {
     uint64_t removed = 0;
-    while (log->segment_count > 0 && (trim->by_id || log->length > trim->max_length)) {
-        const struct streamlog_segment *segment = &log->segments[0];
-        uint64_t length = log->length, planned = 0;
+    for (size_t s = 0; s < log->index.segment_count; s++) {
+        const struct idindex_segment *segment = &log->index.segments[s];
+        for (size_t i = 0; i < segment->count; i++) {
+            const struct idindex_item *item = &segment->items[i];
+            prefetch_node(segment, i);
+            uint64_t count = streamlog__node(item)->count, length = log->length - removed;
+            if (!trim->by_id && length <= trim->max_length) return removed;
+            if (trim->limit > 0 && removed + count > trim->limit) return removed;
+            if (!trims_node(segment, i, length, trim))
+                return removed + (trim->whole_nodes ? 0 : trimmed_of_node(item, length, trim));
+            removed += count;
+        }
+    }
+    return removed;
+}
+
+/* So many entries at least are removed, if a log of their own is worth it. */
+#ifdef TINY_LIMITS
+enum { CUT_MIN = 16 };
+#else
+enum { CUT_MIN = 16 * 1024 };
+#endif
+
+/* Removes so many entries of the first node, which keeps at least one. */
+static void cut_first_node(struct streamlog *log, uint64_t count) {
+    struct idindex_item *item = &open_segment(log, 0)->items[0];
+    struct streamlog_node *node = open_node(log, item);
+    const uint8_t *at = streamlog__first(node);
+    for (uint64_t i = 0; i < count; i++) at = streamlog__after(at);
+    streamlog__node_cut_front(node, (size_t)(at - node->bytes), (size_t)count);
+    log->length -= count;
+}
+
+/* Gives `cut` the nodes of a segment, if these are `left` entries at most. Returns whether it
+ * did. */
+static bool cut_nodes(struct streamlog *log, const struct idindex_segment *segment, uint64_t left,
+                      struct streamlog *cut) {
+    uint64_t entries = 0;
+    size_t bytes = 0;
+    for (size_t i = 0; i < segment->count; i++) {
+        const struct streamlog_node *node = streamlog__node(&segment->items[i]);
+        prefetch_node(segment, i);
+        entries += node->count;
+        bytes += streamlog__node_size(node);
+    }
+    if (entries > left) return false;
+    cut->length += entries;
+    cut->nodes += segment->count;
+    cut->owner.bytes += bytes;
+    cut->owner.allocations += segment->count;
+    log->length -= entries;
+    log->nodes -= segment->count;
+    log->owner.bytes -= bytes;
+    log->owner.allocations -= segment->count;
+    return true;
+}
+
+/* Moves the segments all of whose nodes are among the first `left` entries to a log of their own;
+ * NULL: there are none, or a capture reads them. */
+static struct streamlog *cut_segments(struct streamlog *log, uint64_t left) {
+    size_t count = 0;
+    bool is_little =
+        log->index.segment_count == 0 || log->index.segments[0].count < IDINDEX_SEGMENT / 2;
+    if (log->owner.capture || is_little) return NULL;
+    struct streamlog *cut = streamlog_new();
+    cut->owner.epoch = log->owner.epoch;
+    while (count < log->index.segment_count &&
+           cut_nodes(log, &log->index.segments[count], left - cut->length, cut))
+        count++;
+    if (count == 0) {
+        streamlog_free(cut);
+        return NULL;
+    }
+    cut->facts = log->facts;
+    idindex_cut(&log->index, &log->owner, count, &cut->index, &cut->owner);
+    return cut;
+}
+
+uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim,
+                        struct streamlog **cut) {
+    uint64_t removed = streamlog_trimmed(log, trim), left = removed;
+    *cut = left >= CUT_MIN ? cut_segments(log, left) : NULL;
+    if (*cut) left -= (*cut)->length;
+    while (left > 0) {
+        const struct idindex_segment *segment = &log->index.segments[0];
         size_t nodes = 0;
-        bool is_over = false;
-        /* The nodes of a segment are removed at once. The length is set as it would be between. */
         for (; nodes < segment->count; nodes++) {
             uint64_t count = streamlog__node(&segment->items[nodes])->count;
-            is_over = trim->limit > 0 && removed + planned + count > trim->limit;
-            if (is_over || !trims_node(log, &segment->items[nodes], trim)) break;
-            planned += count;
-            log->length -= count;
+            if (count > left) break;
+            left -= count;
         }
         bool is_whole = nodes == segment->count;
-        log->length = length;
         if (nodes > 0) remove_nodes(log, 0, 0, nodes);
-        removed += planned;
-        if (is_whole) continue;
-        if (!is_over && !trim->whole_nodes) removed += trim_entries(log, trim);
+        if (is_whole || left == 0) continue;
+        cut_first_node(log, left);
         break;
     }
     return removed;
+}
+
+/* --- Relocating: nodes are part 0, the groups have the others --- */
+
+static size_t node_size(const void *node) {
+    return streamlog__node_size(node);
+}
+
+enum { INDEX_PART, PRODUCERS_PART }; /* of a cursor; then those of the groups */
+
+struct streamlog *streamlog_relocate(struct streamlog *log, struct relocator *relocator,
+                                     struct relocate_cursor *cursor) {
+    CHECKED_ASSERT(!log->owner.capture);
+    if (relocate_is_done(cursor)) log = relocate(relocator, log, sizeof(*log));
+    if (cursor->part == INDEX_PART) {
+        cursor->at = idindex_relocate(&log->index, cursor->at, node_size, relocator);
+        if (cursor->at) return log;
+        cursor->part = PRODUCERS_PART;
+    }
+    if (cursor->part == PRODUCERS_PART) {
+        if (log->producers)
+            log->producers = producers_relocate(log->producers, &cursor->at, relocator);
+        if (cursor->at) return log;
+        cursor->part = CONSUMER_GROUPS_PART;
+    }
+    consumer_groups_relocate(&log->groups, relocator, cursor);
+    return log;
 }

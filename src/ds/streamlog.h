@@ -1,4 +1,5 @@
-/* streamlog: the entries of a stream in the order of their ids: what a stream value is stored in.
+/* streamlog: the entries of a stream in the order of their ids, its consumer groups, and what it
+ * knows of its producers: what a stream value is stored in.
  *
  * An entry has an id of two numbers and one or more pairs of a field and a value. Entries are
  * appended with growing ids, removed from the beginning (trimming) or one by one, and never
@@ -11,24 +12,16 @@
 
 #include "base/number.h"
 #include "base/slice.h"
+#include "ds/consumer_groups.h"
+#include "ds/idindex.h"
+#include "ds/producers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct stream_id {
-    uint64_t ms;
-    uint64_t seq;
-};
-
-#define STREAM_ID_MIN ((struct stream_id){0, 0})
-#define STREAM_ID_MAX ((struct stream_id){UINT64_MAX, UINT64_MAX})
-
-/* Negative, 0 or positive as `a` is before `b`, equal, or after it. */
-static inline int stream_id_compare(struct stream_id a, struct stream_id b) {
-    if (a.ms != b.ms) return a.ms < b.ms ? -1 : 1;
-    return (a.seq > b.seq) - (a.seq < b.seq);
-}
+struct relocator; /* base/relocate.h */
+struct relocate_cursor;
 
 /* When a new node begins. Bytes are counted as in the listpacks of RDB files. */
 struct stream_limits {
@@ -51,7 +44,7 @@ enum { STREAM_ENTRY_MAX = 1024 * 1024 * 1024 };
 struct stream_facts {
     struct stream_id last_id;        /* the greatest id that it ever had or was set to */
     struct stream_id max_deleted_id; /* the greatest id that was deleted one by one */
-    uint64_t added;                  /* entries that were ever appended */
+    uint64_t added;                  /* entries that were ever appended; at most INT64_MAX */
 };
 
 struct capture;
@@ -89,11 +82,30 @@ struct stream_trim {
     uint64_t limit; /* removes at most so many entries; 0: no limit */
 };
 
-/* Removes entries from the beginning and returns how many. O(nodes removed + node). */
-uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim);
+/* Returns how many entries streamlog_trim would remove. O(nodes that it would remove + node). */
+uint64_t streamlog_trimmed(const struct streamlog *log, const struct stream_trim *trim);
+
+/* Removes entries from the beginning and returns how many. O(nodes removed + node). Where much was
+ * removed, *cut gets a log with most of it, which the caller owns, and may free in any thread; else
+ * NULL. */
+uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim,
+                        struct streamlog **cut);
 
 /* The facts, to be read and set. */
 struct stream_facts *streamlog_facts(struct streamlog *log);
+
+/* The producers, to be changed by the functions of ds/producers.h; NULL: none was ever used. The
+ * second function makes them, with these limits, if there are none. O(1). */
+struct producers *streamlog_producers(const struct streamlog *log);
+struct producers *streamlog_need_producers(struct streamlog *log, struct producers_limits limits);
+
+/* Drops the producers, if there are any. O(producers). */
+void streamlog_drop_producers(struct streamlog *log);
+
+/* The consumer groups, and the owner of their indexes and of the producers, to be changed by the
+ * functions of ds/consumer_groups.h. */
+struct consumer_groups *streamlog_groups(struct streamlog *log);
+struct idindex_owner *streamlog_owner(struct streamlog *log);
 
 /* --- Reading --- */
 
@@ -124,25 +136,23 @@ struct stream_pair {
 /* Reads the next pair of an entry; false after the last one. O(1). */
 bool streamlog_next_pair(struct stream_entry *entry, struct stream_pair *pair);
 
-/* The nodes of a log or a capture. */
-struct streamlog_index {
-    const struct streamlog_segment *segments;
-    size_t segment_count;
-};
-struct streamlog_index streamlog_index_of(const struct streamlog *log);
+/* The nodes of the log. */
+struct idindex_view streamlog_index_of(const struct streamlog *log);
 
 /* All that a log or a capture holds. */
 struct streamlog_contents {
-    struct streamlog_index index;
+    struct idindex_view index;
     size_t nodes;
     uint64_t length;
     struct stream_facts facts;
+    const struct consumer_groups_image *groups; /* NULL: none */
+    const struct producers_image *producers;    /* likewise */
 };
 
 /* All entries with ids from `first` to `last`, the last ones first if `reverse`. Lives on the
  * caller's stack; needs no end. The fields are private. */
 struct stream_iter {
-    struct streamlog_index index;
+    struct idindex_view index;
     size_t segment;
     size_t item;
     const struct streamlog_node *node; /* NULL: at the end */
@@ -153,7 +163,7 @@ struct stream_iter {
 };
 
 /* O(log n). */
-void streamlog_iter_start(struct stream_iter *iter, struct streamlog_index index,
+void streamlog_iter_start(struct stream_iter *iter, struct idindex_view index,
                           struct stream_id first, struct stream_id last, bool reverse);
 
 /* Amortised O(entry); the first call O(node). */
@@ -161,7 +171,7 @@ bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry);
 
 /* The nodes one after another, for files. */
 struct stream_node_iter {
-    struct streamlog_index index;
+    struct idindex_view index;
     size_t segment;
     size_t item;
 };
@@ -177,6 +187,11 @@ struct stream_node_view {
 /* The next node; begins with {.index = …}. False after the last one. O(1). */
 bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view);
 
+/* Finds the node that may hold the entry with this id: how many entries it has, and the id of its
+ * last one. False when all begin with greater ids. O(log n). */
+bool streamlog_node_at(struct idindex_view index, struct stream_id id, uint64_t *count,
+                       struct stream_id *last);
+
 /* The next entry of the node. `entry->fields` is not NULL if it has the fields of the master. */
 bool streamlog_node_next(struct stream_node_view *view, struct stream_entry *entry);
 
@@ -187,7 +202,8 @@ bool streamlog_next_field(struct stream_entry *master, struct stream_pair *pair)
  * share nodes; the log copies a node before it changes it (copy on write). --- */
 
 /* Captures the log, which must not be captured already (ds/capture.h). Until the release *left is
- * larger by the bytes of memory that only the capture still needs. O(nodes / 512). */
+ * larger by the bytes of memory that only the capture still needs. O(nodes / 512), and as
+ * consumer_groups_image and producers_image. */
 struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left);
 
 /* Returns whether there is a capture that was not released. */
@@ -195,6 +211,12 @@ bool streamlog_is_captured(const struct streamlog *log);
 
 /* What was captured: a view. In any thread, until the release. */
 const struct streamlog_contents *streamlog_captured(const struct capture *capture);
+
+/* Moves memory of the log, its producers and its groups to better places (base/relocate.h), from
+ * *cursor on, until the step is due; sets *cursor. Returns where the log is now. It must not be
+ * captured. At least one node is visited. Besides, O(groups) at most. */
+struct streamlog *streamlog_relocate(struct streamlog *log, struct relocator *relocator,
+                                     struct relocate_cursor *cursor);
 
 /* Checks the invariant. O(bytes). */
 bool streamlog_check(const struct streamlog *log);

@@ -1,7 +1,6 @@
 /* streamlog_internal: the layout of a streamlog, for its source files.
  *
- *      log        segment 0 │ segment 1 │ …
- *      segment    [base id, node] [base id, node] …          up to 512, in ascending order
+ *      log        [base id, node] [base id, node] …          in an index (ds/idindex.h)
  *      node       head │ master: count, field … │ (removed) │ entry …
  *
  *      entry      [pairs * 2 + own] [ms] [seq] value …               own 0: the master's fields
@@ -18,28 +17,11 @@
  * others: those at the node's beginning by moving `first`. The master's fields are those of the
  * entry with which the node began.
  *
- * Invariants: no node and no segment is empty. Ids ascend; the base id of a node is greater than
- * all ids of the node before, and not greater than its own. Nodes and items are appended
- * to the last segment only.
- *
- * Copy on write, as in ds/recordtable_internal.h: each capture begins an epoch and copies the array
- * of segments. The log replaces the items of a segment that is older than the epoch by a copy
- * before it changes them; in the copy the pointers to nodes have the bit SHARED. A node with this
- * bit is replaced by a copy before it changes. What is replaced or dropped is left to the capture
- * (ds/capture.h). While there is no capture, epochs and SHARED mean nothing. */
+ * Invariants: no node is empty. Ids ascend. Nodes are appended at the end only. */
 #ifndef PACKLIST_DS_STREAMLOG_INTERNAL_H
 #define PACKLIST_DS_STREAMLOG_INTERNAL_H
 
-#include "ds/capture.h"
 #include "ds/streamlog.h"
-
-#ifdef TINY_LIMITS
-enum { STREAMLOG_SEGMENT = 4 };
-#else
-enum { STREAMLOG_SEGMENT = 512 };
-#endif
-
-enum { STREAMLOG_SHARED = 1 }; /* in a pointer to a node */
 
 struct streamlog_node {
     uint32_t capacity;   /* of bytes */
@@ -51,33 +33,22 @@ struct streamlog_node {
     uint8_t bytes[];
 };
 
-struct streamlog_item {
-    struct stream_id base;
-    uintptr_t node;
-};
-
-struct streamlog_segment {
-    struct streamlog_item *items;
-    uint32_t count;
-    uint32_t capacity;
-    uint64_t epoch; /* in which `items` was allocated */
-};
-
 struct streamlog {
-    struct streamlog_segment *segments;
-    size_t segment_count;
-    size_t segment_capacity;
+    struct idindex index;
+    struct idindex_owner owner;
     uint64_t length;
     struct stream_facts facts;
     size_t nodes;
-    size_t node_bytes;  /* of all nodes, by size class */
-    size_t index_bytes; /* of the items of all segments, likewise */
-    uint64_t epoch;
-    struct capture *capture; /* NULL: none */
+    struct consumer_groups groups;
+    struct producers *producers; /* NULL: none was ever used */
 };
 
-static inline struct streamlog_node *streamlog__node(const struct streamlog_item *item) {
-    return (struct streamlog_node *)(item->node & ~(uintptr_t)STREAMLOG_SHARED);
+static inline struct streamlog_node *streamlog__node(const struct idindex_item *item) {
+    return idindex_node(item);
+}
+
+static inline size_t streamlog__node_size(const struct streamlog_node *node) {
+    return sizeof(*node) + node->capacity;
 }
 
 /* --- The bytes of nodes (streamlog_node.c) --- */
@@ -139,17 +110,5 @@ void streamlog__node_cut_front(struct streamlog_node *node, size_t at, size_t co
 
 /* Checks the node's bytes. */
 bool streamlog__node_check(const struct streamlog_node *node, struct stream_id base);
-
-/* --- The index --- */
-
-struct streamlog_position {
-    size_t segment;
-    size_t item;
-};
-
-/* Finds the last node whose base id is not greater than `id`. Returns false if each node begins
- * with a greater one. O(log n). */
-bool streamlog__find(struct streamlog_index index, struct stream_id id,
-                     struct streamlog_position *position);
 
 #endif

@@ -7,8 +7,7 @@
 
 /* --- Iterating over entries --- */
 
-static const struct streamlog_item *item_at(struct streamlog_index index, size_t segment,
-                                            size_t item) {
+static const struct idindex_item *item_at(struct idindex_view index, size_t segment, size_t item) {
     return &index.segments[segment].items[item];
 }
 
@@ -18,11 +17,11 @@ static void enter_node(struct stream_iter *iter) {
     iter->at = iter->reverse ? streamlog__end(iter->node) : streamlog__first(iter->node);
 }
 
-void streamlog_iter_start(struct stream_iter *iter, struct streamlog_index index,
+void streamlog_iter_start(struct stream_iter *iter, struct idindex_view index,
                           struct stream_id first, struct stream_id last, bool reverse) {
-    struct streamlog_position position = {0, 0};
+    struct idindex_position position = {0, 0};
     *iter = (struct stream_iter){.index = index, .first = first, .last = last, .reverse = reverse};
-    bool found = streamlog__find(index, reverse ? last : first, &position);
+    bool found = idindex_find(index, reverse ? last : first, &position);
     if (index.segment_count == 0 || (reverse && !found)) return;
     iter->segment = position.segment;
     iter->item = position.item;
@@ -73,8 +72,8 @@ bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry) {
 
 bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view) {
     if (iter->segment == iter->index.segment_count) return false;
-    const struct streamlog_segment *segment = &iter->index.segments[iter->segment];
-    const struct streamlog_item *item = &segment->items[iter->item];
+    const struct idindex_segment *segment = &iter->index.segments[iter->segment];
+    const struct idindex_item *item = &segment->items[iter->item];
     const struct streamlog_node *node = streamlog__node(item);
     *view = (struct stream_node_view){
         .base = item->base, .count = node->count, .node = node, .at = streamlog__first(node)};
@@ -83,6 +82,16 @@ bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view 
         iter->segment++;
         iter->item = 0;
     }
+    return true;
+}
+
+bool streamlog_node_at(struct idindex_view index, struct stream_id id, uint64_t *count,
+                       struct stream_id *last) {
+    struct idindex_position position;
+    if (!idindex_find(index, id, &position)) return false;
+    const struct idindex_item *item = &index.segments[position.segment].items[position.item];
+    *count = streamlog__node(item)->count;
+    *last = streamlog__last_id(streamlog__node(item), item->base);
     return true;
 }
 
@@ -98,28 +107,41 @@ bool streamlog_node_next(struct stream_node_view *view, struct stream_entry *ent
 struct streamlog_capture {
     struct capture capture;
     struct streamlog_contents contents;
-    struct streamlog_segment segments[];
+    struct consumer_groups_image *groups;
+    struct producers_image *producers;
+    struct idindex_segment segments[];
 };
 
-static void free_orphan(struct capture *capture) {
+static void free_rest(struct capture *capture) {
+    mem_free(((struct streamlog_capture *)capture)->groups);
+    mem_free(((struct streamlog_capture *)capture)->producers);
     if (capture->orphan) streamlog_free(capture->orphan);
 }
 
-static const struct capture_functions capture_functions = {.free = free_orphan};
+static const struct capture_functions capture_functions = {.free = free_rest};
 
 struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
-    size_t size = log->segment_count * sizeof(*log->segments);
+    struct idindex_view index = streamlog_index_of(log);
+    size_t size = index.segment_count * sizeof(*index.segments);
     struct streamlog_capture *capture =
-        capture_begin(&capture_functions, sizeof(*capture) + size, &log->capture, left);
-    capture->contents = (struct streamlog_contents){
-        {capture->segments, log->segment_count}, log->nodes, log->length, log->facts};
-    if (size > 0) memcpy(capture->segments, log->segments, size);
-    log->epoch++;
+        capture_begin(&capture_functions, sizeof(*capture) + size, &log->owner.capture, left);
+    capture->groups = consumer_groups_image(&log->groups);
+    if (capture->groups) capture->capture.allocated += capture->groups->allocated;
+    capture->producers = producers_image(log->producers);
+    if (capture->producers) capture->capture.allocated += capture->producers->allocated;
+    capture->contents = (struct streamlog_contents){{capture->segments, index.segment_count},
+                                                    log->nodes,
+                                                    log->length,
+                                                    log->facts,
+                                                    capture->groups,
+                                                    capture->producers};
+    if (size > 0) memcpy(capture->segments, index.segments, size);
+    log->owner.epoch++;
     return &capture->capture;
 }
 
 bool streamlog_is_captured(const struct streamlog *log) {
-    return log->capture;
+    return log->owner.capture;
 }
 
 const struct streamlog_contents *streamlog_captured(const struct capture *capture) {
@@ -131,12 +153,13 @@ const struct streamlog_contents *streamlog_captured(const struct capture *captur
 
 struct totals {
     uint64_t length;
-    size_t nodes, node_bytes, index_bytes;
+    size_t nodes;
+    struct idindex_owner memory;
     struct stream_id last;
     bool has_last;
 };
 
-static bool check_item(const struct streamlog_item *item, struct totals *totals) {
+static bool check_item(const struct idindex_item *item, struct totals *totals) {
     const struct streamlog_node *node = streamlog__node(item);
     if (totals->has_last && stream_id_compare(item->base, totals->last) <= 0) return false;
     if (!streamlog__node_check(node, item->base)) return false;
@@ -144,23 +167,23 @@ static bool check_item(const struct streamlog_item *item, struct totals *totals)
     totals->has_last = true;
     totals->length += node->count;
     totals->nodes++;
-    totals->node_bytes += sizeof(*node) + node->capacity;
-    return mem_good_size(sizeof(*node) + node->capacity) == sizeof(*node) + node->capacity;
+    idindex_count(&totals->memory, streamlog__node_size(node));
+    return mem_good_size(streamlog__node_size(node)) == streamlog__node_size(node);
 }
 
 bool streamlog_check(const struct streamlog *log) {
     struct totals totals = {0};
-    for (size_t s = 0; s < log->segment_count; s++) {
-        const struct streamlog_segment *segment = &log->segments[s];
-        if (segment->count == 0 || segment->count > segment->capacity ||
-            segment->capacity > STREAMLOG_SEGMENT || segment->epoch > log->epoch)
-            return false;
+    if (!idindex_check(&log->index, &log->owner, &totals.memory) ||
+        !consumer_groups_check(&log->groups, &log->owner, &totals.memory) ||
+        (log->producers && !producers_check(log->producers, &log->owner, &totals.memory)))
+        return false;
+    for (size_t s = 0; s < log->index.segment_count; s++) {
+        const struct idindex_segment *segment = &log->index.segments[s];
         for (size_t i = 0; i < segment->count; i++)
             if (!check_item(&segment->items[i], &totals)) return false;
-        totals.index_bytes += mem_good_size(segment->capacity * sizeof(*segment->items));
     }
     if (totals.has_last && stream_id_compare(totals.last, log->facts.last_id) > 0) return false;
     return totals.length == log->length && totals.nodes == log->nodes &&
-           totals.node_bytes == log->node_bytes && totals.index_bytes == log->index_bytes &&
-           log->segment_count <= log->segment_capacity && log->facts.added >= log->length;
+           totals.memory.bytes == log->owner.bytes &&
+           totals.memory.allocations == log->owner.allocations && log->facts.added >= log->length;
 }

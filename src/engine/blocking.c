@@ -45,6 +45,12 @@ static int64_t wheel_now(void) {
     return clock_monotonic_us() / 1000;
 }
 
+/* The time of the wheel that corresponds to a time of the wall clock. The current millisecond has
+ * already begun, so add one: no wait ends early. */
+static int64_t wheel_time(int64_t wall_ms, int64_t now_ms) {
+    return wheel_now() + (wall_ms - now_ms) + 1;
+}
+
 static void arm_timer(struct blocking *blocking) {
     int64_t next = timer_wheel_next(&blocking->deadlines);
     if (next == INT64_MAX) {
@@ -108,11 +114,33 @@ void blocking_add(struct blocking *blocking, struct call *call,
     call_session(call)->waiter = waiter;
     call_session(call)->flags |= SESSION_BLOCKED;
     blocking->session_count++;
-    if (request->deadline_ms == 0) return;
-    int64_t wait_ms = request->deadline_ms - call->now_ms;
-    /* The current millisecond has already begun, so add one: no wait ends early. */
-    timer_wheel_add(&blocking->deadlines, &waiter->timer, wheel_now() + wait_ms + 1);
+    waiter->deadline =
+        request->deadline_ms == 0 ? INT64_MAX : wheel_time(request->deadline_ms, call->now_ms);
+    blocking_set_timer(blocking, waiter);
+}
+
+/* Has it fire at this time, on the wheel's clock, or at its deadline. */
+static void set_timer(struct blocking *blocking, struct waiter *waiter, int64_t time) {
+    if (waiter->deadline < time) time = waiter->deadline;
+    if (time == INT64_MAX) return;
+    timer_wheel_add(&blocking->deadlines, &waiter->timer, time);
     arm_timer(blocking);
+}
+
+void blocking_set_timer(struct blocking *blocking, struct waiter *waiter) {
+    const struct waiter_kind *kind = waiter->kind;
+    int64_t wakes_ms = kind->wakes_at ? kind->wakes_at(waiter->state) : INT64_MAX;
+    bool wakes = wakes_ms != INT64_MAX;
+    set_timer(blocking, waiter, wakes ? wheel_time(wakes_ms, blocking->engine->now_ms) : INT64_MAX);
+}
+
+void blocking_set_timer_again(struct blocking *blocking, struct waiter *waiter) {
+    enum { AGAIN_MS = 10 };
+    set_timer(blocking, waiter, wheel_now() + AGAIN_MS);
+}
+
+bool blocking_deadline_has_come(const struct waiter *waiter) {
+    return waiter->deadline <= wheel_now();
 }
 
 size_t blocking_allocated(const struct session *session) {

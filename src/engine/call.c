@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "config/notify.h"
 #include "engine/blocking.h"
 #include "engine/call_make.h"
 #include "engine/changes.h"
@@ -156,6 +157,10 @@ struct call call_in_database(const struct call *call, int number) {
     return other;
 }
 
+void call_set_plain_hyperloglogs(struct call *call, bool plain) {
+    call->engine->value_limits->hyperloglog.plain = plain;
+}
+
 struct random *call_random(const struct call *call) {
     return &call->engine->random;
 }
@@ -184,28 +189,86 @@ static void note_new(struct call *call, struct entry *entry, struct slice key) {
     call_notify(call, EVENT_NEW, "new", key);
 }
 
-void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
-                  const char *event, uint64_t changes) {
+bool call_publishes_fields(const struct call *call) {
+    int64_t flags = call->engine->config.notify_keyspace_events;
+    return flags & EVENT_HASH && flags & NOTIFY_FIELDS;
+}
+
+/* `fields` is NULL where the event is not about fields. */
+static inline __attribute__((always_inline)) void touched(struct call *call, struct keyref *ref,
+                                                          struct slice key, enum event_class class,
+                                                          const char *event, uint64_t changes,
+                                                          const struct event_fields *fields) {
     struct engine *engine = call->engine;
     engine->dirty += changes;
     assert(keyref_was_visited(ref));
     if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
     if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
     call_notify(call, class, event, key);
+    if (fields && call_publishes_fields(call))
+        engine->publish_fields(engine, call->database, event, key, *fields);
     if (value_is_empty(ref->entry)) {
         keyspace_delete(ref);
-        changes_note_deletion(call, key);
+        changes_note_deletion(call, key, false);
         if (!call->refills) call_notify(call, EVENT_GENERIC, "del", key);
         return;
     }
     changes_note_value(call, ref->entry, key);
 }
 
+void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
+                  const char *event, uint64_t changes) {
+    touched(call, ref, key, class, event, changes, NULL);
+}
+
+void call_touched_fields(struct call *call, struct keyref *ref, struct slice key, const char *event,
+                         uint64_t changes, struct event_fields fields) {
+    touched(call, ref, key, EVENT_HASH, event, changes, &fields);
+}
+
+void call_touched_quietly(struct call *call, struct keyref *ref, struct slice key) {
+    struct engine *engine = call->engine;
+    engine->dirty++;
+    assert(keyref_was_visited(ref) && !value_is_empty(ref->entry));
+    if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
+    changes_note_value(call, ref->entry, key);
+}
+
+void call_touched_unwaited(struct call *call, struct keyref *ref, struct slice key,
+                           enum event_class class, const char *event, uint64_t changes) {
+    struct engine *engine = call->engine;
+    engine->dirty += changes;
+    assert(keyref_was_visited(ref) && !value_is_empty(ref->entry));
+    if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
+    call_notify(call, class, event, key);
+    changes_tell(call, key, false);
+}
+
+bool call_may_keep_result(const struct call *call) {
+    const unsigned no_changes = RESTRICTED_UNSAVED | RESTRICTED_UNWRITTEN | RESTRICTED_PAUSED |
+                                RESTRICTED_FEW_REPLICAS | RESTRICTED_READONLY;
+    const struct engine *engine = call->engine;
+    if (call_is_repeated(call)) return true;
+    return !engine->is_replica && !(engine->restrictions & no_changes);
+}
+
+void call_touched_aside(struct call *call, const struct entry *entry, struct slice key,
+                        enum event_class class, const char *event, uint64_t changes) {
+    struct engine *engine = call->engine;
+    engine->dirty += changes;
+    if (CHECKS_ARE_ON) checks_value(&engine->checks, entry);
+    if (event) call_notify(call, class, event, key);
+}
+
+void call_wake_waiting(struct call *call, struct slice key) {
+    blocking_signal(call->engine->blocking, call->database, key);
+}
+
 /* Takes the entry out, touches the key's watchers and publishes the event. */
 static struct entry *take(struct call *call, struct keyref *ref, struct slice key,
                           enum event_class class, const char *event) {
     struct entry *entry = keyspace_take(ref);
-    changes_note_deletion(call, key);
+    changes_note_deletion(call, key, class == EVENT_EXPIRED);
     call_notify(call, class, event, key);
     return entry;
 }
@@ -276,6 +339,10 @@ struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
 
 void call_discard(struct call *call, struct entry *entry) {
     lazyfree_entry(call->engine->lazyfree, entry, call->engine->config.lazyfree_server_del);
+}
+
+void call_free_part(struct call *call, struct entry *part) {
+    lazyfree_entry(call->engine->lazyfree, part, true);
 }
 
 void call_replace(struct call *call, struct keyref *ref) {

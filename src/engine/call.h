@@ -144,6 +144,10 @@ void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s
  * MOVE). All of these functions then work on that database. `number` is within range. */
 struct call call_in_database(const struct call *call, int number);
 
+/* Lets HyperLogLogs be counted and merged without special instructions of the processor, or with
+ * them again. */
+void call_set_plain_hyperloglogs(struct call *call, bool plain);
+
 /* Returns the server's generator, for choices that need no secrecy. */
 struct random *call_random(const struct call *call);
 
@@ -159,6 +163,40 @@ int call_database_count(const struct call *call);
  * nothing. O(1) and O(watchers of the key). */
 void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
                   const char *event, uint64_t changes);
+
+/* As call_touched with EVENT_HASH, for a hash of which these fields were changed: publishes the
+ * event for them, too, if notify-keyspace-events asks for that. O(fields). */
+void call_touched_fields(struct call *call, struct keyref *ref, struct slice key, const char *event,
+                         uint64_t changes, struct event_fields fields);
+
+/* Returns whether call_touched_fields would publish the fields, so that they must be known. */
+bool call_publishes_fields(const struct call *call);
+
+/* As call_touched, with one change and without an event, for a value that is stored in another way
+ * and is not empty. */
+void call_touched_quietly(struct call *call, struct keyref *ref, struct slice key);
+
+/* As call_touched, for a change after which the value exists and gives clients that wait for the
+ * key nothing that it did not have before. Nobody is woken: a group of a stream that was set back
+ * has entries to read, but waits for the next one. O(1) and O(watchers of the key). */
+void call_touched_unwaited(struct call *call, struct keyref *ref, struct slice key,
+                           enum event_class class, const char *event, uint64_t changes);
+
+/* Returns whether a command that only reads may store in the value what it has computed, and
+ * propagate that: no client may have that done on a replica, which is to be as its primary is, nor
+ * while commands that write are refused or held back. */
+bool call_may_keep_result(const struct call *call);
+
+/* The same for a change that leaves what clients read of the value as it was, and gives none that
+ * wait for the key anything: of a stream's consumer groups. Watchers are not touched, and nobody is
+ * woken. The key was found with call_find_write. `event` may be NULL: nothing is published.
+ * O(1). */
+void call_touched_aside(struct call *call, const struct entry *entry, struct slice key,
+                        enum event_class class, const char *event, uint64_t changes);
+
+/* Queues the key for clients that wait for it: what they wait for is gone, and they must answer
+ * that. O(1). */
+void call_wake_waiting(struct call *call, struct slice key);
 
 /* Deletes the key that `ref` names: counts one change, touches its watchers and publishes `event`
  * of class EVENT_GENERIC ("del"). A large value is freed in another thread if
@@ -198,6 +236,9 @@ struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
  * lazyfree-lazy-server-del says. */
 void call_discard(struct call *call, struct entry *entry);
 
+/* Frees a large part of a value that was cut off, as an entry of its own, in the pool. */
+void call_free_part(struct call *call, struct entry *part);
+
 /* Takes the entry that `ref` names out and frees it as call_discard does. `ref` then names nothing
  * and can be given to keyspace_add. */
 void call_replace(struct call *call, struct keyref *ref);
@@ -236,6 +277,12 @@ void call_log(const struct call *call, const struct slice *argv, size_t argc);
  * may be called more than once: all of these commands are propagated, in this order. The arguments
  * are copied. */
 void call_propagate_as(struct call *call, const struct slice *argv, size_t argc);
+
+/* Propagates nothing in place of the command, unless call_propagate_as is called, too: for changes
+ * that replicas need not repeat. */
+static inline void call_propagate_nothing(struct call *call) {
+    call->has_propagated = true;
+}
 
 /* As call_propagate_as, with the arguments one by one. They are evaluated only when the log has
  * readers:
@@ -380,7 +427,7 @@ void call_answer_text(struct call *call, sds text);
  * that return bool write nothing when they return false, and the client goes on waiting. */
 struct waiter_kind {
     /* A key is ready; or `key` is empty and what else the client waits for has come further
-     * (blocking_advance). NULL: it waits for neither. */
+     * (blocking_advance, wakes_at). NULL: it waits for none of these. May change the state. */
     bool (*serve)(struct call *call, struct slice key, const void *state);
     /* Writes the reply when the wait ends without a key. NULL: a null array. */
     void (*unserved)(struct call *call, const void *state);
@@ -388,8 +435,12 @@ struct waiter_kind {
      * replicas or the disk have come further (blocking_wake_synced). NULL: it does not wait for
      * these. */
     bool (*is_done)(const struct session *session, const void *state);
-    /* A key was deleted. NULL: the client goes on waiting. */
+    /* A key was deleted, or has a value that no client waits for. NULL: the client goes on
+     * waiting. */
     bool (*on_deleted)(struct call *call, struct slice key, const void *state);
+    /* Returns when (wall clock, in ms) `serve` is to be asked although no key is ready; INT64_MAX:
+     * never. Asked when the wait begins, and when serve was asked for this reason. NULL: never. */
+    int64_t (*wakes_at)(const void *state);
     /* The wait has ended, whatever the reason: frees what the state refers to. May be NULL. */
     void (*left)(const void *state);
     bool for_work; /* of another thread, or for the deadline alone: until blocking_finish or the

@@ -17,6 +17,7 @@ struct command_line {
 static inline __attribute__((always_inline)) struct call
 call_make(struct engine *engine, enum call_origin origin, struct requester *requester, int database,
           struct reply *reply, struct command_line line) {
+    OWNER_ASSERT(engine->owner);
     return (struct call){
         .engine = engine,
         .argv = line.argv,

@@ -3,6 +3,15 @@
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
 #include "engine/own_expiry.h"
+#include "tracking/tracking.h"
+
+void changes_tell_listeners(const struct call *call, struct slice key, bool is_expired) {
+    struct engine *engine = call->engine;
+    watch_touch(engine->watches, call->database, call->keyspace, key);
+    if (engine->tracking->tracker_count)
+        tracking_invalidate(engine->tracking, key, call->database,
+                            is_expired ? NULL : call_session(call));
+}
 
 static bool frees_in_pool(const struct keyspace *keyspace, enum changes_freeing freeing) {
     return freeing == CHANGES_FREE_IN_POOL ||
@@ -23,7 +32,9 @@ static bool replace(struct engine *engine, int database, struct keyspace *with,
 
 bool changes_empty_database(struct engine *engine, int database, enum changes_freeing freeing,
                             uint64_t number) {
-    return replace(engine, database, NULL, freeing, number);
+    bool is_awaited = replace(engine, database, NULL, freeing, number);
+    tracking_invalidate_all(engine->tracking);
+    return is_awaited;
 }
 
 void changes_swap_databases(struct engine *engine, int a, int b) {
@@ -34,6 +45,7 @@ void changes_swap_databases(struct engine *engine, int a, int b) {
     own_expiry_swap(engine, a, b);
     blocking_signal_database(engine, engine->blocking, a);
     blocking_signal_database(engine, engine->blocking, b);
+    tracking_invalidate_all(engine->tracking);
 }
 
 size_t changes_replace_all(struct engine *engine, const struct replacement *by) {
@@ -42,6 +54,7 @@ size_t changes_replace_all(struct engine *engine, const struct replacement *by) 
     for (int i = 0; i < engine->config.databases; i++)
         awaited += replace(engine, i, by->with ? by->with[i] : NULL, by->freeing, by->number);
     if (by->functions) functions_replace(engine->functions, by->functions);
+    tracking_invalidate_all(engine->tracking);
     return awaited;
 }
 

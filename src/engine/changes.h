@@ -1,11 +1,11 @@
 /* changes: the one way in which the rest of the server learns that data has changed.
  *
- *                             watched   clients    own
- *                             keys      that wait  expiries  snapshot  functions
- *      a key                  x         x          call_add  store/
- *      a database is emptied  x         x                    x
- *      two are exchanged      x         x          x
- *      all are replaced       x         x          x         x         x
+ *                             watched   clients    clients     own
+ *                             keys      that wait  that track  expiries  snapshot  functions
+ *      a key                  x         x          x           call_add  store/
+ *      a database is emptied  x         x          x                     x
+ *      two are exchanged      x         x          x           x
+ *      all are replaced       x         x          x           x         x         x
  *
  * Commands change keys with the functions of call.h, which call those for keys. Events of the
  * keyspace are about commands, not data: call.h publishes them. Whoever has to know of each change
@@ -26,19 +26,29 @@ struct function_set;
 
 /* --- One key --- */
 
-/* The value of the key was changed, or made. O(1) and O(watchers of the key). */
-static inline void changes_note_value(const struct call *call, const struct entry *entry,
-                                      struct slice key) {
-    struct engine *engine = call->engine;
-    watch_touch(engine->watches, call->database, call->keyspace, key);
-    if (value_wakes_clients(entry)) blocking_signal(engine->blocking, call->database, key);
+/* For the next two: tells those who watch or track the key. */
+void changes_tell_listeners(const struct call *call, struct slice key, bool is_expired);
+static inline void changes_tell(const struct call *call, struct slice key, bool is_expired) {
+    if (call->engine->watches->listeners) changes_tell_listeners(call, key, is_expired);
 }
 
-/* The key was deleted, for whatever reason. As above. */
-static inline void changes_note_deletion(const struct call *call, struct slice key) {
-    struct engine *engine = call->engine;
-    watch_touch(engine->watches, call->database, call->keyspace, key);
-    blocking_signal_deleted(engine->blocking, call->database, key);
+/* The value of the key was changed, or made: perhaps in place of one that clients wait for. O(1)
+ * and O(clients that watch or track the key). */
+static inline void changes_note_value(const struct call *call, const struct entry *entry,
+                                      struct slice key) {
+    changes_tell(call, key, false);
+    if (value_wakes_clients(entry))
+        blocking_signal(call->engine->blocking, call->database, key);
+    else
+        blocking_signal_deleted(call->engine->blocking, call->database, key);
+}
+
+/* The key was deleted, for whatever reason. `is_expired`: its time had come, so the client whose
+ * command found it has not changed it. As above. */
+static inline void changes_note_deletion(const struct call *call, struct slice key,
+                                         bool is_expired) {
+    changes_tell(call, key, is_expired);
+    blocking_signal_deleted(call->engine->blocking, call->database, key);
 }
 
 /* --- Whole databases --- */
@@ -51,11 +61,12 @@ enum changes_freeing {
 
 /* Deletes all keys of a database. `number` is that of a flush for whose end a client waits, or 0.
  * Returns whether lazyfree will report with the number that they are free. O(keys) where they are
- * freed at once, else O(keys that clients watch or wait for). */
+ * freed at once, else O(keys that clients watch or wait for), and O(clients that track). */
 bool changes_empty_database(struct engine *engine, int database, enum changes_freeing freeing,
                             uint64_t number);
 
-/* Exchanges the keys of two databases. O(keys of both that clients watch or wait for). */
+/* Exchanges the keys of two databases. O(keys of both that clients watch or wait for), and
+ * O(clients that track). */
 void changes_swap_databases(struct engine *engine, int a, int b);
 
 /* What takes the place of all data. */

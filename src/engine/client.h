@@ -26,7 +26,9 @@ enum session_flag {
     SESSION_MONITOR = 1 << 10, /* gets all commands: session/monitor.h */
     SESSION_SUBSCRIBED = 1 << 11, /* it listens to channels: session/publish.h */
     SESSION_REPLICA = 1 << 12,    /* it gets the stream of changes: replication/replicas.h */
-    SESSION_PRIMARY = 1 << 13     /* the link to the server's primary: listed, and can be closed */
+    SESSION_PRIMARY = 1 << 13,    /* the link to the server's primary: listed, and can be closed */
+    SESSION_TRACKING = 1 << 14 /* it tracks keys, or gets, or got, messages of a client that does:
+                                  session/invalidate.h */
 };
 
 /* Facts that the executor does not test. */
@@ -34,8 +36,9 @@ enum session_mark {
     SESSION_NO_EVICT = 1 << 0,
     SESSION_UNIX = 1 << 1,
     SESSION_LOCAL = 1 << 2,
-    SESSION_LIMITED = 1 << 3,   /* `accounted` is part of clients->limited_memory */
-    SESSION_DISCOUNTED = 1 << 4 /* `accounted` is part of engine->uncounted */
+    SESSION_LIMITED = 1 << 3,     /* `accounted` is part of clients->limited_memory */
+    SESSION_DISCOUNTED = 1 << 4,  /* `accounted` is part of engine->uncounted */
+    SESSION_CAN_REDIRECT = 1 << 5 /* CLIENT CAPA REDIRECT */
 };
 
 struct session {
@@ -51,6 +54,7 @@ struct session {
     struct args *postponed;     /* a command that CLIENT PAUSE held back */
     struct transaction *transaction; /* while it watches keys or is in MULTI */
     struct subscriber *subscriber;   /* while it listens to channels */
+    struct tracker *tracker;         /* while it tracks keys */
     struct replica *replica;         /* since its first REPLCONF, or PSYNC; else NULL */
     uint64_t log_offset;             /* end of the command log at its last change: for WAITAOF */
     uint64_t stream_log_offset;      /* the end for replicas: for WAIT */
@@ -61,6 +65,8 @@ struct session {
     sds name;              /* CLIENT SETNAME; NULL = none */
     sds lib_name;
     sds lib_version;
+    struct prepared *prepared; /* fields that HIMPORT PREPARE has named: requests/import.h; NULL */
+    size_t prepared_bytes;
     struct session *prev; /* the next four: session/session_list.c */
     struct session *next;
     struct session *resume_prev;

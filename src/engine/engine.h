@@ -7,6 +7,7 @@
 #ifndef PACKLIST_ENGINE_ENGINE_H
 #define PACKLIST_ENGINE_ENGINE_H
 
+#include "base/owner.h"
 #include "base/random.h"
 #include "config/config.h"
 #include "engine/checks.h"
@@ -14,10 +15,11 @@
 #include "journal/command_log.h"
 #include "journal/reply_gate.h"
 #include "stats/stats.h"
+#include "store/event.h"
 #include "store/eviction.h"
 
 /* The version of Redis whose commands and replies clients can rely on. */
-#define PACKLIST_REDIS_VERSION "7.2.4"
+#define PACKLIST_REDIS_VERSION "7.4.0"
 
 /* The error for commands that are refused while data is loaded. */
 #define LOADING_REFUSAL "LOADING Redis is loading the dataset in memory"
@@ -39,6 +41,7 @@ enum restriction {
 };
 
 struct engine {
+    struct owner owner;
     struct config config;
     struct config_source config_source;
     struct net *net;
@@ -46,6 +49,8 @@ struct engine {
 
     /* Publishes a keyspace event where clients may listen to it: session/publish.h. */
     void (*publish_event)(struct engine *engine, int database, const char *event, struct slice key);
+    void (*publish_fields)(struct engine *engine, int database, const char *event, struct slice key,
+                           struct event_fields fields);
 
     /* Deletes all keys of a keyspace, which a snapshot may still need: snapshot/incremental.h. */
     bool (*empty_keyspace)(struct engine *engine, struct keyspace *keyspace, bool in_pool,
@@ -69,8 +74,9 @@ struct engine {
     int64_t start_ms;  /* steady_ms when the server started */
     uint64_t ticks;    /* clock_ticks at the end of the last command */
     uint64_t ticks_per_ms;
-    uint64_t clock_due;  /* clock_ticks at which a long batch must read the wall clock again */
-    uint64_t slow_ticks; /* commands that take this long are noted: engine/slow.h */
+    uint64_t clock_due;   /* clock_ticks at which a long batch must read the wall clock again */
+    uint64_t slow_ticks;  /* commands that take this long are noted: engine/slow.h */
+    size_t large_request; /* requests of so many bytes are looked at: engine/slow.h */
 
     sds argument; /* the current request's large argument, which a command may take over; or NULL */
     struct users *users;     /* users/users.h: who may do what */
@@ -79,6 +85,7 @@ struct engine {
     struct functions *functions;       /* engine/functions.h: libraries that users have loaded */
     struct blocking *blocking;         /* engine/blocking.h */
     struct watches *watches;           /* engine/watch.h */
+    struct tracking *tracking;         /* tracking/tracking.h: who must hear of changes */
     struct own_expiries *own_expiries; /* engine/own_expiry.h; NULL nearly always */
 
     struct command_log command_log;
@@ -96,7 +103,8 @@ struct engine {
     struct replication *replication; /* replication/replication.h */
 
     struct stats stats;
-    struct slowlog *slowlog;         /* stats/slowlog.h */
+    struct hotkeys *hotkeys;         /* stats/hotkeys.h */
+    struct slowlog *slowlogs;        /* stats/slowlog.h: one of each kind */
     struct latency_monitor *latency; /* stats/latency.h */
     struct {
         size_t unauthenticated; /* of clients: session/client_memory.h */
@@ -114,6 +122,7 @@ struct engine {
     struct flushes *flushes;     /* execute/flush.h */
     struct expire_cycle *expire; /* reclaim/expire.h */
     struct evict *evict;         /* reclaim/evict.h */
+    struct defrag *defrag;       /* reclaim/defrag.h */
     struct checks checks;
     struct unknown_commands *unknown_commands; /* engine/unknown_commands.h */
     struct data_lock *data_lock;               /* snapshot/data_lock.h */

@@ -15,21 +15,24 @@ static void note_field(const struct record *record, void *arg) {
     expired->fields[expired->count++] = sds_new(record->field);
 }
 
-static void propagate(const struct call *call, struct slice key,
-                      const struct expired_fields *expired) {
+static void propagate(const struct call *call, struct slice key, const struct slice *fields,
+                      size_t count) {
     struct slice argv[2 + CALL_EXPIRED_FIELDS] = {SLICE("HDEL"), key};
-    for (size_t i = 0; i < expired->count; i++) argv[2 + i] = sds_slice(expired->fields[i]);
-    call_propagate_removal(call, argv, 2 + expired->count);
+    memcpy(argv + 2, fields, count * sizeof(*fields));
+    call_propagate_removal(call, argv, 2 + count);
 }
 
 /* The fields are deleted already. Empties `expired`. */
 static void report(struct call *call, struct keyref *ref, struct slice key,
                    struct expired_fields *expired) {
-    if (call->propagates) propagate(call, key, expired);
-    for (size_t i = 0; i < expired->count; i++) sds_free(expired->fields[i]);
+    struct slice names[CALL_EXPIRED_FIELDS];
+    for (size_t i = 0; i < expired->count; i++) names[i] = sds_slice(expired->fields[i]);
+    if (call->propagates) propagate(call, key, names, expired->count);
     call->engine->stats.expired_fields += expired->count;
+    call_touched_fields(call, ref, key, "hexpired", 0,
+                        (struct event_fields){names, expired->count, 1});
+    for (size_t i = 0; i < expired->count; i++) sds_free(expired->fields[i]);
     expired->count = 0;
-    call_touched(call, ref, key, EVENT_HASH, "hexpired", 0);
 }
 
 /* Returns whether there is an expired field that may be deleted. */

@@ -30,8 +30,7 @@ static struct unknown_name name_of(struct slice command, const struct slice *sub
 /* Clients send these to find out what a server can do, and go on without it: no client misses
  * them. */
 static bool is_probe(struct slice text) {
-    static const char *const probes[] = {"client capa", "client maint_notifications", "ft._list",
-                                         "sentinel"};
+    static const char *const probes[] = {"client maint_notifications", "ft._list", "sentinel"};
     for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
         if (slice_is(text, probes[i])) return true;
     return false;

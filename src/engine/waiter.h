@@ -23,7 +23,8 @@ struct waiter {
     struct args *args;
     const struct waiter_kind *kind;
     void *state;              /* after the waits, in the same allocation */
-    struct timer_node timer;  /* in the wheel while there is a deadline */
+    struct timer_node timer;  /* in the wheel while there is a deadline, or a time to wake */
+    int64_t deadline;         /* on the wheel's clock; INT64_MAX: none */
     struct waiter *sync_prev; /* in the chain from blocking->sync_first, if the kind has is_done */
     struct waiter *sync_next;
     size_t allocated; /* bytes, with the arguments and the keys that it waits for */
@@ -55,6 +56,14 @@ struct blocking {
     struct net_timer *timer;
     void (*time_is_up)(struct session *session);
 };
+
+/* Has the waiter's timer fire at its deadline, or when it wakes before. It must not be set. */
+void blocking_set_timer(struct blocking *blocking, struct waiter *waiter);
+
+/* The same, to ask again soon what the waiter wakes for, which cannot be done now. */
+void blocking_set_timer_again(struct blocking *blocking, struct waiter *waiter);
+
+bool blocking_deadline_has_come(const struct waiter *waiter);
 
 /* Frees a key that has no waits and is not ready. */
 void blocking_free_key_if_idle(struct blocking *blocking, struct blocked_key *key);

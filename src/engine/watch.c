@@ -77,6 +77,7 @@ void watch_add(struct watches *watches, struct watcher *watcher, int database, s
                bool is_expired) {
     if (watcher->is_touched) return;
     struct watched_key *key = keytable_find_or_add(&watches->keys, database, name, sizeof(*key));
+    watches->listeners += !key->first;
     struct watch_set *set = set_of(watches, watcher);
     if (is_watching(set, key)) return;
     struct watch *watch = mem_alloc(sizeof(*watch));
@@ -91,7 +92,10 @@ void watch_add(struct watches *watches, struct watcher *watcher, int database, s
 static void free_watch(struct watches *watches, struct watch *watch) {
     struct watched_key *key = watch->key;
     CHAIN_REMOVE(key->first, key->last, watch, prev, next);
-    if (!key->first) keytable_delete(&watches->keys, key);
+    if (!key->first) {
+        keytable_delete(&watches->keys, key);
+        watches->listeners--;
+    }
     mem_free(watch);
 }
 

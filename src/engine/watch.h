@@ -23,6 +23,7 @@
 
 struct watches {
     struct keytable keys;   /* struct watched_key */
+    size_t listeners;       /* watched keys, and others who must hear of each change: changes.h */
     size_t watcher_count;   /* watchers that watch at least one key */
     struct watch_set *left; /* sets without a watcher, to be freed step by step */
 };

@@ -73,14 +73,17 @@ enum admission admit(const struct applicant *applicant, struct reply *reply);
 bool admission_has_rights(const struct applicant *applicant, struct denial *denial);
 
 /* Returns whether no gate of the origin but that of the user's rights is closed to anyone, as
- * nearly always. Inlined where the origin is known. */
+ * nearly always. No gate is closed to a client because it tracks keys. Inlined where the origin is
+ * known. */
 static inline __attribute__((always_inline)) bool
 admission_asks_rights_only(enum call_origin origin, const struct requester *requester,
                            const struct script_scope *scope, const struct command *command) {
     const struct engine *engine = requester->engine;
     switch (origin) {
     case ORIGIN_CLIENT:
-        return !(requester->session->flags | engine->restrictions) && !engine->config.maxmemory;
+        return !((requester->session->flags & ~(uint32_t)SESSION_TRACKING) |
+                 engine->restrictions) &&
+               !engine->config.maxmemory;
     case ORIGIN_SCRIPT:
         return !engine->restrictions && !scope->is_readonly && !scope->lacks_memory &&
                !(command->flags & COMMAND_NOSCRIPT);
@@ -92,7 +95,7 @@ admission_asks_rights_only(enum call_origin origin, const struct requester *requ
 
 /* Returns whether no gate of the origin is closed to anyone; admit would grant the command then. As
  * admission_asks_rights_only, but with the user's rights; for a client they are one more bit of one
- * test. */
+ * test, which a client that tracks keys fails. */
 static inline __attribute__((always_inline)) bool
 admission_is_open(enum call_origin origin, const struct requester *requester,
                   const struct script_scope *scope, const struct command *command) {

@@ -8,7 +8,9 @@
 #include "execute/execute.h"
 #include "resp/reply.h"
 #include "session/clients.h"
+#include "session/invalidate.h"
 #include "session/outbox.h"
+#include "session/pause.h"
 #include "session/session.h"
 #include "types/value.h"
 
@@ -38,6 +40,7 @@ static void answer_unblocked(struct call *call, const void *state) {
 /* The session has its reply and may run commands again. */
 static void end_wait(struct blocking *blocking, struct session *session) {
     blocking_remove(blocking, session);
+    invalidate_end_request(session);
     session_resume_later(session);
 }
 
@@ -94,11 +97,6 @@ void blocking_finish_all(struct blocking *blocking, const struct waiter_kind *ki
     }
 }
 
-void blocking_time_is_up(struct session *session) {
-    struct engine *engine = session->requester.engine;
-    blocking_finish(engine->blocking, session, 0);
-}
-
 bool blocking_wake_synced(struct blocking *blocking) {
     bool woken = false;
     struct waiter *next;
@@ -144,6 +142,21 @@ void blocking_advance(struct blocking *blocking, struct session *session) {
     engine_update_clock(blocking->engine);
     serve_one(blocking, waiter, waiter->kind->serve, session->requester.database, SLICE(""));
     if (blocking_has_ready(blocking)) blocking_serve(blocking->engine, blocking);
+}
+
+void blocking_time_is_up(struct session *session) {
+    struct blocking *blocking = session->requester.engine->blocking;
+    struct waiter *waiter = session->waiter;
+    if (blocking_deadline_has_come(waiter)) {
+        blocking_finish(blocking, session, 0);
+        return;
+    }
+    if (pause_holds(session->requester.engine, waiter->command->flags)) {
+        blocking_set_timer_again(blocking, waiter);
+        return;
+    }
+    blocking_advance(blocking, session);
+    if (session->waiter == waiter) blocking_set_timer(blocking, waiter);
 }
 
 /* Returns whether the waiters of the key can be served. Reads the clock first, because the

@@ -14,7 +14,9 @@
 #include "resp/reply.h"
 #include "resp/reply_sink.h"
 #include "session/clients.h"
+#include "session/invalidate.h"
 #include "session/monitor.h"
+#include "session/outbox.h"
 #include "session/pause.h"
 #include "session/session.h"
 #include "table/command.h"
@@ -89,9 +91,14 @@ static struct slice error_text(const struct reply *reply, size_t begin) {
     return slice_make(reply->data + begin + 1, reply->len - begin - 1);
 }
 
-static inline void feed_monitors(const struct call *call) {
-    if (call->engine->clients->monitors.count && !(call->command->flags & COMMAND_SKIP_MONITOR))
-        monitor_feed(call);
+/* Shows the command, which has run, to those who look at each of them. */
+static __attribute__((noinline)) void show_to_observers(const struct call *call) {
+    if (!(call->command->flags & COMMAND_SKIP_MONITOR)) monitor_feed(call);
+    invalidate_note_read(call);
+}
+
+static inline void show(const struct call *call) {
+    if (call->engine->clients->observers) show_to_observers(call);
 }
 
 /* --- A run --- */
@@ -141,7 +148,8 @@ static inline __attribute__((always_inline)) void count(struct run run, const st
     }
     stats_count_call(stats, ticks, engine->config.latency_tracking);
     engine->stats.commands++;
-    if (ticks >= engine->slow_ticks) slow_note_command(call, session_of_sender(call), ticks);
+    if (ticks >= engine->slow_ticks)
+        slow_note_command(call, session_of_sender(call), ticks, run.begin);
 }
 
 /* Checks and propagates what was changed. */
@@ -165,7 +173,7 @@ static inline __attribute__((always_inline)) void end_run(struct run run, const 
         session->waiter->ticks = now - run.ticks_begin;
     else
         count(run, call, now - run.ticks_begin);
-    feed_monitors(call);
+    show(call);
 }
 
 static inline __attribute__((always_inline)) void
@@ -179,8 +187,9 @@ run_command(enum call_origin origin, struct requester *requester, struct reply *
 
 /* --- Origins --- */
 
-/* Return whether the user, who is restricted, may run the command, if that is to be seen at once.
- * They are not inlined because that would cost other users registers. */
+/* Return whether the user may run the command, if that is to be seen at once: for a user who is
+ * restricted, and for a client that tracks keys. They are not inlined because that would cost
+ * others registers. */
 static __attribute__((noinline)) bool client_may_at_once(const struct requester *requester,
                                                          const struct command *command,
                                                          const struct slice *argv) {
@@ -193,6 +202,16 @@ static __attribute__((noinline)) bool script_may_at_once(const struct script_sco
                                                          const struct slice *argv) {
     return admission_asks_rights_only(ORIGIN_SCRIPT, &scope->requester, scope, command) &&
            user_may_at_once(scope->requester.user, command, argv);
+}
+
+/* As admit, for a client's command. */
+static __attribute__((noinline)) enum admission admit_client(const struct applicant *applicant,
+                                                             struct reply *reply) {
+    struct outbox *outbox = outbox_of(applicant->requester->session);
+    outbox_before_reply(outbox, true);
+    enum admission admission = admit(applicant, reply);
+    outbox_before_reply(outbox, false);
+    return admission;
 }
 
 /* As admit. The copy is made only where gates must be asked. */
@@ -209,7 +228,7 @@ static inline __attribute__((always_inline)) enum admission ask(const struct app
         return ADMISSION_GRANTED;
     }
     struct applicant copy = *applicant;
-    return admit(&copy, reply);
+    return copy.origin == ORIGIN_CLIENT ? admit_client(&copy, reply) : admit(&copy, reply);
 }
 
 void execute_queued(struct session *session, struct reply *reply, const struct command *command,
@@ -236,8 +255,10 @@ void execute_end_transaction(struct session *session) {
 }
 
 static enum execution refuse(struct session *session, const struct reply *reply, size_t begin) {
+    begin = outbox_reply_begin(outbox_of(session), begin);
     count_error(session->requester.engine, error_text(reply, begin));
     transaction_abort(session);
+    invalidate_end_request(session);
     return EXECUTION_REFUSED;
 }
 
@@ -265,10 +286,9 @@ enum execution execute(struct session *session, struct reply *reply, const struc
 /* --- Files and the primary --- */
 
 /* Returns whether a command that has failed, or was refused, can be run in other terms. */
-static bool is_translatable(const struct requester *requester, const struct slice *argv,
-                            size_t argc) {
+static bool is_translatable(const struct slice *argv, size_t argc) {
     struct newer_translation translation;
-    if (!newer_translation_begin(&translation, argv, argc, requester->database)) return false;
+    if (!newer_translation_begin(&translation, argv, argc)) return false;
     newer_translation_end(&translation);
     return true;
 }
@@ -285,7 +305,7 @@ static enum execution run_written(enum call_origin origin, struct requester *req
     struct call call = call_for(origin, requester, reply, command, argv, argc);
     command->run(&call);
     if (!requester->error && has_failed(run)) requester->error = CALL_ERROR_OTHER;
-    if (requester->error && is_translatable(requester, argv, argc))
+    if (requester->error && is_translatable(argv, argc))
         end_changes(run, &call);
     else
         end_run(run, &call);
@@ -316,7 +336,7 @@ static enum execution run_or_translate(enum call_origin origin, struct requester
     size_t begin = reply->len;
     enum execution execution = run_written(origin, requester, reply, argv, argc);
     if (execution == EXECUTION_DONE && !requester->error) return execution;
-    if (!newer_translation_begin(&translation, argv, argc, requester->database)) return execution;
+    if (!newer_translation_begin(&translation, argv, argc)) return execution;
     reply->len = begin;
     execution = run_translation(origin, requester, reply, &translation);
     newer_translation_end(&translation);
@@ -392,6 +412,7 @@ bool execute_serve(const struct resumption *resumption,
     if (!is_served) return false;
     engine->ticks = clock_ticks(); /* the next command does not count this time as its own */
     count(run, &call, resumption->ticks + engine->ticks - run.ticks_begin);
+    if (engine->clients->observers) invalidate_note_read(&call);
     return true;
 }
 

@@ -70,6 +70,7 @@ static size_t ended_parts(const struct command_log *log) {
 /* Drops all units that have ended once every reader has passed all of them. Readers always pass all
  * of them, so dropping a part is not worth the effort. A unit that is open stays. */
 static void drop_passed(struct command_log *log) {
+    OWNER_ASSERT(log->owner);
     uint64_t end = command_log_units_end(log);
     for (const struct command_log_reader *reader = log->first_reader; reader; reader = reader->next)
         if (reader->offset < end) return;
@@ -212,6 +213,7 @@ static void note_part(struct command_log *log, uint64_t begin) {
 }
 
 static void open_unit(struct command_log *log) {
+    OWNER_ASSERT(log->owner);
     for (struct command_log_reader *reader = log->first_reader; reader; reader = reader->next)
         if (reader->unit_opens) reader->unit_opens(reader);
     log->unit_begin = log->bytes.len;
@@ -236,6 +238,7 @@ void command_log_append(struct command_log *log, int database, const struct slic
 }
 
 void command_log_end_unit(struct command_log *log) {
+    OWNER_ASSERT(log->owner);
     if (log->unit_count > 1) write_command(&log->bytes, exec, 1);
     log->unit_count = 0;
 }

@@ -21,6 +21,7 @@
 #ifndef PACKLIST_JOURNAL_COMMAND_LOG_H
 #define PACKLIST_JOURNAL_COMMAND_LOG_H
 
+#include "base/owner.h"
 #include "resp/reply.h"
 
 #include <stdbool.h>
@@ -55,6 +56,7 @@ struct command_log_reader {
 };
 
 struct command_log {
+    struct owner owner;
     struct command_log_reader *first_reader;
     struct command_log_reader *last_reader;
     bool is_on; /* the log has readers and is not suspended */

@@ -125,7 +125,8 @@ bool conn_clears_input(const struct conn *conn) {
 /* Overwrites the consumed ones of the presented bytes, and all copies that are left of them. */
 static void clear_consumed(struct conn *conn, char *bytes, size_t consumed, size_t len) {
     struct input *input = conn->input;
-    if (bytes == net_of(conn)->read_buffer) {
+    bool is_kept = input && bytes >= input->bytes && bytes < input->bytes + input->capacity;
+    if (!is_kept) {
         secret_clear(bytes, consumed);
         if (input != NULL) secret_clear(input->bytes, input->capacity); /* the tail was copied */
     } else {
@@ -235,11 +236,24 @@ size_t conn_pending_input(const struct conn *conn) {
     return pending(conn->input) + conn_collected_input(conn);
 }
 
+size_t conn_waiting_input(const struct conn *conn) {
+    size_t allocated;
+    return conn->transport->waiting ? conn->transport->waiting(conn, &allocated) : 0;
+}
+
 size_t conn_input_allocated(const struct conn *conn) {
     const struct input *input = conn->input;
-    if (input == NULL) return 0;
+    size_t waiting = 0;
+    if (conn->transport->waiting) conn->transport->waiting(conn, &waiting);
+    if (input == NULL) return waiting;
     size_t collected = input->collected.text == NULL ? 0 : sds_allocated(input->collected.text);
-    return sizeof(struct input) + input->capacity + collected;
+    return sizeof(struct input) + input->capacity + collected + waiting;
+}
+
+void conn_stay_with_loop(struct conn *conn, bool on) {
+    conn->flags &= (uint16_t)~CONN_STAYS;
+    if (on) conn->flags |= CONN_STAYS;
+    if (on && conn->transport->is_threaded) conn->net->io_calls->want_back(conn);
 }
 
 /* --- Reading --- */
@@ -266,11 +280,12 @@ void conn_input_ended(struct conn *conn, int status) {
 }
 
 /* Returns whether the connection may read in this iteration. */
-static inline bool begin_read(struct net *net, const struct conn *conn) {
+static inline bool begin_read(struct net *net, struct conn *conn) {
     if (net->reader == conn) return net->reader_bytes < CONN_ITERATION_MAX;
     net_note_awake(net);
     net->reader = conn;
     net->reader_bytes = 0;
+    net->reads++;
     return true;
 }
 
@@ -334,6 +349,22 @@ void conn_received(struct conn *conn, size_t len) {
         filter->received(conn->above, len);
     else
         received_after_input(conn, len);
+}
+
+size_t conn_received_at(struct conn *conn, char *bytes, size_t len) {
+    if (!conn->input) {
+        begin_read(net_of(conn), conn);
+        note_received(conn, len);
+        present_shared(conn, bytes, len);
+        return len;
+    }
+    uv_buf_t room = conn_room(conn);
+    if (room.base == NULL) return 0;
+    if (len > room.len) len = room.len;
+    memcpy(room.base, bytes, len);
+    secret_clear(bytes, len); /* whether there is a secret is known only when they are presented */
+    conn_received(conn, len);
+    return len;
 }
 
 void conn_verified(struct conn *conn) {
@@ -435,11 +466,13 @@ void conn_close(struct conn *conn) {
         close_socket_later(conn);
 }
 
-void conn_close_after_write(struct conn *conn) {
-    if (conn_is_closing(conn)) return;
+bool conn_close_after_write(struct conn *conn) {
+    if (conn_is_closing(conn)) return !(conn->flags & CONN_CLOSING);
     conn->flags |= CONN_DRAINING;
     stop_reading(conn);
-    if (conn->output == NULL) conn_close(conn);
+    if (conn->output != NULL || conn_drain(conn)) return true;
+    conn_close(conn);
+    return false;
 }
 
 bool conn_is_closing(const struct conn *conn) {

@@ -78,10 +78,10 @@ struct conn *conn_of_session(void *session);
  * closes a limited number of sockets, and the next ones close the others. */
 void conn_close(struct conn *conn);
 
-/* Stops reading, and closes as soon as the queued output is sent (at once when there is none) or
- * cannot be sent. If it is not closed at once, `drained` follows, and nothing else; no more output
- * is accepted. conn_close ends this early, without a callback. */
-void conn_close_after_write(struct conn *conn);
+/* Stops reading, and closes as soon as all output is sent, also what an I/O thread has of it, or
+ * cannot be sent. Returns whether it is not closed yet: then `drained` follows, and nothing else;
+ * no more output is accepted. conn_close ends this early, without a callback. */
+bool conn_close_after_write(struct conn *conn);
 bool conn_is_closing(const struct conn *conn); /* true after either of them */
 
 /* --- Input --- */
@@ -125,10 +125,21 @@ void conn_resume_input(struct conn *conn);
  * connection. */
 void conn_replay(struct conn *conn);
 
-/* Return the number of unconsumed bytes that are kept, with those of a collected argument, and the
- * memory that they take. O(1). */
+/* Returns the number of unconsumed bytes that are kept, with those of a collected argument.
+ * O(1). */
 size_t conn_pending_input(const struct conn *conn);
+
+/* Returns the number of bytes that an I/O thread has read and that were not presented yet, because
+ * the connection does not read, or waits for others. O(1). */
+size_t conn_waiting_input(const struct conn *conn);
+
+/* Returns the memory that both take. O(1). */
 size_t conn_input_allocated(const struct conn *conn);
+
+/* From now on the connection stays with the event loop, and no I/O thread gets it: what it keeps
+ * for a client whom nobody knows would be too much. Or it need not (`on` is false). One that a
+ * thread has comes back soon: once the replies to what it has sent are on their way. */
+void conn_stay_with_loop(struct conn *conn, bool on);
 
 /* --- Output --- */
 
@@ -164,6 +175,7 @@ void conn_release(struct conn *conn);
 void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end);
 
 /* Functions of bytes that the output refers to. `source` is what conn_hold_source got. */
+struct shared;
 struct conn_source {
     /* Returns bytes from `offset` on, at least one and at most `most`, which are valid until the
      * connection's function or callback that calls this returns. Does not ask for bytes before
@@ -172,6 +184,11 @@ struct conn_source {
 
     /* The connection needs the source no longer: its bytes are sent, or never will be. */
     void (*release)(void *source);
+
+    /* Returns the allocation in which the bytes lie that `peek` returns for this offset: they do
+     * not change until it is freed, so that an I/O thread may send them from where they are. NULL:
+     * they are copied for it. */
+    struct shared *(*share)(void *source, size_t offset);
 };
 
 /* Adds the bytes [start, end) of a source to the end of the queue, after held ones, without a copy:
@@ -181,7 +198,24 @@ struct conn_source {
 void conn_hold_source(struct conn *conn, const struct conn_source *functions, void *source,
                       size_t start, size_t end);
 
-/* Returns the number of bytes queued that the socket has not taken. O(1). */
+/* Bytes that many connections get, without a copy for each: where I/O threads have them. */
+struct conn_shared;
+
+/* Returns a copy of the bytes. The second function is called when no further connection gets them:
+ * they are freed when they are sent. */
+struct conn_shared *conn_shared_new(struct slice bytes);
+void conn_shared_end(struct conn_shared *shared);
+
+/* Returns whether conn_send_shared may be tried: an I/O thread has the connection, and none of its
+ * output waits here. */
+bool conn_may_share(const struct conn *conn);
+
+/* Sends the bytes, after those that were sent before, at the end of the iteration. Returns false
+ * when the thread has too much to send for the connection: then nothing is done. O(1). */
+bool conn_send_shared(struct conn *conn, struct conn_shared *shared);
+
+/* Returns the number of bytes queued that the socket has not taken; if there are any, with those
+ * that an I/O thread has for it. O(1). */
 size_t conn_pending_output(const struct conn *conn);
 
 /* Return the memory that they take, besides sources, and how many of them are in sources. O(1). */
@@ -224,8 +258,10 @@ void conn_set_keepalive(struct conn *conn, unsigned seconds);
 /* Sends small pieces at once (TCP_NODELAY, as at first), or lets the system wait for more. */
 void conn_set_nodelay(struct conn *conn, bool on);
 
-/* Returns the bytes of the connection's own allocation, session included. O(1). */
+/* Returns the bytes of the connection's own allocation, session included, with what its transport
+ * takes: the second function. O(1). */
 size_t conn_allocated(const struct conn *conn);
+size_t conn_transport_allocated(const struct conn *conn);
 
 /* The kinds of connections whose bytes are counted separately, named by the other side. */
 enum conn_kind { CONN_CLIENT, CONN_REPLICA, CONN_PRIMARY, CONN_KINDS };

@@ -112,10 +112,14 @@ void conn_set_nodelay(struct conn *conn, bool on) {
         setsockopt(conn_fd(conn), IPPROTO_TCP, TCP_NODELAY, &value, sizeof(value));
 }
 
-size_t conn_allocated(const struct conn *conn) {
+size_t conn_transport_allocated(const struct conn *conn) {
     const struct transport *transport = conn->transport;
-    return mem_good_size(transport->state_size + sizeof(struct conn) + conn->events->session_size) +
-           (transport->allocated ? transport->allocated(conn) : 0);
+    return transport->allocated ? transport->allocated(conn) : 0;
+}
+
+size_t conn_allocated(const struct conn *conn) {
+    size_t size = conn->transport->state_size + sizeof(struct conn) + conn->events->session_size;
+    return mem_good_size(size) + conn_transport_allocated(conn);
 }
 
 void conn_count_as(struct conn *conn, enum conn_kind kind) {

@@ -17,7 +17,11 @@
  *   2. queued = sum of (end - start) >= submitted. The submitted bytes are the first of the queue;
  *      there are some exactly while it is not held.
  *   3. Submitted bytes do not move until the write's callback. New bytes may be appended after
- *     them, even in the same chunk. */
+ *     them, even in the same chunk.
+ *
+ * A message to a hundred subscribers makes a queue for each of them, and frees it when the
+ * iteration ends. The net keeps up to CONN_SPARES_MAX such structs and first chunks for the next
+ * ones; their memory is written where it was written last, and is still cached. */
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/secret.h"
@@ -43,12 +47,13 @@ struct output {
     struct chunk *last;
     size_t queued;
     size_t submitted;
-    size_t allocated; /* bytes of the chunks */
-    size_t referred;  /* bytes in sources */
-    struct output *next_held;
+    size_t allocated;          /* bytes of the chunks */
+    size_t referred;           /* bytes in sources */
+    struct output *next_held;  /* also of spare ones */
     struct output **held_link; /* the pointer to this in the net's list; NULL = not held */
     size_t removed;            /* bytes removed from the queue since it exists */
     size_t reported;           /* bytes that the socket had taken at the last conn_output_moved */
+    bool is_usual;             /* `write` is a uv_write_t */
     _Alignas(uint64_t) char write[]; /* the transport's state of the outstanding write */
 };
 
@@ -56,21 +61,84 @@ static size_t chunk_allocated(const struct chunk *chunk) {
     return sizeof(*chunk) + chunk->capacity;
 }
 
-static void chunk_free(struct chunk *chunk) {
+static struct chunk *chunk_of(void *block, size_t size) {
+    struct chunk *chunk = block;
+    *chunk = (struct chunk){.bytes = (char *)(chunk + 1), .capacity = size - sizeof(struct chunk)};
+    return chunk;
+}
+
+static struct chunk *chunk_new(struct net *net, size_t len, size_t least) {
+    size_t size = sizeof(struct chunk) + len;
+    size = mem_good_size(size > least ? size : least);
+    struct chunk *spare = net->spare_chunks;
+    if (spare == NULL || size != chunk_allocated(spare)) return chunk_of(mem_alloc(size), size);
+    net->spare_chunks = spare->next;
+    net->spare_chunk_count--;
+    return chunk_of(spare, size);
+}
+
+/* Returns whether the chunk is kept for the next one. Only first chunks are, all of one size. */
+static bool keep_chunk(struct net *net, struct chunk *chunk) {
+    bool is_first = chunk->bytes == (char *)(chunk + 1) &&
+                    chunk_allocated(chunk) == mem_good_size(CONN_FIRST_CHUNK);
+    if (!is_first || net->spare_chunk_count == CONN_SPARES_MAX) return false;
+    chunk->next = net->spare_chunks;
+    net->spare_chunks = chunk;
+    net->spare_chunk_count++;
+    return true;
+}
+
+static void chunk_free(struct net *net, struct chunk *chunk) {
     if (chunk->clears) secret_clear(chunk->bytes, chunk->capacity);
     if (chunk->functions)
         chunk->functions->release(chunk->source);
     else if (chunk->bytes != (char *)(chunk + 1))
         mem_free(chunk->bytes);
+    else if (keep_chunk(net, chunk))
+        return;
     mem_free(chunk);
 }
 
-static struct chunk *chunk_new(size_t len, size_t least) {
-    size_t size = sizeof(struct chunk) + len;
-    size = mem_good_size(size > least ? size : least);
-    struct chunk *chunk = mem_alloc(size);
-    *chunk = (struct chunk){.bytes = (char *)(chunk + 1), .capacity = size - sizeof(struct chunk)};
-    return chunk;
+/* Returns an empty queue; a spare one where the transport's state is that of a write of libuv. */
+static struct output *output_new(struct conn *conn) {
+    struct net *net = net_of(conn);
+    size_t write_size = conn->transport->write_size;
+    bool is_usual = write_size == sizeof(uv_write_t);
+    struct output *output = is_usual ? net->spare_outputs : NULL;
+    if (output == NULL) {
+        output = mem_alloc(sizeof(*output) + write_size);
+    } else {
+        net->spare_outputs = output->next_held;
+        net->spare_output_count--;
+    }
+    memset(output, 0, sizeof(*output) + write_size);
+    output->conn = conn;
+    output->is_usual = is_usual;
+    return output;
+}
+
+static void output_free(struct output *output) {
+    struct net *net = net_of(output->conn);
+    if (!output->is_usual || net->spare_output_count == CONN_SPARES_MAX) {
+        mem_free(output);
+        return;
+    }
+    output->next_held = net->spare_outputs;
+    net->spare_outputs = output;
+    net->spare_output_count++;
+}
+
+void conn_free_spares(struct net *net) {
+    while (net->spare_chunks != NULL) {
+        struct chunk *chunk = net->spare_chunks;
+        net->spare_chunks = chunk->next;
+        mem_free(chunk);
+    }
+    while (net->spare_outputs != NULL) {
+        struct output *output = net->spare_outputs;
+        net->spare_outputs = output->next_held;
+        mem_free(output);
+    }
 }
 
 /* --- The list of connections that hold output --- */
@@ -91,19 +159,40 @@ static void unlink_held(struct output *output) {
     output->held_link = NULL;
 }
 
-/* --- Sending --- */
+/* --- Dropping --- */
+
+static void free_first_dropped(struct net *net) {
+    struct chunk *chunk = net->dropped;
+    net->dropped = chunk->next;
+    chunk_free(net, chunk);
+}
+
+/* Not inlined: every loop iteration would save more registers. */
+__attribute__((noinline)) bool conn_free_dropped(struct net *net) {
+    for (int i = 0; i < CONN_DROPS_MAX && net->dropped != NULL; i++) free_first_dropped(net);
+    return net->dropped != NULL;
+}
+
+/* The queue of a client that read nothing may have a hundred thousand chunks. Only the owners of
+ * sources rely on their release. */
+static void drop_chunks(struct net *net, struct output *output) {
+    if (output->first == NULL) return;
+    struct chunk *dropped_before = net->dropped;
+    output->last->next = dropped_before;
+    net->dropped = output->first;
+    if (output->referred == 0 && output->allocated > CONN_DROP_AT_ONCE) return;
+    while (net->dropped != dropped_before) free_first_dropped(net);
+}
 
 void conn_output_drop(struct conn *conn) {
     if (conn->output == NULL) return;
     unlink_held(conn->output);
-    struct chunk *next;
-    for (struct chunk *chunk = conn->output->first; chunk != NULL; chunk = next) {
-        next = chunk->next;
-        chunk_free(chunk);
-    }
-    mem_free(conn->output);
+    drop_chunks(net_of(conn), conn->output);
+    output_free(conn->output);
     conn->output = NULL;
 }
+
+/* --- Sending --- */
 
 /* The owner has called conn_close_after_write before. Usually this runs outside its calls, but
  * net_release_late may come here inside the connection's own `data`: what is closed is freed only
@@ -111,6 +200,14 @@ void conn_output_drop(struct conn *conn) {
 static void finish_draining(struct conn *conn) {
     if (conn->events->drained) conn->events->drained(conn);
     conn_close(conn);
+}
+
+bool conn_drain(struct conn *conn) {
+    return conn->transport->drain && conn->transport->drain(conn);
+}
+
+void conn_drained(struct conn *conn) {
+    if (!(conn->flags & CONN_CLOSING)) finish_draining(conn);
 }
 
 /* A write failed: nothing can be sent any more. Shutting down the transport ends the input in the
@@ -145,7 +242,7 @@ static void remove_first(struct output *output, size_t left) {
         left -= len;
         output->first = chunk->next;
         output->allocated -= chunk_allocated(chunk);
-        chunk_free(chunk);
+        chunk_free(net_of(output->conn), chunk);
     }
 }
 
@@ -203,7 +300,7 @@ static void copy_from_source(struct output *output) {
     struct chunk *from = output->first;
     size_t len = chunk_len(from);
     if (len > CONN_CHUNK_SIZE) len = CONN_CHUNK_SIZE;
-    struct chunk *chunk = chunk_new(len, 0);
+    struct chunk *chunk = chunk_new(net_of(output->conn), len, 0);
     while (chunk->end < len) {
         struct slice part =
             from->functions->peek(from->source, from->start + chunk->end, len - chunk->end);
@@ -236,21 +333,40 @@ static void submit(struct output *output) {
 /* All output is sent. */
 static void finish(struct conn *conn) {
     conn_output_drop(conn);
-    if (conn->flags & CONN_DRAINING) finish_draining(conn);
+    if (conn->flags & CONN_DRAINING && !conn_drain(conn)) finish_draining(conn);
+}
+
+static void note_taken(struct output *output, size_t taken) {
+    totals_of(output->conn)->output_bytes += taken;
+    remove_sent(output, taken);
+}
+
+/* Sends what the queue begins with by reference, as far as that is possible and worth it. */
+static void share_first(struct output *output) {
+    struct conn *conn = output->conn;
+    while (output->first) {
+        const struct chunk *chunk = output->first;
+        const struct conn_source *functions = chunk->functions;
+        if (!functions || !functions->share || chunk_len(chunk) < CONN_SHARE_MIN) return;
+        struct slice part = functions->peek(chunk->source, chunk->start, chunk_len(chunk));
+        struct shared *shared = functions->share(chunk->source, chunk->start);
+        if (!conn->transport->share(conn, shared, part)) return;
+        note_taken(output, part.len);
+    }
 }
 
 /* The socket takes what it can at once, and a write is started for what follows. */
 static void send_at_once(struct output *output) {
     struct conn *conn = output->conn;
     struct batch batch;
+    if (output->referred > 0 && conn->transport->share) share_first(output);
     fill_batch(&batch, output, true);
     ssize_t sent = conn->transport->try_write(conn, batch.buffers, batch.count);
     if (sent < 0) {
         fail(conn, (int)sent);
         return;
     }
-    totals_of(conn)->output_bytes += (size_t)sent;
-    remove_sent(output, (size_t)sent);
+    note_taken(output, (size_t)sent);
     if (output->first != NULL)
         submit(output);
     else
@@ -268,8 +384,7 @@ void conn_written(struct conn *conn, int status) {
         fail(conn, status);
         return;
     }
-    totals_of(conn)->output_bytes += output->submitted;
-    remove_sent(output, output->submitted);
+    note_taken(output, output->submitted);
     output->submitted = 0;
     if (output->first == NULL)
         finish(conn);
@@ -282,12 +397,23 @@ void conn_written(struct conn *conn, int status) {
 /* Sends held output. */
 static void release(struct output *output) {
     unlink_held(output);
-    if (output->conn->flags & CONN_CLOSING) return; /* conn_closed frees the queue */
+    struct conn *conn = output->conn;
+    if (conn->flags & CONN_CLOSING) return; /* conn_closed frees the queue */
+    if (!net_of(conn)->nested) net_of(conn)->writer = conn;
     send_at_once(output);
 }
 
 void conn_release_all(struct net *net) {
     while (net->held != NULL) release(net->held);
+    if (net->io_calls) net->io_calls->hand_over(net);
+}
+
+void conn_release_nested(struct net *net) {
+    struct output *next;
+    for (struct output *output = net->held; output != NULL; output = next) {
+        next = output->next_held;
+        if (output->conn->flags & CONN_NESTED) release(output);
+    }
 }
 
 bool net_release_late(struct net *net, uint64_t now, uint64_t ticks) {
@@ -315,10 +441,7 @@ static bool clears_output(const struct conn *conn) {
 }
 
 static struct output *output_of(struct conn *conn) {
-    if (conn->output == NULL) {
-        conn->output = mem_alloc_zeroed(sizeof(struct output) + conn->transport->write_size);
-        conn->output->conn = conn;
-    }
+    if (conn->output == NULL) conn->output = output_new(conn);
     return conn->output;
 }
 
@@ -370,7 +493,7 @@ static void append_bytes(struct output *output, const char *bytes, size_t len) {
         len -= part;
     }
     if (len > 0) {
-        struct chunk *chunk = chunk_new(len, least);
+        struct chunk *chunk = chunk_new(net_of(output->conn), len, least);
         memcpy(chunk->bytes, bytes, len);
         chunk->end = len;
         chunk->clears = clears_output(output->conn);
@@ -447,7 +570,8 @@ void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end)
 size_t conn_pending_output(const struct conn *conn) {
     const struct output *output = conn->output;
     if (output == NULL) return 0;
-    return output->queued - output->submitted + conn->transport->unsent(conn);
+    size_t held = conn->transport->held ? conn->transport->held(conn) : 0;
+    return output->queued - output->submitted + conn->transport->unsent(conn) + held;
 }
 
 size_t conn_output_allocated(const struct conn *conn) {

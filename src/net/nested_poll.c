@@ -38,6 +38,7 @@ struct nested {
 /* A connection that is not registered stays so. */
 static void change(struct conn *conn, int operation, uint32_t events) {
     const struct transport *transport = conn->transport;
+    if (transport->is_threaded) return; /* see nested_poll_step */
     if (events == EPOLLIN && transport->wants_turn && transport->wants_turn(conn))
         events |= EPOLLOUT;
     struct epoll_event event = {.events = events, .data.ptr = conn};
@@ -53,6 +54,7 @@ void nested_note_held(struct conn *conn) {
 }
 
 void nested_forget(struct conn *conn) {
+    conn->flags &= (uint16_t)~CONN_NESTED;
     change(conn, EPOLL_CTL_DEL, 0);
 }
 
@@ -65,6 +67,7 @@ void nested_poll_add(struct net *net, struct conn *conn) {
     if (conn_is_holding(conn)) conn_release(conn);
     if (conn_is_closing(conn) || conn->flags & (CONN_ENDED | CONN_FAILED)) return;
     if (conn->output != NULL && !conn_is_holding(conn)) return;
+    if (conn->transport->is_threaded) conn->flags |= CONN_NESTED;
     change(conn, EPOLL_CTL_ADD, conn->output != NULL ? EPOLLOUT : EPOLLIN);
 }
 
@@ -135,6 +138,7 @@ bool nested_poll_begin(struct net *net, bool holds_output) {
 
 void nested_poll_end(struct net *net) {
     struct nested *nested = net->nested;
+    if (net->io_calls) net->io_calls->end_nested(net);
     free_closed(nested);
     net->nested = NULL; /* what is closed or held from now on does not concern us */
     while (nested->open_first != NULL) {
@@ -194,6 +198,11 @@ void nested_poll_step(struct net *net) {
     if (net->on_nested_step) net->on_nested_step(net->on_nested_step_arg);
     accept_clients(nested);
     while (serve_batch(net) && clock_ticks() < end) continue;
+    if (net->io_calls) {
+        net->io_calls->take(net);
+        conn_release_nested(net);
+        net->io_calls->hand_over(net);
+    }
     conn_close_sockets(net);
     free_closed(nested);
     nested->is_serving = false;

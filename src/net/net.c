@@ -40,6 +40,8 @@ static void on_prepare(uv_prepare_t *prepare) {
     bool stays_awake = net->before_poll != NULL && net->before_poll(net->before_poll_arg);
     conn_release_all(net);
     stays_awake |= conn_close_sockets(net);
+    if (__builtin_expect(net->dropped != NULL, 0)) stays_awake |= conn_free_dropped(net);
+    if (net->io_calls) stays_awake |= net->io_calls->before_sleep(net);
     if (stays_awake)
         uv_idle_start(&net->idle, on_idle);
     else
@@ -81,14 +83,18 @@ static void close_handle(uv_handle_t *handle, void *arg) {
         uv_close(handle, net_free_handle);
 }
 
+/* A callback of the loop may open a connection, or close one whose socket then is still to be
+ * closed: a dial whose name has been looked up does both. */
 void net_free(struct net *net) {
-    conn_close_all_sockets(net);
-    uv_walk(&net->loop, close_handle, NULL);
-    conn_close_all_sockets(net);
+    if (net->io_calls) net->io_calls->free(net);
     while (uv_loop_close(&net->loop) == UV_EBUSY) {
-        uv_run(&net->loop, UV_RUN_DEFAULT);
-        uv_walk(&net->loop, close_handle, NULL); /* a dial may have gone on to its next address */
+        uv_walk(&net->loop, close_handle, NULL);
+        conn_close_all_sockets(net);
+        uv_run(&net->loop, UV_RUN_ONCE);
     }
+    while (conn_free_dropped(net)) {
+    }
+    conn_free_spares(net);
     if (net->free_tls) net->free_tls(net);
     mem_free(net->read_buffer);
     mem_free(net);

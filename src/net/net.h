@@ -41,10 +41,12 @@ bool net_on_signal(struct net *net, int signum, void (*callback)(int signum, voi
 
 /* The loop's iterations since the start or the last net_reset_totals, and the clock_ticks in which
  * they were active: from the first callback of a socket, a timer or the pool to the end of
- * before_poll. */
+ * before_poll; what I/O threads have carried meanwhile. */
 struct net_totals {
     uint64_t iterations;
     uint64_t active_ticks;
+    uint64_t thread_reads;  /* times that an I/O thread has brought input of a connection … */
+    uint64_t thread_writes; /* … and was given output */
 };
 struct net_totals net_totals(const struct net *net);
 

@@ -3,6 +3,7 @@
 #define PACKLIST_NET_NET_INTERNAL_H
 
 #include "base/clock.h"
+#include "base/owner.h"
 #include "base/secret.h"
 #include "net/conn.h"
 #include "net/net.h"
@@ -20,9 +21,9 @@
  * A longer tail, or one that is announced to become longer, has a buffer of its own. */
 #ifdef TINY_LIMITS
 enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_ITERATION_MAX = 256, CONN_BELIEVED = 200 };
-enum { CONN_CLOSES_MAX = 2, CONN_ACCEPTS_MAX = 2 };
+enum { CONN_CLOSES_MAX = 2, CONN_ACCEPTS_MAX = 2, CONN_DROPS_MAX = 2, CONN_DROP_AT_ONCE = 200 };
 enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_FIRST_CHUNK = 64, CONN_HOLD_MAX = 200 };
-enum { CONN_SOURCE_BATCH = 300 };
+enum { CONN_SOURCE_BATCH = 300, CONN_SHARE_MIN = 10, CONN_SPARES_MAX = 2 };
 #else
 enum {
     CONN_TAIL_MAX = 32 * 1024,
@@ -31,15 +32,19 @@ enum {
     CONN_BELIEVED = 1024 * 1024 /* bytes of an announced size that get memory before they arrive */
 };
 enum {
-    CONN_CHUNK_SIZE = 16 * 1024,   /* bytes of a chunk of the output queue */
-    CONN_FIRST_CHUNK = 512,        /* bytes of its first chunk */
-    CONN_BATCH_MAX = 64,           /* chunks passed to one write */
-    CONN_HOLD_MAX = 64 * 1024,     /* bytes held until the iteration ends */
-    CONN_SOURCE_BATCH = 256 * 1024 /* bytes of sources passed to one write: about 50 us */
+    CONN_CHUNK_SIZE = 16 * 1024,    /* bytes of a chunk of the output queue */
+    CONN_FIRST_CHUNK = 512,         /* bytes of its first chunk */
+    CONN_BATCH_MAX = 64,            /* chunks passed to one write */
+    CONN_HOLD_MAX = 64 * 1024,      /* bytes held until the iteration ends */
+    CONN_SOURCE_BATCH = 256 * 1024, /* bytes of sources passed to one write: about 50 us */
+    CONN_SHARE_MIN = 1024,          /* bytes of a source that are not rather copied */
+    CONN_SPARES_MAX = 128           /* empty output queues that are kept, and first chunks */
 };
 enum {
-    CONN_CLOSES_MAX = 32, /* sockets closed per iteration: about 10 us each */
-    CONN_ACCEPTS_MAX = 16 /* and accepted: about 20 us each */
+    CONN_CLOSES_MAX = 32,  /* sockets closed per iteration: about 10 us each */
+    CONN_ACCEPTS_MAX = 16, /* and accepted: about 20 us each */
+    CONN_DROPS_MAX = 64,   /* chunks of dropped output freed per iteration: about 1 us each */
+    CONN_DROP_AT_ONCE = 256 * 1024 /* bytes of dropped output that are freed at once */
 };
 #endif
 
@@ -59,10 +64,32 @@ struct input {
     char bytes[];
 };
 
+/* What I/O threads need to be told of the loop (io_threads.c). */
+struct io_calls {
+    /* Hands over what connections have for the threads: their output is sent now. */
+    void (*hand_over)(struct net *net);
+
+    /* Called last before the loop sleeps. Returns whether it must not. */
+    bool (*before_sleep)(struct net *net);
+
+    /* Takes what the threads have for the loop: for nested polling. */
+    void (*take)(struct net *net);
+
+    /* The connection, which is with a thread, is to come back (conn_stay_with_loop). O(1). */
+    void (*want_back)(struct conn *conn);
+
+    /* No connection is served by nested polling any more. O(connections of threads). */
+    void (*end_nested)(struct net *net);
+
+    /* Ends all threads, and closes their connections first. Outside all callbacks. */
+    void (*free)(struct net *net);
+};
+
 /* Handles are the first member of their struct, so a handle can be freed as the struct. The `data`
  * of a stream's handle is its connection, or NULL for a listener. */
 struct net {
     uv_loop_t loop; /* its `data` is this net */
+    struct owner owner;
     uv_prepare_t prepare;
     uv_idle_t idle; /* active while the loop must not sleep */
     bool (*before_poll)(void *arg);
@@ -77,6 +104,11 @@ struct net {
     struct output *held;     /* to be sent before the loop sleeps; linked by next_held */
     struct conn *unclosed_first; /* CONN_CLOSING, but the sockets are not closed yet */
     struct conn *unclosed_last;
+    struct chunk *dropped;      /* of closed connections: to be freed */
+    struct chunk *spare_chunks; /* for later queues: conn_output.c */
+    struct output *spare_outputs;
+    unsigned spare_chunk_count;
+    unsigned spare_output_count;
     unsigned closes;             /* sockets closed in this iteration */
     unsigned accepts;            /* sockets accepted in it */
     struct listener *full_first; /* listeners that accept again in the next one */
@@ -90,13 +122,19 @@ struct net {
     const char *collecting_from; /* where it begins in the presented bytes */
 
     /* The connection that was read last in this iteration, and how many bytes. */
-    const struct conn *reader;
+    struct conn *reader;
     size_t reader_bytes;
+
+    uint64_t reads;      /* counts connections that had input, in all iterations */
+    struct conn *writer; /* the one whose held output was sent last; for io_threads.c, which forgets
+                            it when the iteration ends */
 
     unsigned turn; /* counts iterations, and batches of nested polling */
 
     struct tls_shared *tls;            /* tls.c; NULL: no connection has used TLS */
     void (*free_tls)(struct net *net); /* frees it, once all connections are gone */
+    struct io_threads *io;             /* io_threads.c; NULL: there is none … */
+    const struct io_calls *io_calls;   /* … and then NULL, too */
     struct nested *nested; /* nested_poll.c; NULL: connections are not polled inside a callback */
 };
 
@@ -121,9 +159,12 @@ enum conn_flag {
     CONN_LOWER = 1 << 4,    /* it is a filter's lower connection */
 
     /* Of secrets (conn_clear_input, conn_clear_output): */
-    CONN_CLEARS = 1 << 5,       /* the presented or kept bytes are overwritten when they are gone */
-    CONN_CLEARS_REST = 1 << 6,  /* so is what `data` leaves of those that are presented */
-    CONN_CLEARS_OUTPUT = 1 << 7 /* what is queued is overwritten when it is sent */
+    CONN_CLEARS = 1 << 5,      /* the presented or kept bytes are overwritten when they are gone */
+    CONN_CLEARS_REST = 1 << 6, /* so is what `data` leaves of those that are presented */
+    CONN_CLEARS_OUTPUT = 1 << 7, /* what is queued is overwritten when it is sent */
+
+    CONN_NESTED = 1 << 8, /* nested polling serves it, which is with an I/O thread */
+    CONN_STAYS = 1 << 9   /* conn_stay_with_loop */
 };
 
 /* One allocation: the transport's state, this struct, the session. An idle connection needs nothing
@@ -144,7 +185,9 @@ struct conn {
     _Alignas(uint64_t) char session[];
 };
 
+/* All but what only reads facts of a connection gets its net here. */
 static inline struct net *net_of(const struct conn *conn) {
+    OWNER_ASSERT(conn->net->owner);
     return conn->net;
 }
 
@@ -174,7 +217,8 @@ static inline struct conn_totals *totals_of(const struct conn *conn) {
 /* Frees the struct that begins with the handle; a uv_close_cb. */
 void net_free_handle(uv_handle_t *handle);
 
-/* Closes and frees the net_wake of this handle: the only handles of type UV_POLL. */
+/* Closes and frees the net_wake of this handle. net_free takes all handles of type UV_POLL for one:
+ * those of I/O threads are closed before. */
 void net_close_wake(uv_handle_t *handle);
 
 /* Makes a connection that is neither connected nor known to its owner. */
@@ -210,11 +254,26 @@ static inline void conn_free_text(const struct conn *conn, sds text) {
         sds_free(text);
 }
 
-/* Frees the output queue; no write may be outstanding. */
+/* Frees the output queue, or has conn_free_dropped free the chunks of a long one; no write may be
+ * outstanding. */
 void conn_output_drop(struct conn *conn);
+
+/* Frees up to CONN_DROPS_MAX chunks of dropped queues at the end of an iteration. Returns true
+ * while there are more. */
+bool conn_free_dropped(struct net *net);
+
+/* Frees what conn_output.c keeps for later queues; there are no connections any more. */
+void conn_free_spares(struct net *net);
+
+/* Returns whether the transport of the connection, which has no output queue, still has bytes to be
+ * sent: then conn_drained follows. */
+bool conn_drain(struct conn *conn);
 
 /* Sends the output of all connections that conn_hold kept. */
 void conn_release_all(struct net *net);
+
+/* During nested polling: sends what connections hold that have CONN_NESTED. */
+void conn_release_nested(struct net *net);
 
 /* Closes sockets of closed connections at the end of an iteration, up to CONN_CLOSES_MAX. Returns
  * true while there are more. */

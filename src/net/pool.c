@@ -2,6 +2,7 @@
 #include "net/pool.h"
 
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "net/net_internal.h"
 
 #include <pthread.h>
@@ -15,16 +16,17 @@ struct piece {
     void *arg;
 };
 
-/* Declares the thread's work as batch work. Otherwise a thread that wakes up would take the
- * processor from the event loop, and keep it as long as the work lasts. This is done for each piece
- * of work, because a thread's first piece is not known, and takes a microsecond. */
-static void let_others_go_first(void) {
+/* Names the thread, and declares its work as batch work. Otherwise a thread that wakes up would
+ * take the processor from the event loop, and keep it as long as the work lasts. This is done for
+ * each piece of work, because a thread's first piece is not known, and takes a microsecond. */
+static void name_and_let_others_go_first(void) {
+    thread_set_name("pool");
     pthread_setschedparam(pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 }
 
 static void run(uv_work_t *request) {
     struct piece *piece = (struct piece *)request;
-    let_others_go_first();
+    name_and_let_others_go_first();
     piece->work(piece->arg);
 }
 

@@ -11,68 +11,15 @@
 #include "base/chain.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "net/tls_internal.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <openssl/err.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 
 enum { HANDSHAKE_RECORD = 22, TIMER_MS = 500 };
-
-/* --- What OpenSSL reads and writes --- */
-
-/* Notes bytes of a record that OpenSSL gets: of the header, whose last two bytes are the length of
- * the body, or of the body. */
-static void note_record(struct tls *tls, const unsigned char *bytes, size_t len) {
-    if (tls->header_len == TLS_HEADER) {
-        tls->body_left -= (unsigned)len;
-    } else {
-        for (size_t i = 0; i < len; i++) tls->body_left = (tls->body_left << 8 | bytes[i]) & 0xffff;
-        tls->header_len += (unsigned)len;
-    }
-    if (tls->header_len == TLS_HEADER && tls->body_left == 0) tls->header_len = 0;
-}
-
-/* Gives OpenSSL no more than the rest of the header, or of the body. */
-static int bio_read(BIO *bio, char *bytes, int len) {
-    struct tls *tls = BIO_get_data(bio);
-    bool is_record = tls->header_len == 0;
-    BIO_clear_retry_flags(bio);
-    if (tls->input_len == 0 || (is_record && tls->records_left == 0)) {
-        BIO_set_retry_read(bio);
-        return -1;
-    }
-    if (is_record) {
-        tls->records_left--;
-        tls->empty_records++;
-    }
-    size_t rest =
-        tls->header_len == TLS_HEADER ? tls->body_left : (size_t)(TLS_HEADER - tls->header_len);
-    size_t part = (size_t)len < tls->input_len ? (size_t)len : tls->input_len;
-    if (part > rest) part = rest;
-    note_record(tls, (const unsigned char *)tls->input, part);
-    memcpy(bytes, tls->input, part);
-    tls->input += part;
-    tls->input_len -= part;
-    return (int)part;
-}
-
-static int bio_write(BIO *bio, const char *bytes, int len) {
-    struct tls_shared *shared = tls_shared_of(BIO_get_data(bio));
-    size_t end = shared->output_len + (size_t)len;
-    MEM_RESERVE(shared->output, shared->output_capacity, end);
-    memcpy(shared->output + shared->output_len, bytes, (size_t)len);
-    shared->output_len = end;
-    return len;
-}
-
-static long bio_control(BIO *bio, int command, long number, void *pointer) {
-    (void)bio, (void)number, (void)pointer;
-    return command == BIO_CTRL_FLUSH;
-}
 
 /* --- What all connections share --- */
 
@@ -83,9 +30,23 @@ static void free_shared(struct net *net) {
     struct tls_shared *shared = net->tls;
     for (int role = 0; role < TLS_ROLES; role++) tls_context_free(shared->contexts[role]);
     BIO_meth_free(shared->method);
-    mem_free(shared->output);
+    tls_worker_free(&shared->worker);
     mem_free(shared);
     net->tls = NULL;
+}
+
+static void on_buffer_timer(void *arg) {
+    struct tls_shared *shared = arg;
+    tls_free_idle_buffers(&shared->worker);
+}
+
+static void set_buffer_timer(struct tls_worker *worker, bool on) {
+    struct tls_shared *shared =
+        (struct tls_shared *)(void *)((char *)worker - offsetof(struct tls_shared, worker));
+    if (on)
+        net_timer_start(shared->buffer_timer, TLS_BUFFERS_TICK_MS, TLS_BUFFERS_TICK_MS);
+    else
+        net_timer_stop(shared->buffer_timer);
 }
 
 static struct tls_shared *shared_of(struct net *net) {
@@ -93,14 +54,12 @@ static struct tls_shared *shared_of(struct net *net) {
     struct tls_shared *shared = net->tls = mem_alloc_zeroed(sizeof(*shared));
     net->free_tls = free_shared;
     shared->net = net;
-    shared->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "packlist");
-    BIO_meth_set_read(shared->method, bio_read);
-    BIO_meth_set_write(shared->method, bio_write);
-    BIO_meth_set_ctrl(shared->method, bio_control);
+    shared->method = tls_codec_method_new();
+    shared->worker.set_timer = set_buffer_timer;
     uv_idle_init(&net->loop, &shared->idle);
     shared->idle.data = shared;
     shared->timer = net_timer_new(net, on_timer, shared);
-    shared->buffer_timer = net_timer_new(net, tls_free_idle_buffers, shared);
+    shared->buffer_timer = net_timer_new(net, on_buffer_timer, shared);
     return shared;
 }
 
@@ -159,9 +118,8 @@ static void begin_shaking(struct tls *tls) {
     tls->is_shaking = true;
     tls->deadline_ms = (uint64_t)clock_monotonic_ms() +
                        (context ? context->handshake_timeout_ms : TLS_HANDSHAKE_TIMEOUT_MS);
+    if (!shared->shaking_first) net_timer_start(shared->timer, TIMER_MS, TIMER_MS);
     CHAIN_APPEND(shared->shaking_first, shared->shaking_last, tls, shaking_prev, shaking_next);
-    if (!shared->timer_runs) net_timer_start(shared->timer, TIMER_MS, TIMER_MS);
-    shared->timer_runs = true;
 }
 
 static void end_shaking(struct tls *tls) {
@@ -176,8 +134,8 @@ static void end_shaking(struct tls *tls) {
 void tls_fail(struct tls *tls, int status) {
     tls->is_failed = true;
     tls->end_status = status;
-    tls->input_len = 0;
-    tls->has_more = false;
+    tls->codec.input_len = 0;
+    tls->codec.has_more = false;
     end_shaking(tls);
     if (!tls->is_closed) tls_lower(tls)->transport->stop_reading(tls_lower(tls));
     tls_want_turn(tls);
@@ -185,22 +143,16 @@ void tls_fail(struct tls *tls, int status) {
 
 /* Fails, with a line in the log, or with the reason for the caller of tls_connect. */
 static void fail_with(struct tls *tls, int status, const char *reason) {
-    char name[CONN_NAME_MAX];
     if (tls->is_closed || tls->is_failed) return;
     if (tls->call)
         tls_note_failure(tls, reason);
     else
-        log_write(tls->role == TLS_CLIENT ? LOG_WARNING : LOG_VERBOSE, "TLS with %s failed: %s",
-                  conn_peer_name(tls_conn(tls), name), reason);
+        tls_log_failure(tls_conn(tls), reason);
     tls_fail(tls, status);
 }
 
 void tls_fail_by_openssl(struct tls *tls) {
-    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
-    long verified = SSL_get_verify_result(tls->ssl);
-    if (verified != X509_V_OK) reason = X509_verify_cert_error_string(verified);
-    ERR_clear_error();
-    fail_with(tls, UV_EPROTO, reason ? reason : "the other side closed");
+    fail_with(tls, UV_EPROTO, tls_reason(&tls->codec));
 }
 
 /* Tells the connection that a write has failed, or that its input has ended, or that it is not
@@ -238,10 +190,13 @@ static void count_anew(struct tls_shared *shared) {
     shared->begun = shared->steps = 0;
 }
 
+/* Handshakes that have begun come first. While they take all steps of an iteration, it begins only
+ * one: else those who wait for a step would become more and more, and late. */
 static bool may_begin(struct tls_shared *shared) {
     const struct tls_context *context = shared->contexts[TLS_SERVER];
     count_anew(shared);
-    return !context || shared->begun < context->new_per_turn;
+    if (!context || shared->begun == 0) return true;
+    return shared->begun < context->new_per_turn && shared->steps < TLS_TURN_STEPS;
 }
 
 /* Whether a handshake that has begun may go on in this iteration. */
@@ -274,10 +229,10 @@ static bool make_ssl(struct tls *tls) {
         fail_with(tls, UV_EPROTO, context ? "no memory" : "TLS is not configured");
         return false;
     }
-    BIO_set_data(bio, tls);
+    BIO_set_data(bio, &tls->codec);
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl, bio, bio);
-    tls->ssl = ssl;
+    tls->codec.ssl = ssl;
     count_memory(tls, before);
     if (tls->role == TLS_SERVER) {
         SSL_set_accept_state(ssl);
@@ -290,13 +245,12 @@ static bool make_ssl(struct tls *tls) {
     return false;
 }
 
-/* Begins a handshake with the first bytes of a client. Returns false when it must wait, or has
+/* Begins a handshake, of a client with its first bytes. Returns false when it must wait, or has
  * failed. */
 static bool begin_handshake(struct tls *tls) {
     struct tls_shared *shared = tls_shared_of(tls);
     if (tls->role == TLS_SERVER) {
-        if (tls->input_len == 0) return false;
-        end_shaking(tls); /* it has no part in how long it waits for others */
+        if (tls->codec.input_len == 0) return false;
         if (!may_begin(shared)) {
             enter_list(tls, TLS_WAITING);
             return false;
@@ -316,7 +270,7 @@ static void open_up(struct tls *tls) {
         return;
     }
     tls->is_open = true;
-    tls->empty_records = 0;
+    tls->codec.empty_records = 0;
     if (!tls->reads) tls_lower(tls)->transport->stop_reading(tls_lower(tls));
 }
 
@@ -324,25 +278,25 @@ static void open_up(struct tls *tls) {
 static bool shake(struct tls *tls) {
     if (tls->is_open) return true;
     if (tls->is_failed) return false;
-    if (tls->ssl && !may_go_on(tls)) {
-        tls->has_more = true;
+    if (tls->codec.ssl && !may_go_on(tls)) {
+        tls->codec.has_more = true;
         return false;
     }
-    if (!tls->ssl && !begin_handshake(tls)) return false;
-    tls->has_more = false;
+    if (!tls->codec.ssl && !begin_handshake(tls)) return false;
+    tls->codec.has_more = false;
     int64_t before = mem_thread_balance();
-    CHECKED_ASSERT(ERR_peek_error() == 0 && tls_shared_of(tls)->output_len == 0);
-    int result = SSL_do_handshake(tls->ssl);
-    int error = SSL_get_error(tls->ssl, result);
-    if (result == 1) tls_free_buffers(tls);
+    CHECKED_ASSERT(ERR_peek_error() == 0 && tls->codec.worker->output_len == 0);
+    int result = SSL_do_handshake(tls->codec.ssl);
+    int error = SSL_get_error(tls->codec.ssl, result);
+    if (result == 1) tls_free_buffers(&tls->codec);
     count_memory(tls, before);
     if (result == 1)
         open_up(tls);
     else if (error != SSL_ERROR_WANT_READ)
         tls_fail_by_openssl(tls);
-    else if (tls->input_len > 0)
-        tls->has_more = true; /* records_left has stopped it */
-    ERR_clear_error();        /* also a success leaves errors, such as that of an old ticket */
+    else if (tls->codec.input_len > 0)
+        tls->codec.has_more = true; /* records_left has stopped it */
+    ERR_clear_error(); /* also a success leaves errors, such as that of an old ticket */
     tls_flush(tls);
     if (tls->is_open && tls->write) tls_want_turn(tls);
     if (tls->is_open && tls->role == TLS_SERVER && tls_has_peer(tls)) conn_verified(tls_conn(tls));
@@ -351,60 +305,24 @@ static bool shake(struct tls *tls) {
 
 /* --- Input --- */
 
-/* Moves unread records to memory of the connection: the shared buffer is needed for others. */
-static void keep_input(struct tls *tls) {
-    if (tls->input_len == 0) {
-        mem_free(tls->kept);
-        tls->kept = NULL;
-    } else if (!tls->kept) {
-        tls->kept = mem_alloc(tls->input_len);
-        tls->kept_allocated = tls->input_len;
-        memcpy(tls->kept, tls->input, tls->input_len);
-        tls->input = tls->kept;
-    }
-}
-
-/* Decrypts as much as there is and fits. Returns the number of bytes. OpenSSL is not asked for more
- * when it has got all records and holds no bytes: that costs as much as a record. */
 static size_t decrypt(struct tls *tls, uv_buf_t room) {
-    size_t have = 0;
-    tls->has_more = false;
-    tls_note_use(tls);
-    CHECKED_ASSERT(tls_shared_of(tls)->output_len == 0);
-    while (have < room.len) {
-        CHECKED_ASSERT(ERR_peek_error() == 0);
-        size_t most = room.len - have;
-        int got = SSL_read(tls->ssl, room.base + have, most < INT_MAX ? (int)most : INT_MAX);
-        if (got > 0) {
-            have += (size_t)got;
-            tls->empty_records = 0;
-            if (tls->input_len == 0 && SSL_pending(tls->ssl) == 0) return have;
-            continue;
-        }
-        int error = SSL_get_error(tls->ssl, got);
-        if (error == SSL_ERROR_ZERO_RETURN) {
-            tls->end_status = UV_EOF;
-            tls->input_len = 0;
-        } else if (error != SSL_ERROR_WANT_READ) {
-            tls_fail_by_openssl(tls);
-        } else if (tls->empty_records > TLS_EMPTY_MAX) {
-            fail_with(tls, UV_EPROTO, "too many records without data");
-        } else if (tls->input_len > 0) {
-            tls->has_more = true;
-        }
-        return have;
-    }
-    tls->has_more = true;
-    return have;
+    const char *reason = NULL;
+    int status = 0;
+    size_t len = tls_decrypt(&tls->codec, room, &status, &reason);
+    if (reason)
+        fail_with(tls, status, reason);
+    else if (status)
+        tls->end_status = status;
+    return len;
 }
 
 /* Works on the input that is there, until the connection takes no more or has had its share. */
 static void work(struct tls *tls) {
     struct conn *conn = tls_conn(tls);
-    tls->records_left = TLS_TURN_RECORDS;
+    tls->codec.records_left = TLS_TURN_RECORDS;
     if (!shake(tls)) {
-        keep_input(tls);
-        if (tls->has_more) tls_want_turn(tls);
+        tls_keep_input(&tls->codec);
+        if (tls->codec.has_more) tls_want_turn(tls);
         if (tls->end_status && tls->list != TLS_WAITING) report(tls);
         return;
     }
@@ -415,19 +333,19 @@ static void work(struct tls *tls) {
         has_share = room.base != NULL;
         if (!has_share || tls->is_closed) break;
         size_t len = decrypt(tls, room);
-        goes_on = tls->has_more && tls->records_left > 0;
-        keep_input(tls);
+        goes_on = tls->codec.has_more && tls->codec.records_left > 0;
+        tls_keep_input(&tls->codec);
         if (tls->is_closed) return;
         tls_flush(tls);
         tls_go_on_writing(tls);
         if (len > 0) conn_received(conn, len);
     }
     if (tls->is_closed) return;
-    keep_input(tls);
-    if (!has_share) tls->has_more = true;
-    if (tls->reads && !tls->end_status && (tls->has_more || tls->input_len > 0))
+    tls_keep_input(&tls->codec);
+    if (!has_share) tls->codec.has_more = true;
+    if (tls->reads && !tls->end_status && tls_has_input(&tls->codec))
         tls_want_turn(tls);
-    else if (tls->end_status && (tls->is_failed || !tls->has_more))
+    else if (tls->end_status && (tls->is_failed || !tls->codec.has_more))
         report(tls);
 }
 
@@ -435,26 +353,27 @@ uv_buf_t tls_room(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     struct tls_shared *shared = tls_shared_of(tls);
     net_note_awake(shared->net);
-    if (tls->is_closed || tls->input_len > 0 || tls->has_more || tls->end_status)
+    if (tls->is_closed || tls_has_input(&tls->codec) || tls->end_status)
         return uv_buf_init(NULL, 0);
     return uv_buf_init(shared->input, sizeof(shared->input));
 }
 
 void tls_received(struct conn *conn, size_t len) {
     struct tls *tls = tls_of(conn);
-    tls->input = tls_shared_of(tls)->input;
-    tls->input_len = len;
+    tls->codec.input = tls_shared_of(tls)->input;
+    tls->codec.input_len = len;
     if (tls->is_open || tls->role == TLS_CLIENT) {
         work(tls);
         return;
     }
-    if (!tls->ssl && tls->input[0] != HANDSHAKE_RECORD) {
+    if (!tls->codec.ssl && tls->codec.input[0] != HANDSHAKE_RECORD) {
         fail_with(tls, UV_EPROTO, "it does not speak TLS, but this port does");
         report(tls);
         return;
     }
-    keep_input(tls);
-    tls_want_turn(tls);
+    tls_keep_input(&tls->codec);
+    if (!tls->codec.ssl) end_shaking(tls); /* it has no part in how long it waits for others */
+    enter_list(tls, tls->codec.ssl ? TLS_TURNS : TLS_WAITING);
 }
 
 /* The lower transport is read no more. What it has brought before comes first. */
@@ -464,7 +383,7 @@ void tls_input_ended(struct conn *conn, int status) {
     if (!tls->is_open) {
         fail_with(tls, status, status == UV_EOF ? "the other side closed" : uv_strerror(status));
         report(tls);
-    } else if (tls->input_len > 0 || tls->has_more) {
+    } else if (tls_has_input(&tls->codec)) {
         tls->lower_status = status;
         tls_want_turn(tls);
     } else {
@@ -483,10 +402,10 @@ static void take_turn(struct tls *tls) {
     if (tls->is_closed) return;
     if (tls->end_status)
         report(tls);
-    else if (tls->input_len > 0 || tls->has_more || (tls->role == TLS_CLIENT && !tls->is_open))
+    else if (tls_has_input(&tls->codec) || (tls->role == TLS_CLIENT && !tls->is_open))
         work(tls);
-    if (tls->is_closed || tls->end_status || !tls->lower_status) return;
-    if (tls->input_len > 0 || tls->has_more) return;
+    if (tls->is_closed || tls->end_status || !tls->lower_status || tls_has_input(&tls->codec))
+        return;
     tls->end_status = tls->lower_status;
     report(tls);
 }
@@ -512,7 +431,6 @@ static void on_idle(uv_idle_t *idle) {
     struct tls_shared *shared = idle->data;
     net_note_awake(shared->net);
     shared->net->reader = NULL;
-    begin_waiting(shared);
     size_t count = 0;
     for (const struct tls *tls = shared->turns_first; tls; tls = tls->next) count++;
     for (; count > 0 && shared->turns_first; count--) {
@@ -520,6 +438,7 @@ static void on_idle(uv_idle_t *idle) {
         leave_list(tls);
         take_turn(tls);
     }
+    begin_waiting(shared);
     if (!shared->turns_first && !shared->waiting_first) uv_idle_stop(idle);
 }
 
@@ -535,9 +454,7 @@ static void on_timer(void *arg) {
     uint64_t now_ms = (uint64_t)clock_monotonic_ms();
     while (shared->shaking_first && shared->shaking_first->deadline_ms <= now_ms)
         end_late(shared->shaking_first);
-    if (shared->shaking_first) return;
-    net_timer_stop(shared->timer);
-    shared->timer_runs = false;
+    if (!shared->shaking_first) net_timer_stop(shared->timer);
 }
 
 /* Returns the handshake of a client that began first; NULL: there is none. This
@@ -560,7 +477,7 @@ void tls_end_slow(struct net *net, unsigned left_ms, unsigned most) {
 struct conn *tls_make_lower(struct conn *conn, enum tls_role role) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
-    shared_of(net_of(conn));
+    tls->codec.worker = &shared_of(net_of(conn))->worker;
     lower->transport = conn->transport->filter->lower;
     lower->net = net_of(conn);
     conn_put_below(lower, conn);
@@ -589,7 +506,7 @@ void tls_start_reading(struct conn *conn) {
     tls->reads = true;
     tls_begin(tls);
     if (is_first) return;
-    if (tls->end_status || tls->input_len > 0 || tls->has_more) tls_want_turn(tls);
+    if (tls->end_status || tls_has_input(&tls->codec)) tls_want_turn(tls);
     if (!tls->end_status && !tls->lower_status) lower->transport->start_reading(lower);
 }
 
@@ -607,7 +524,7 @@ void tls_read_now(struct conn *conn) {
     struct conn *lower = tls_lower(tls);
     leave_list(tls);
     if (tls_wants_turn(conn) || tls->lower_status || tls->end_status) take_turn(tls);
-    if (tls->is_closed || tls->end_status || tls->input_len > 0 || tls->has_more) return;
+    if (tls->is_closed || tls->end_status || tls_has_input(&tls->codec)) return;
     lower->transport->read_now(lower);
 }
 
@@ -621,14 +538,12 @@ void tls_shut_down(struct conn *conn) {
 /* Says goodbye, if that can be sent at once. */
 static void say_goodbye(struct tls *tls) {
     if (!tls->is_open || tls->is_failed || tls->unsent_first) return;
-    struct tls_shared *shared = tls_shared_of(tls);
+    struct tls_worker *worker = tls->codec.worker;
     struct conn *lower = tls_lower(tls);
-    CHECKED_ASSERT(ERR_peek_error() == 0 && shared->output_len == 0);
-    SSL_shutdown(tls->ssl);
-    ERR_clear_error();
-    uv_buf_t buffer = uv_buf_init(shared->output, (unsigned)shared->output_len);
-    if (shared->output_len > 0) lower->transport->try_write(lower, &buffer, 1);
-    shared->output_len = 0;
+    tls_say_goodbye(&tls->codec);
+    uv_buf_t buffer = uv_buf_init(worker->output, (unsigned)worker->output_len);
+    if (worker->output_len > 0) lower->transport->try_write(lower, &buffer, 1);
+    worker->output_len = 0;
 }
 
 void tls_close(struct conn *conn) {
@@ -637,7 +552,7 @@ void tls_close(struct conn *conn) {
     leave_list(tls);
     end_shaking(tls);
     if (tls->is_begun) say_goodbye(tls);
-    tls_forget_buffers(tls);
+    tls_forget_buffers(&tls->codec);
     tls->is_closed = true;
     tls->reads = false;
     lower->transport->close(lower);
@@ -648,8 +563,7 @@ void tls_closed(struct conn *conn) {
     if (tls->call) tls_connected(tls, UV_ECANCELED);
     tls_free_call(tls);
     tls_drop_output(tls);
-    SSL_free(tls->ssl);
-    mem_free(tls->kept);
+    tls_codec_free(&tls->codec);
     conn_closed(conn);
 }
 
@@ -661,14 +575,13 @@ int tls_fd(const struct conn *conn) {
 bool tls_wants_turn(const struct conn *conn) {
     const struct tls *tls = tls_of(conn);
     bool takes_input = tls->reads || !tls->is_open;
-    return tls->list != TLS_NO_LIST || (takes_input && (tls->input_len > 0 || tls->has_more)) ||
+    return tls->list != TLS_NO_LIST || (takes_input && tls_has_input(&tls->codec)) ||
            (tls->unsent_first && !tls->lower_writes);
 }
 
 size_t tls_allocated(const struct conn *conn) {
     const struct tls *tls = tls_of(conn);
-    return tls->ssl_allocated + (tls->has_buffers ? TLS_BUFFERS : 0) + tls->unsent +
-           (tls->kept ? tls->kept_allocated : 0);
+    return tls->ssl_allocated + tls_codec_allocated(&tls->codec) + tls->unsent;
 }
 
 /* --- Over TCP --- */
@@ -678,6 +591,7 @@ static const struct filter OVER_TCP = TLS_FILTER(&transport_tcp);
 static const struct filter OVER_DIRECT = TLS_FILTER(&transport_direct_tcp);
 
 const struct transport transport_tls = {.counterpart = &TLS_DIRECT,
+                                        .adopt = tls_adopt,
                                         .connect = tls_connect,
                                         .failure = tls_failure,
                                         TLS_FUNCTIONS(&OVER_TCP, sizeof(uv_tcp_t))};

@@ -1,16 +1,15 @@
-/* Internal declarations of TLS: tls.c has the connections, tls_output.c their output, tls_buffers.c
- * OpenSSL's buffers, tls_connect.c what is different when they go to a server, tls_peer.c what the
- * other side's certificate says.
+/* Internal declarations of TLS: tls.c has the connections, tls_output.c their output, tls_codec.c
+ * what OpenSSL does for them, tls_buffers.c OpenSSL's buffers, tls_connect.c what is different when
+ * they go to a server, tls_lend.c those that are with an I/O thread, tls_peer.c what the other
+ * side's certificate says.
  *
- * Invariants between two calls of this module's functions
- *   1. OpenSSL's queue of errors is empty: an error that one connection leaves there would be taken
- *      for one of the next. Who calls a function of OpenSSL that may fail clears it.
- *   2. What OpenSSL has made for a connection is sent or kept: shared->output_len is 0. */
+ * Between two calls of this module's functions the invariants of tls_codec.h hold. */
 #ifndef PACKLIST_NET_TLS_INTERNAL_H
 #define PACKLIST_NET_TLS_INTERNAL_H
 
 #include "net/net_internal.h"
 #include "net/tls.h"
+#include "net/tls_codec.h"
 
 #include <openssl/ssl.h>
 
@@ -22,31 +21,15 @@ struct tls_context {
 };
 
 #ifdef TINY_LIMITS
-enum {
-    TLS_PIECE = 100,
-    TLS_BATCH = 300,
-    TLS_WRITE_MAX = 900,
-    TLS_TURN_RECORDS = 4,
-    TLS_TURN_STEPS = 2,
-    TLS_TURN_GONE = 3
-};
+enum { TLS_WRITE_MAX = 900, TLS_TURN_RECORDS = 4, TLS_TURN_STEPS = 2, TLS_TURN_GONE = 3 };
 #else
 enum {
-    TLS_PIECE = 16 * 1024,      /* bytes of a record, at most */
-    TLS_BATCH = 4 * TLS_PIECE,  /* bytes in records that one system call sends */
     TLS_WRITE_MAX = 256 * 1024, /* bytes encrypted for one connection before others have a turn */
     TLS_TURN_RECORDS = 256,     /* records read of one connection before others are read */
     TLS_TURN_STEPS = 4,         /* steps of begun handshakes: 60 to 200 us each */
     TLS_TURN_GONE = 32          /* clients that have gone before theirs: 10 to 20 us each */
 };
 #endif
-enum {
-    TLS_HEADER = 5,              /* bytes of a record's header */
-    TLS_EMPTY_MAX = 64,          /* records in a row that bring no bytes */
-    TLS_BUFFERS = 40 * 1024,     /* memory of OpenSSL's two buffers of a connection */
-    TLS_UNSENT_MAX = 1024 * 1024 /* bytes of records that wait for the lower transport */
-};
-
 /* Records that the lower transport has not taken:
  *      | this struct | its state of a write | bytes | */
 struct tls_chunk {
@@ -57,36 +40,19 @@ struct tls_chunk {
     size_t allocated;
 };
 
-/* An outstanding write of the connection; the bytes are the caller's. */
-struct tls_write {
-    uv_buf_t buffers[CONN_BATCH_MAX];
-    unsigned count;
-    unsigned first; /* the first buffer that is not encrypted completely */
-    size_t done;    /* bytes encrypted of that buffer */
-    size_t left;    /* bytes not encrypted */
-};
-
 struct tls_call; /* tls_connect.c */
 
 enum tls_list { TLS_NO_LIST, TLS_TURNS, TLS_WAITING };
 
 /* The state of a connection. Its lower connection lies before it, the connection behind it. */
 struct tls {
-    SSL *ssl; /* NULL until the first bytes are there */
+    struct tls_codec codec; /* its `ssl` is NULL until the first bytes are there */
     enum tls_role role;
     struct tls_call *call; /* until it is connected with a server; then, or of a client: NULL */
     struct tls_chunk *unsent_first;
     struct tls_chunk *unsent_last;
     size_t unsent;           /* bytes of the chunks */
     struct tls_write *write; /* the outstanding one, or NULL */
-
-    const char *input; /* records that OpenSSL has not got: of a read, or kept */
-    size_t input_len;
-    char *kept; /* a copy of them that outlives a callback; NULL: none */
-    size_t kept_allocated;
-
-    unsigned header_len; /* bytes that OpenSSL has got of the record's header; 0: none of it */
-    unsigned body_left;  /* and has not got of its body, once it has the header */
 
     struct tls *prev; /* in the list of `list` */
     struct tls *next;
@@ -95,27 +61,17 @@ struct tls {
     struct tls *shaking_next;
     uint64_t deadline_ms;
 
-    size_t ssl_allocated;      /* memory of `ssl` without buffers, as it was after the handshake */
-    struct tls *buffered_prev; /* among those that have buffers */
-    struct tls *buffered_next;
-    uint64_t
-        looked_at_ms; /* monotonic clock: when the timer has looked at it, or it came to them */
-    bool has_buffers;
-    bool used; /* since then */
-
-    unsigned records_left; /* of TLS_TURN_RECORDS */
-    unsigned empty_records;
-    int end_status;    /* the input ends with it once all is read; 0: it goes on */
-    int lower_status;  /* the lower transport's input has ended with it; 0: not yet */
-    bool is_shaking;   /* in the list of handshakes */
-    bool is_open;      /* the handshake is done */
-    bool is_failed;    /* nothing can be sent any more */
-    bool is_begun;     /* tls_begin was called */
-    bool is_closed;    /* `close` was called */
-    bool reads;        /* the connection reads */
-    bool lower_writes; /* the first chunk is an outstanding write of the lower transport */
-    bool has_more;     /* OpenSSL may hold decrypted bytes, or was stopped by records_left */
-    bool reported;     /* conn_input_ended was called */
+    size_t ssl_allocated; /* memory of OpenSSL without buffers, as it was after the handshake */
+    int end_status;       /* the input ends with it once all is read; 0: it goes on */
+    int lower_status;     /* the lower transport's input has ended with it; 0: not yet */
+    bool is_shaking;      /* in the list of handshakes */
+    bool is_open;         /* the handshake is done */
+    bool is_failed;       /* nothing can be sent any more */
+    bool is_begun;        /* tls_begin was called */
+    bool is_closed;       /* `close` was called */
+    bool reads;           /* the connection reads */
+    bool lower_writes;    /* the first chunk is an outstanding write of the lower transport */
+    bool reported;        /* conn_input_ended was called */
 };
 
 /* What the connections of a net share. */
@@ -123,13 +79,11 @@ struct tls_shared {
     struct net *net;
     struct tls_context *contexts[TLS_ROLES];
     BIO_METHOD *method;
-    uv_idle_t idle; /* active while there are turns to take */
-    struct net_timer *timer;
-    bool timer_runs;
-    struct net_timer *buffer_timer; /* runs while a connection has buffers */
-    struct tls *buffered_first;     /* by looked_at_ms */
-    struct tls *buffered_last;
-    struct tls *turns_first; /* those that have something to do in the next iteration */
+    uv_idle_t idle;                 /* active while there are turns to take */
+    struct net_timer *timer;        /* runs while there are handshakes */
+    struct net_timer *buffer_timer; /* calls tls_free_idle_buffers while a connection has buffers */
+    struct tls_worker worker;       /* the loop's */
+    struct tls *turns_first;        /* those that have something to do in the next iteration */
     struct tls *turns_last;
     struct tls *waiting_first; /* those whose handshake may not begin yet */
     struct tls *waiting_last;
@@ -140,10 +94,6 @@ struct tls_shared {
     unsigned turn; /* net->turn for which the next two count */
     unsigned begun;
     unsigned steps;
-    char *output; /* records that OpenSSL has just made */
-    size_t output_len;
-    size_t output_capacity;
-    char piece[TLS_PIECE]; /* bytes gathered for a record */
     char input[CONN_READ_SIZE];
 };
 
@@ -175,6 +125,28 @@ void tls_begin(struct tls *tls);
 /* Prepares the lower connection of a new one. */
 struct conn *tls_make_lower(struct conn *conn, enum tls_role role);
 
+/* --- tls_lend.c --- */
+
+/* Returns whether the connection is one of TLS over a socket of TCP that is libuv's. */
+bool tls_is_over_tcp(const struct conn *conn);
+
+/* Such a connection: returns whether its codec can be given to another thread now: it is open, and
+ * nothing of it is on its way. tls_lend copies it to `to`, without a worker. Until tls_take_back no
+ * function of its table is called, and its certificate is not known. */
+bool tls_may_lend(const struct conn *conn);
+void tls_lend(struct conn *conn, struct tls_codec *to);
+
+/* The codec comes back, which reads nothing at first, with records that are to be sent. Its socket
+ * is that of tls_adopt from then on, the table's `adopt`. */
+void tls_take_back(struct conn *conn, struct tls_codec *from, const char *records, size_t len);
+int tls_adopt(struct conn *conn, int fd);
+
+/* Returns what TLS takes for a connection whose codec is lent. Any thread may have the codec. */
+size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec);
+
+/* Writes a line into the log: the connection, which is open, has failed. */
+void tls_log_failure(struct conn *conn, const char *reason);
+
 /* --- tls_connect.c --- */
 
 /* Says whom the server must prove to be. Returns false when a name cannot be one. */
@@ -197,28 +169,13 @@ bool tls_has_peer(const struct tls *tls);
 /* Returns whether that certificate has expired since it was verified. */
 bool tls_peer_has_expired(const struct tls *tls);
 
-/* --- tls_buffers.c --- */
-
-/* OpenSSL is about to read or write, and allocates its buffers if it has none. */
-void tls_keep_buffers(struct tls *tls);
-static inline void tls_note_use(struct tls *tls) {
-    tls->used = true;
-    if (!tls->has_buffers) tls_keep_buffers(tls);
-}
-
-/* Frees OpenSSL's buffers, unless a record is in them. Returns whether it did. */
-bool tls_free_buffers(const struct tls *tls);
-
-/* The connection is being closed. */
-void tls_forget_buffers(struct tls *tls);
-
-/* The callback of buffer_timer, for a struct tls_shared. */
-void tls_free_idle_buffers(void *shared);
-
 /* --- tls_output.c --- */
 
 /* Sends what OpenSSL has just made, and keeps what the lower transport does not take. */
 void tls_flush(struct tls *tls);
+
+/* Copies records to those that are kept. */
+void tls_keep(struct tls *tls, const char *records, size_t len);
 
 /* Goes on with kept records and the outstanding write. May call conn_written: from the loop
  * only. */
@@ -261,8 +218,9 @@ size_t tls_allocated(const struct conn *conn);
         .lower = (transport), .room = tls_room, .received = tls_received,                          \
         .input_ended = tls_input_ended, .written = tls_written, .closed = tls_closed               \
     }
+#define TLS_STATE_SIZE(lower_size) ((lower_size) + sizeof(struct conn) + sizeof(struct tls))
 #define TLS_FUNCTIONS(over, lower_size)                                                            \
-    .filter = (over), .state_size = (lower_size) + sizeof(struct conn) + sizeof(struct tls),       \
+    .filter = (over), .state_size = TLS_STATE_SIZE(lower_size),                                    \
     .write_size = sizeof(struct tls_write), .accept = tls_accept,                                  \
     .start_reading = tls_start_reading, .stop_reading = tls_stop_reading,                          \
     .read_now = tls_read_now, .try_write = tls_try_write, .write = tls_begin_write,                \

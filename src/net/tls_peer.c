@@ -6,12 +6,12 @@
 #include <openssl/x509v3.h>
 
 bool tls_has_peer(const struct tls *tls) {
-    return tls->ssl && SSL_get0_peer_certificate(tls->ssl) &&
-           SSL_get_verify_result(tls->ssl) == X509_V_OK;
+    return tls->codec.ssl && SSL_get0_peer_certificate(tls->codec.ssl) &&
+           SSL_get_verify_result(tls->codec.ssl) == X509_V_OK;
 }
 
 bool tls_peer_has_expired(const struct tls *tls) {
-    const X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
+    const X509 *certificate = SSL_get0_peer_certificate(tls->codec.ssl);
     return certificate && X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0;
 }
 
@@ -48,7 +48,7 @@ bool tls_peer_names(struct conn *conn, enum tls_name which,
     if (!conn->transport->filter || conn->transport->filter->room != tls_room) return false;
     const struct tls *tls = tls_of(conn);
     if (!tls_has_peer(tls)) return false;
-    const X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
+    const X509 *certificate = SSL_get0_peer_certificate(tls->codec.ssl);
     bool is_taken = which == TLS_NAME_COMMON ? give_common_name(certificate, each, arg)
                                              : give_uris(certificate, each, arg);
     ERR_clear_error();

@@ -35,6 +35,7 @@
 #include <uv.h>
 
 struct filter;
+struct shared;
 
 /* Where a connection goes. The names are for transports that verify the other side. */
 struct destination {
@@ -50,7 +51,8 @@ struct transport {
     /* The table for connections that are accepted during nested polling (nested_poll.h): its
      * `accept` takes the socket itself (a const int *). Its state is as large. The counterpart of
      * that table is this one, whose `adopt` takes the socket over when the loop runs again: it
-     * finds a zeroed state and returns a status. */
+     * finds a zeroed state of the socket and returns a status. So is that of a table for
+     * connections that are with an I/O thread. */
     const struct transport *counterpart;
     int (*adopt)(struct conn *conn, int fd);
 
@@ -59,7 +61,8 @@ struct transport {
     size_t state_size;
     size_t write_size;
 
-    bool is_unix; /* the other side is a process of this machine, connected by a Unix socket */
+    bool is_threaded; /* an I/O thread has the socket: only it may poll, read and write it */
+    bool is_unix;     /* the other side is a process of this machine, connected by a Unix socket */
 
     /* Connects the new `conn` with the client that waits at `from`, which this transport's listener
      * has given to conn_accept. Returns a status. */
@@ -119,9 +122,19 @@ struct transport {
      * when there is none, or it is closed. */
     int (*fd)(const struct conn *conn);
 
-    /* The next three may be NULL, which is NULL, false and 0.
+    /* Sends the bytes, which lie in the shared allocation, as try_write does, all or none, and
+     * keeps a reference to it: gives it. Returns whether it does. Not while a write is outstanding.
+     * NULL: it never does. */
+    bool (*share)(struct conn *conn, struct shared *shared, struct slice bytes);
+
+    /* The next six may be NULL, which is false, NULL, false and 0.
      *
-     * Returns why the connection could not be made, if the status that `done` got does not say it;
+     * Returns whether bytes that try_write has taken are not sent yet, which `close` would drop.
+     * Then conn_drained is called once they are sent or cannot be sent, unless conn_closed comes
+     * instead. Not while a write is outstanding. Called once. */
+    bool (*drain)(struct conn *conn);
+
+    /* Returns why the connection could not be made, if the status that `done` got does not say it;
      * otherwise NULL. Valid until conn_closed. */
     const char *(*failure)(const struct conn *conn);
 
@@ -129,7 +142,15 @@ struct transport {
      * output that the other side takes no faster. O(1). */
     bool (*wants_turn)(const struct conn *conn);
 
-    /* Returns the memory that this connection takes beside its allocation. O(1). */
+    /* Returns how many bytes of try_write are not sent yet. O(1). */
+    size_t (*held)(const struct conn *conn);
+
+    /* Returns how many bytes have been received and not been presented, because the connection does
+     * not read or is to wait; and in *allocated the memory of these. O(1). */
+    size_t (*waiting)(const struct conn *conn, size_t *allocated);
+
+    /* Returns the memory that this connection takes beside its allocation and what `waiting`
+     * says. O(1). */
     size_t (*allocated)(const struct conn *conn);
 };
 
@@ -164,6 +185,12 @@ uv_buf_t conn_room(struct conn *conn);
 /* `len` bytes (> 0) were stored there. */
 void conn_received(struct conn *conn, size_t len);
 
+/* `len` bytes (> 0) were received, which are at `bytes`, writable: in place of conn_room and
+ * conn_received, for a transport with buffers of its own. They are presented where they are, unless
+ * the connection keeps earlier ones. Returns how many were taken; 0 when the connection must wait
+ * for the next iteration, or reads no longer. */
+size_t conn_received_at(struct conn *conn, char *bytes, size_t len);
+
 /* The client of an accepted connection has shown a certificate that is trusted, and nothing was
  * received before. */
 void conn_verified(struct conn *conn);
@@ -174,6 +201,9 @@ void conn_input_ended(struct conn *conn, int status);
 
 /* The outstanding write has finished: all its bytes are taken (0), or it failed. */
 void conn_written(struct conn *conn, int status);
+
+/* What `drain` has announced. */
+void conn_drained(struct conn *conn);
 
 /* `close` is done: frees the connection with the transport's state. */
 void conn_closed(struct conn *conn);

@@ -4,6 +4,7 @@
 #include "base/crc64.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_reader.h"
+#include "persist/rdb_skip.h"
 #include "persist/type_format.h"
 #include "types/value.h"
 
@@ -45,7 +46,7 @@ bool dump_open(struct slice payload, bool skip_checksum, struct slice *content) 
     memcpy(&version, footer, sizeof(version));
     memcpy(&checksum, footer + sizeof(version), sizeof(checksum));
     *content = slice_make(payload.ptr, payload.len - RDB_PAYLOAD_FOOTER_SIZE);
-    if (version > RDB_VERSION_MAX && version != RDB_VERSION_VALKEY) return false;
+    if (version > RDB_VERSION_MAX && !rdb_version_is_valkey(version)) return false;
     return skip_checksum || checksum == crc64(0, payload.ptr, payload.len - sizeof(checksum));
 }
 
@@ -78,6 +79,12 @@ struct entry *dump_read(struct slice payload, struct slice key,
             (unsigned long long)rdb_reader_error_offset(&reader), rdb_reader_error(&reader));
     rdb_reader_end(&reader);
     return entry;
+}
+
+const char *dump_foreign_type(struct slice payload) {
+    if (payload.len == 0) return NULL;
+    uint8_t type = (uint8_t)payload.ptr[0];
+    return rdb_can_read(type) ? NULL : rdb_type_name(type);
 }
 
 static bool have_equal_digests(const struct entry *a, const struct entry *b) {

@@ -42,6 +42,10 @@ struct entry *dump_read(struct slice payload, struct slice key,
                         const struct rdb_load_options *options, enum dump_error *error,
                         sds *reason);
 
+/* Returns the name of the type of a payload that dump_read has refused, if only other servers have
+ * that type ("array"): static text; otherwise NULL. O(1). */
+const char *dump_foreign_type(struct slice payload);
+
 /* Returns whether reading the payload gives the value of the entry, with the same digest
  * (persist/type_format.h). Passes a value of more than DUMP_CHECK_MAX bytes unread. O(value). */
 enum { DUMP_CHECK_MAX = 64 * 1024 };

@@ -92,7 +92,6 @@ bool rdb_write_end(struct rdb_writer *writer) {
 
 static void start(struct rdb_file *file, const struct rdb_file_options *options) {
     *file = (struct rdb_file){.options = *options};
-    file->options.values.lost_groups = options->skip_unknown ? &file->lost_groups : NULL;
 }
 
 void rdb_file_start(struct rdb_file *file, struct rdb_source source,
@@ -154,7 +153,7 @@ static bool read_magic(struct rdb_file *file) {
     size_t prefix = sizeof(RDB_MAGIC) - 1;
     if (valkey) prefix = sizeof(RDB_MAGIC_VALKEY) - 1;
     file->version = read_version(slice_make(bytes + prefix, RDB_MAGIC_SIZE - prefix));
-    bool known = valkey ? file->version == RDB_VERSION_VALKEY
+    bool known = valkey ? rdb_version_is_valkey(file->version)
                         : file->version >= 1 && file->version <= RDB_VERSION_MAX;
     return known || rdb_reader_fail(&file->reader,
                                     "unknown RDB version %.*s (Can't handle RDB format version %u)",
@@ -185,8 +184,12 @@ static bool fail_in_key(struct rdb_file *file, const struct rdb_file_item *item)
 /* Skips a key with a value of an unsupported type. */
 static bool skip_entry(struct rdb_file *file, unsigned type, struct rdb_file_item *item) {
     item->kind = RDB_ITEM_SKIPPED;
-    if (file->options.skip_unknown && rdb_skip_value(&file->reader, type)) return true;
-    rdb_reader_fail(&file->reader, "values of this type can't be loaded");
+    item->can_be_skipped = rdb_can_skip_value(type);
+    if (!file->options.skip_unknown || !item->can_be_skipped)
+        rdb_reader_fail(&file->reader, "values of this type can't be %s",
+                        file->options.skip_unknown ? "skipped" : "loaded");
+    else if (rdb_skip_value(&file->reader, type))
+        return true;
     return fail_in_key(file, item);
 }
 
@@ -203,9 +206,7 @@ static bool read_entry(struct rdb_file *file, unsigned type, const struct key_fa
     if (!rdb_can_read(type)) return skip_entry(file, type, item);
     item->kind = RDB_ITEM_ENTRY;
     item->usage = facts->usage;
-    file->lost_groups = false;
     item->entry = rdb_read_value(&file->reader, type, item->key, &file->options.values);
-    item->lost_groups = file->lost_groups;
     if (!item->entry) return pass_empty(file, item) || fail_in_key(file, item);
     if (facts->expiry_ms >= 0)
         item->entry = entry_set_expiry(item->entry, facts->expiry_ms, value_size(item->entry));
@@ -264,21 +265,15 @@ static bool read_resize(struct rdb_file *file, struct rdb_file_item *item) {
            rdb_read_length(&file->reader, &item->expiring_keys);
 }
 
-/* Skips the statistics of a cluster's slots: hints that this server does not use. */
-static bool skip_slot_info(struct rdb_file *file) {
-    uint64_t length;
-    for (unsigned i = 0; i < 3; i++) {
-        if (!rdb_read_length(&file->reader, &length)) return false;
-    }
-    return true;
-}
-
 static bool skip_foreign(struct rdb_file *file, uint8_t opcode, struct rdb_file_item *item) {
     item->kind = RDB_ITEM_SKIPPED;
-    item->type_name = rdb_foreign_name(opcode);
-    if (!file->options.skip_unknown)
-        return rdb_reader_fail(&file->reader, "a %s can't be loaded", item->type_name);
-    return rdb_skip_foreign(&file->reader, opcode);
+    bool is_valkey = rdb_version_is_valkey(file->version);
+    item->type_name = rdb_foreign_name(opcode, is_valkey);
+    item->can_be_skipped = rdb_can_skip_foreign(opcode, is_valkey);
+    if (!file->options.skip_unknown || !item->can_be_skipped)
+        return rdb_reader_fail(&file->reader, "a %s can't be %s", item->type_name,
+                               file->options.skip_unknown ? "skipped" : "loaded");
+    return rdb_skip_foreign(&file->reader, opcode, is_valkey);
 }
 
 bool rdb_file_next(struct rdb_file *file, struct rdb_file_item *item) {
@@ -292,10 +287,11 @@ bool rdb_file_next(struct rdb_file *file, struct rdb_file_item *item) {
         if (!read_prefix(file, opcode, &facts, &is_prefix)) return false;
         if (is_prefix) continue;
         if (opcode != RDB_SLOT_INFO || has_prefix) break;
-        if (!skip_slot_info(file)) return false;
+        if (!rdb_skip_slot_info(&file->reader)) return false; /* a hint */
     }
     if (rdb_type_name(opcode)) return read_entry(file, opcode, &facts, item);
-    if (has_prefix) return rdb_reader_fail(&file->reader, "a key was expected, not %u", opcode);
+    if (has_prefix && opcode != RDB_KEY_META)
+        return rdb_reader_fail(&file->reader, "a key was expected, not %u", opcode);
     switch (opcode) {
     case RDB_EOF: return read_end(file, item);
     case RDB_AUX: return read_aux(file, item);
@@ -307,6 +303,7 @@ bool rdb_file_next(struct rdb_file *file, struct rdb_file_item *item) {
         item->kind = RDB_ITEM_DATABASE;
         return rdb_read_length(&file->reader, &item->database);
     }
-    if (rdb_foreign_name(opcode)) return skip_foreign(file, opcode, item);
+    if (rdb_foreign_name(opcode, rdb_version_is_valkey(file->version)))
+        return skip_foreign(file, opcode, item);
     return rdb_reader_fail(&file->reader, "unknown type %u", opcode);
 }

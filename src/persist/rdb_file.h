@@ -71,7 +71,7 @@ bool rdb_write_end(struct rdb_writer *writer);
 struct rdb_file_options {
     struct rdb_load_options values;
     bool checksum; /* verify it (rdbchecksum) */
-    /* rdb-skip-unknown-types: skip values of unsupported types, and consumer groups of streams */
+    /* rdb-skip-unknown-types: skip values of unsupported types, where that is possible */
     bool skip_unknown;
     bool hide_keys; /* hide-user-data-from-log: errors show RDB_HIDDEN_KEY instead of keys */
 };
@@ -96,10 +96,10 @@ struct rdb_file_item {
     uint64_t database;
     uint64_t keys, expiring_keys;
     struct slice key;      /* of an entry, too */
+    bool can_be_skipped;   /* of RDB_ITEM_SKIPPED that was not: with skip_unknown it would be */
     const char *type_name; /* static */
     struct entry *entry;   /* with its expiry, which may have passed; its clock is 0 */
     struct rdb_usage usage;
-    bool lost_groups; /* an entry that is a stream: its consumer groups were left out */
 };
 
 /* Lives on the caller's stack, and must not be copied. All fields but `version` are private. */
@@ -108,7 +108,6 @@ struct rdb_file {
     struct rdb_file_options options;
     unsigned version;        /* 0 before the first item */
     struct rdb_scratch kept; /* key or name of the item */
-    bool lost_groups;        /* of the entry that was read last */
 };
 
 /* Returns whether an RDB file can begin with these bytes; RDB_MAGIC_SIZE bytes are enough. */

@@ -24,15 +24,22 @@
  *
  *      payload   [type] value [RDB version, 2 LE] [CRC-64 of all bytes before it, 8 LE]     DUMP
  *
- * Source: the files and payloads that Redis 2.6 to 8.0 and Valkey 7.2 to 9.1 write and read. */
+ * Source: the files and payloads that Redis 2.6 to 8.0 and Valkey 7.2 to 9.1 write and read; Redis
+ * up to 8.10 and Valkey 9.2 add types, and write the others as before. */
 #ifndef PACKLIST_PERSIST_RDB_FORMAT_H
 #define PACKLIST_PERSIST_RDB_FORMAT_H
+
+#include <stdbool.h>
 
 /* The version that is written. Redis 7.0 and everything newer reads it. */
 enum { RDB_VERSION = 10 };
 
-/* The versions that are read: 1 to 12 of Redis and of Valkey up to 8; 80 of Valkey 9. */
-enum { RDB_VERSION_MAX = 12, RDB_VERSION_VALKEY = 80 };
+/* The versions that are read: 1 to 15 of Redis and of Valkey up to 8; 80 and 81 of Valkey 9. */
+enum { RDB_VERSION_MAX = 15, RDB_VERSION_VALKEY = 80, RDB_VERSION_VALKEY_MAX = 81 };
+
+static inline bool rdb_version_is_valkey(unsigned version) {
+    return version >= RDB_VERSION_VALKEY && version <= RDB_VERSION_VALKEY_MAX;
+}
 
 #define RDB_MAGIC        "REDIS"
 #define RDB_MAGIC_VALKEY "VALKEY"
@@ -45,7 +52,9 @@ enum {
 };
 
 enum rdb_opcode {
+    RDB_VALKEY_NEWER = 242,
     RDB_SLOT_IMPORT = 243, /* Valkey 9 */
+    RDB_KEY_META = 243,    /* Redis 8.6: before a key */
     RDB_SLOT_INFO = 244,
     RDB_FUNCTION2 = 245,
     RDB_FUNCTION_PRE_GA = 246,
@@ -86,8 +95,17 @@ enum rdb_type {
     RDB_HASH_2 = 22,
     RDB_HASH_LISTPACK_EX_PRE_GA = 23,
     RDB_HASH_METADATA = 24,
-    RDB_HASH_LISTPACK_EX = 25
+    RDB_HASH_LISTPACK_EX = 25,
+    RDB_STREAM_LISTPACKS_4 = 26,
+    RDB_STREAM_LISTPACKS_5 = 27,
+    /* Not read: arrays, hashes with shared field names. */
+    RDB_ARRAY = 28,
+    RDB_HASH_TEMPLATE_FIRST = 29,
+    RDB_HASH_TEMPLATE_LAST = 32
 };
+
+/* Slots of a cluster. */
+enum { RDB_SLOTS = 16384 };
 
 /* Node types of RDB_LIST_QUICKLIST_2: [container length] string. */
 enum rdb_container { RDB_CONTAINER_PLAIN = 1, RDB_CONTAINER_PACKED = 2 };

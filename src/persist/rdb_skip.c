@@ -2,10 +2,12 @@
  *
  *      RDB_MODULE_2          [module id] field … [0]       field: [1 | 2] length, [3] [4], [4] [8],
  *                                                                 [5] string
+ *      RDB_SLOT_IMPORT       string [ranges] [first slot] [last slot] …
  *
  * Source: files that Redis 5.0 to 8.0 and Valkey 9.1 write. */
 #include "persist/rdb_skip.h"
 
+#include "base/checked.h"
 #include "persist/rdb_format.h"
 
 const char *rdb_type_name(unsigned type) {
@@ -32,11 +34,15 @@ const char *rdb_type_name(unsigned type) {
     case RDB_HASH_LISTPACK_EX: return "hash";
     case RDB_STREAM_LISTPACKS:
     case RDB_STREAM_LISTPACKS_2:
-    case RDB_STREAM_LISTPACKS_3: return "stream";
+    case RDB_STREAM_LISTPACKS_3:
+    case RDB_STREAM_LISTPACKS_4:
+    case RDB_STREAM_LISTPACKS_5: return "stream";
+    case RDB_ARRAY: return "array";
     case RDB_MODULE_PRE_GA:
     case RDB_MODULE_2: return "module";
     }
-    return NULL;
+    bool is_template = type >= RDB_HASH_TEMPLATE_FIRST && type <= RDB_HASH_TEMPLATE_LAST;
+    return is_template ? "hash with a template" : NULL;
 }
 
 static bool skip_length(struct rdb_reader *reader) {
@@ -62,10 +68,6 @@ static bool skip_module_fields(struct rdb_reader *reader) {
     }
 }
 
-/* --- Consumer groups of streams --- */
-
-enum { STREAM_ID_SIZE = 16 };
-
 static bool skip_lengths(struct rdb_reader *reader, unsigned n) {
     while (n-- > 0) {
         if (!skip_length(reader)) return false;
@@ -73,63 +75,56 @@ static bool skip_lengths(struct rdb_reader *reader, unsigned n) {
     return true;
 }
 
-/* [n] (id, and, in a group's own list, [8 time] [length deliveries]) … */
-static bool skip_pending(struct rdb_reader *reader, bool with_deliveries) {
-    uint64_t n;
-    if (!rdb_read_length(reader, &n)) return false;
-    for (; n > 0; n--) {
-        if (!rdb_skip_bytes(reader, STREAM_ID_SIZE + (with_deliveries ? 8 : 0))) return false;
-        if (with_deliveries && !skip_length(reader)) return false;
-    }
-    return true;
-}
-
-/* name [last id, 2 lengths] [2 on: entries read] pending, [consumers]
- * consumer: name [8 seen] [3 on: 8 active] pending */
-static bool skip_group(struct rdb_reader *reader, unsigned version) {
-    uint64_t consumers;
-    if (!rdb_skip_string(reader) || !skip_lengths(reader, version >= 2 ? 3 : 2)) return false;
-    if (!skip_pending(reader, true) || !rdb_read_length(reader, &consumers)) return false;
-    for (; consumers > 0; consumers--) {
-        if (!rdb_skip_string(reader) || !rdb_skip_bytes(reader, version >= 3 ? 16 : 8))
-            return false;
-        if (!skip_pending(reader, false)) return false;
-    }
-    return true;
-}
-
-bool rdb_skip_groups(struct rdb_reader *reader, unsigned type, uint64_t groups) {
-    unsigned version = type == RDB_STREAM_LISTPACKS ? 1 : type == RDB_STREAM_LISTPACKS_2 ? 2 : 3;
-    for (; groups > 0; groups--) {
-        if (!skip_group(reader, version)) return false;
-    }
-    return true;
-}
-
 /* --- All --- */
 
+bool rdb_can_skip_value(unsigned type) {
+    return type == RDB_MODULE_2;
+}
+
 bool rdb_skip_value(struct rdb_reader *reader, unsigned type) {
-    switch (type) {
-    case RDB_MODULE_2: return skip_length(reader) && skip_module_fields(reader);
-    case RDB_MODULE_PRE_GA: return rdb_reader_fail(reader, "a module's value of unknown length");
-    }
-    return rdb_reader_fail(reader, "unknown type %u", type);
+    CHECKED_ASSERT(rdb_can_skip_value(type));
+    return skip_length(reader) && skip_module_fields(reader);
 }
 
 /* --- Besides keys --- */
 
-const char *rdb_foreign_name(unsigned opcode) {
+const char *rdb_foreign_name(unsigned opcode, bool is_valkey) {
     switch (opcode) {
     case RDB_FUNCTION_PRE_GA: return "function of a release candidate";
     case RDB_MODULE_AUX: return "data of a module";
-    case RDB_SLOT_IMPORT: return "slot import";
+    case RDB_VALKEY_NEWER: return is_valkey ? "part of Valkey 9.2 or newer" : NULL;
+    case RDB_SLOT_IMPORT: return is_valkey ? "slot import" : "key with metadata of a module";
     }
     return NULL;
 }
 
-bool rdb_skip_foreign(struct rdb_reader *reader, unsigned opcode) {
-    switch (opcode) {
-    case RDB_MODULE_AUX: return skip_lengths(reader, 3) && skip_module_fields(reader);
+static bool read_slot(struct rdb_reader *reader, uint64_t *slot) {
+    return rdb_read_length(reader, slot) &&
+           (*slot < RDB_SLOTS || rdb_reader_fail(reader, "slot out of range"));
+}
+
+static bool skip_slot_import(struct rdb_reader *reader) {
+    uint64_t ranges, first, last;
+    if (!rdb_skip_string(reader) || !rdb_read_length(reader, &ranges)) return false;
+    if (ranges > RDB_SLOTS) return rdb_reader_fail(reader, "too many ranges of slots");
+    for (; ranges > 0; ranges--) {
+        if (!read_slot(reader, &first) || !read_slot(reader, &last)) return false;
+        if (first > last) return rdb_reader_fail(reader, "a range of slots ends before it begins");
     }
-    return rdb_reader_fail(reader, "something that can't be skipped (opcode %u)", opcode);
+    return true;
+}
+
+bool rdb_skip_slot_info(struct rdb_reader *reader) {
+    uint64_t slot;
+    return read_slot(reader, &slot) && skip_lengths(reader, 2);
+}
+
+bool rdb_can_skip_foreign(unsigned opcode, bool is_valkey) {
+    return opcode == RDB_MODULE_AUX || (opcode == RDB_SLOT_IMPORT && is_valkey);
+}
+
+bool rdb_skip_foreign(struct rdb_reader *reader, unsigned opcode, bool is_valkey) {
+    CHECKED_ASSERT(rdb_can_skip_foreign(opcode, is_valkey));
+    if (opcode == RDB_MODULE_AUX) return skip_lengths(reader, 3) && skip_module_fields(reader);
+    return skip_slot_import(reader);
 }

@@ -9,16 +9,21 @@
  * NULL when it is unknown. Static text. */
 const char *rdb_type_name(unsigned type);
 
-/* Skips a value of a type that no type_format reads: a module's. Returns false when the
- * reader fails, for types whose form does not show where they end, and for all others. Decompresses
- * and keeps nothing. O(value). */
+/* Returns whether values of this type, which no type_format reads, can be skipped: those of
+ * modules. Others do not show where they end. */
+bool rdb_can_skip_value(unsigned type);
+
+/* Skips such a value. Returns false when the reader fails. Decompresses and keeps nothing.
+ * O(value). */
 bool rdb_skip_value(struct rdb_reader *reader, unsigned type);
 
-/* Skips `groups` consumer groups, which follow a stream of this enum rdb_type. */
-bool rdb_skip_groups(struct rdb_reader *reader, unsigned type, uint64_t groups);
+/* The same for items that are not keys: functions, data of modules and of slots. What some opcodes
+ * mean depends on whether a Valkey has written the file. */
+const char *rdb_foreign_name(unsigned opcode, bool is_valkey);
+bool rdb_can_skip_foreign(unsigned opcode, bool is_valkey);
+bool rdb_skip_foreign(struct rdb_reader *reader, unsigned opcode, bool is_valkey);
 
-/* The same for items that are not keys: functions, data of modules and of slots. */
-const char *rdb_foreign_name(unsigned opcode);
-bool rdb_skip_foreign(struct rdb_reader *reader, unsigned opcode);
+/* Skips what follows RDB_SLOT_INFO: a slot, and how many keys it has. */
+bool rdb_skip_slot_info(struct rdb_reader *reader);
 
 #endif

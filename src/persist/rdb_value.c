@@ -1,15 +1,22 @@
 #include "persist/rdb_value.h"
 
 #include "persist/rdb_format.h"
+#include "persist/rdb_skip.h"
 #include "persist/type_format.h"
 
 unsigned rdb_value_type(const struct entry *entry) {
     return type_format_of_entry(entry)->written(entry);
 }
 
+unsigned rdb_type_for(const struct rdb_writer *writer, unsigned type) {
+    if (!writer->for_valkey) return type;
+    return type == RDB_HASH_METADATA        ? RDB_HASH_2
+           : type == RDB_STREAM_LISTPACKS_4 ? RDB_STREAM_LISTPACKS_3
+                                            : type;
+}
+
 unsigned rdb_value_type_for(const struct rdb_writer *writer, const struct entry *entry) {
-    unsigned type = rdb_value_type(entry);
-    return writer->for_valkey && type == RDB_HASH_METADATA ? RDB_HASH_2 : type;
+    return rdb_type_for(writer, rdb_value_type(entry));
 }
 
 void rdb_write_value(struct rdb_writer *writer, const struct entry *entry) {
@@ -28,7 +35,8 @@ struct entry *rdb_read_value(struct rdb_reader *reader, unsigned type, struct sl
                              const struct rdb_load_options *options) {
     const struct type_format *format = type_format_reading(type);
     if (format) return format->read(reader, type, key, options);
-    rdb_reader_fail(reader, "values of type %u can't be read", type);
+    const char *name = rdb_type_name(type);
+    rdb_reader_fail(reader, "values of type %u (%s) can't be read", type, name ? name : "unknown");
     return NULL;
 }
 

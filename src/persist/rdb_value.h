@@ -1,9 +1,9 @@
 /* rdb_value: values in RDB form, as in a file after their key, and in a DUMP payload after their
  * type.
  *
- * A value is written in a form that Redis 7.0 reads (a hash with expiries of fields: Redis 7.4),
- * and read in every form that ever existed (persist/type_format.h). rdb_skip.h skips values of
- * unsupported types. */
+ * A value is written in a form that Redis 7.0 reads (a hash with expiries of fields: Redis 7.4, a
+ * stream that knows of producers: Redis 8.6), and read in every form that ever existed
+ * (persist/type_format.h). rdb_skip.h skips values of unsupported types. */
 #ifndef PACKLIST_PERSIST_RDB_VALUE_H
 #define PACKLIST_PERSIST_RDB_VALUE_H
 
@@ -16,7 +16,9 @@
 /* Returns the type byte of the form that rdb_write_value writes. */
 unsigned rdb_value_type(const struct entry *entry);
 
-/* The same for a writer that may write for Valkey. */
+/* The same for a writer that may write for Valkey; and the form that this writer writes in place of
+ * another one. */
+unsigned rdb_type_for(const struct rdb_writer *writer, unsigned type);
 unsigned rdb_value_type_for(const struct rdb_writer *writer, const struct entry *entry);
 
 /* Writes the value without type and key. O(value). */
@@ -30,10 +32,6 @@ void rdb_write_capture(struct rdb_writer *writer, enum value_type type, struct c
 struct rdb_load_options {
     struct value_limits limits;
     bool skip_checksum; /* tests only: accept payloads (persist/dump.h) with a wrong checksum */
-
-    /* NULL: a stream that has consumer groups cannot be read. Otherwise its groups are left out,
-     * and this is set to true. */
-    bool *lost_groups;
 };
 
 /* Returns whether values of this form (an enum rdb_type, or any byte) can be read. */

@@ -49,7 +49,8 @@ struct rdb_writer {
     int error;        /* 0, or the errno of the sink's failure */
     bool compress;
     bool checksum;
-    bool for_valkey; /* a file of Valkey 9, which has a form of its own for fields that expire */
+    bool for_valkey; /* a file of Valkey 9, which has a form of its own for fields that expire, and
+                        none for producers of streams */
     struct rdb_sink sink;
     uint8_t *scratch; /* for compression; at most the size that a part of a large text needs */
     size_t scratch_size;

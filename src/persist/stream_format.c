@@ -5,15 +5,19 @@
  *      RDB_STREAM_LISTPACKS_2   … [entries] [last id] [first id] [greatest deleted id]
  *                               [entries ever added] [groups] group …                    Redis 7.0
  *      RDB_STREAM_LISTPACKS_3   the same with more about consumers                  Redis 7.2 on
+ *      RDB_STREAM_LISTPACKS_4   … groups, producers                                 Redis 8.6
+ *      RDB_STREAM_LISTPACKS_5   the same with entries that no consumer has          Redis 8.8 on
  *
  *      base id       [ms 8 BE] [seq 8 BE]; other ids are two lengths
  *      listpack      entries, deleted entries, fields, field …, 0, entry …
  *      entry         flags, ms, seq, value …, elements before this one      with SAME_FIELDS
  *                    flags, ms, seq, fields, field, value …, elements       otherwise
  *
- * ms and seq are differences to the base id. Groups are not supported: they are an error, or left
- * out (struct rdb_load_options). Redis 7.0 reads what is written, the second form. Source: DUMP and
- * files of Redis 7.0 and 8.0 and Valkey 9.1.
+ * ms and seq are differences to the base id. Groups: persist/stream_groups_format.h; producers:
+ * persist/stream_producers_format.h. A stream that knows of producers is written in the fourth form
+ * (but not for Valkey, which does not read it: there the producers are left out), another one with
+ * a consumer in the third form, any other in the second one, which Redis 7.0 reads. Source: DUMP
+ * and files of Redis 7.0 to 8.10 and Valkey 9.1.
  *
  * A field or value of 16378 or 2097146 bytes makes an element whose back length Redis and Valkey,
  * from 9.1 on, write differently, and each rejects the other's (persist/list_format.c). Both forms
@@ -22,7 +26,9 @@
 #include "ds/listpack.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
-#include "persist/rdb_skip.h"
+#include "persist/rdb_value.h"
+#include "persist/stream_groups_format.h"
+#include "persist/stream_producers_format.h"
 #include "persist/type_format.h"
 #include "types/stream.h"
 #include "types/value.h"
@@ -99,14 +105,15 @@ static void write_id(struct rdb_writer *writer, struct stream_id id) {
     rdb_write_length(writer, id.seq);
 }
 
-static struct stream_id first_id(struct streamlog_index index) {
+static struct stream_id first_id(struct idindex_view index) {
     struct stream_iter iter;
     struct stream_entry entry;
     streamlog_iter_start(&iter, index, STREAM_ID_MIN, STREAM_ID_MAX, false);
     return streamlog_iter_next(&iter, &entry) ? entry.id : STREAM_ID_MIN;
 }
 
-static void write_stream(struct rdb_writer *writer, const struct streamlog_contents *log) {
+static void write_stream(struct rdb_writer *writer, unsigned type,
+                         const struct streamlog_contents *log) {
     struct stream_node_iter iter = {.index = log->index};
     struct stream_node_view node;
     struct body_writer body = {0};
@@ -120,22 +127,59 @@ static void write_stream(struct rdb_writer *writer, const struct streamlog_conte
     write_id(writer, first_id(log->index));
     write_id(writer, log->facts.max_deleted_id);
     rdb_write_length(writer, log->facts.added);
-    rdb_write_length(writer, 0);
+    stream_groups_write(writer, type, log->groups);
+    if (type == RDB_STREAM_LISTPACKS_4) stream_producers_write(writer, log->producers);
 }
 
+/* In the file: pending entries that nobody has get one. */
+static bool has_consumers(uint64_t consumers, uint64_t pending) {
+    return consumers > 0 || pending > 0;
+}
+
+/* In a captured stream and in the entry it is the same. */
 static unsigned stream_format_written(const struct entry *entry) {
-    (void)entry;
+    const struct consumer_groups *groups = stream_groups(entry);
+    if (stream_producers(entry)) return RDB_STREAM_LISTPACKS_4;
+    for (size_t i = 0; i < consumer_groups_count(groups); i++)
+        if (has_consumers(consumer_groups_at(groups, i)->consumers.count,
+                          consumer_groups_at(groups, i)->pending.length))
+            return RDB_STREAM_LISTPACKS_3;
     return RDB_STREAM_LISTPACKS_2;
 }
 
+static unsigned captured_type(const struct streamlog_contents *log) {
+    const struct consumer_groups_image *groups = log->groups;
+    if (log->producers) return RDB_STREAM_LISTPACKS_4;
+    for (size_t i = 0; groups && i < groups->count; i++)
+        if (has_consumers(groups->groups[i].consumer_count, groups->groups[i].pending_count))
+            return RDB_STREAM_LISTPACKS_3;
+    return RDB_STREAM_LISTPACKS_2;
+}
+
+/* All that the stream holds, to be given up with release_contents. */
+static struct streamlog_contents contents_of(const struct entry *entry) {
+    return (struct streamlog_contents){streamlog_index_of(stream_log(entry)),
+                                       stream_nodes(entry),
+                                       stream_length(entry),
+                                       stream_facts(entry),
+                                       consumer_groups_image(stream_groups(entry)),
+                                       producers_image(stream_producers(entry))};
+}
+
+static void release_contents(const struct streamlog_contents *log) {
+    mem_free((void *)(uintptr_t)log->groups);
+    mem_free((void *)(uintptr_t)log->producers);
+}
+
 static void stream_format_write(struct rdb_writer *writer, const struct entry *entry) {
-    struct streamlog_contents log = {streamlog_index_of(stream_log(entry)), stream_nodes(entry),
-                                     stream_length(entry), stream_facts(entry)};
-    write_stream(writer, &log);
+    struct streamlog_contents log = contents_of(entry);
+    write_stream(writer, rdb_type_for(writer, stream_format_written(entry)), &log);
+    release_contents(&log);
 }
 
 static void stream_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
-    write_stream(writer, streamlog_captured(capture));
+    const struct streamlog_contents *log = streamlog_captured(capture);
+    write_stream(writer, rdb_type_for(writer, captured_type(log)), log);
 }
 
 /* --- As commands, and in digests --- */
@@ -163,34 +207,39 @@ static void write_empty(struct rdb_writer *writer, struct slice key) {
     for (size_t i = 0; i < WORDS; i++) value_commands_text(writer, slice_of_cstr(words[i]));
 }
 
+/* XSETID refuses a deleted id behind the last one, which files of Redis 7.0 may have: the last id
+ * then stands for it. */
 static void write_commands(struct rdb_writer *writer, struct slice key,
-                           struct streamlog_index index, uint64_t length,
-                           const struct stream_facts *facts) {
+                           const struct streamlog_contents *log) {
+    const struct stream_facts *facts = &log->facts;
+    bool is_behind = stream_id_compare(facts->max_deleted_id, facts->last_id) > 0;
     struct stream_iter iter;
     struct stream_entry entry;
-    if (length == 0) write_empty(writer, key);
-    streamlog_iter_start(&iter, index, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    if (log->length == 0) write_empty(writer, key);
+    streamlog_iter_start(&iter, log->index, STREAM_ID_MIN, STREAM_ID_MAX, false);
     while (!writer->error && streamlog_iter_next(&iter, &entry)) write_add(writer, key, &entry);
     value_commands_begin(writer, "XSETID", key, 5);
     command_id(writer, facts->last_id);
     value_commands_text(writer, SLICE("ENTRIESADDED"));
     value_commands_integer(writer, (int64_t)facts->added);
     value_commands_text(writer, SLICE("MAXDELETEDID"));
-    command_id(writer, facts->max_deleted_id);
+    command_id(writer, is_behind ? facts->last_id : facts->max_deleted_id);
+    stream_groups_write_commands(writer, key, log->groups);
+    stream_producers_write_commands(writer, key, log->producers);
 }
 
 static void stream_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
-    struct stream_facts facts = stream_facts(entry);
-    write_commands(writer, entry_key(entry), streamlog_index_of(stream_log(entry)),
-                   stream_length(entry), &facts);
+    struct streamlog_contents log = contents_of(entry);
+    write_commands(writer, entry_key(entry), &log);
+    release_contents(&log);
 }
 
 static void stream_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
                                                  struct capture *capture) {
-    const struct streamlog_contents *log = streamlog_captured(capture);
-    write_commands(writer, key, log->index, log->length, &log->facts);
+    write_commands(writer, key, streamlog_captured(capture));
 }
 
+/* As in Redis: groups and producers are no part of it. */
 static void stream_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
                                  const struct entry *entry) {
     struct stream_iter iter;
@@ -221,7 +270,7 @@ struct texts {
 struct stream_load {
     struct rdb_reader *reader;
     const struct stream_limits *limits;
-    bool *lost_groups; /* as in struct rdb_load_options */
+    struct producers_limits producers;
     struct streamlog *log;
     struct rdb_scratch scratch; /* a listpack that was encoded anew */
     struct texts master;
@@ -389,25 +438,14 @@ static bool read_facts(struct stream_load *load, unsigned type) {
     return true;
 }
 
-/* [groups] group …: they can only be left out. */
-static bool read_groups(struct stream_load *load, unsigned type) {
-    uint64_t groups;
-    if (!rdb_read_length(load->reader, &groups)) return false;
-    if (groups == 0) return true;
-    if (!load->lost_groups)
-        return rdb_reader_fail(load->reader,
-                               "a stream has consumer groups, which are not supported "
-                               "(rdb-skip-unknown-types)");
-    *load->lost_groups = true;
-    return rdb_skip_groups(load->reader, type, groups);
-}
-
 static bool read_stream(struct stream_load *load, unsigned type) {
     uint64_t nodes;
     if (!rdb_read_length(load->reader, &nodes)) return false;
     for (; nodes > 0; nodes--)
         if (!read_node(load)) return false;
-    return read_facts(load, type) && read_groups(load, type);
+    return read_facts(load, type) && stream_groups_read(load->reader, type, load->log) &&
+           (type < RDB_STREAM_LISTPACKS_4 ||
+            stream_producers_read(load->reader, load->log, load->producers));
 }
 
 static struct entry *stream_format_read(struct rdb_reader *reader, unsigned type, struct slice key,
@@ -415,7 +453,7 @@ static struct entry *stream_format_read(struct rdb_reader *reader, unsigned type
     struct entry *entry = stream_load_new(key);
     struct stream_load load = {.reader = reader,
                                .limits = &options->limits.stream,
-                               .lost_groups = options->lost_groups,
+                               .producers = options->limits.producers,
                                .log = stream_log(entry)};
     bool good = read_stream(&load, type);
     free_texts(&load.master);
@@ -426,6 +464,7 @@ static struct entry *stream_format_read(struct rdb_reader *reader, unsigned type
     return NULL;
 }
 
-const struct type_format stream_format =
-    TYPE_FORMAT(stream, RDB_TYPE_BIT(RDB_STREAM_LISTPACKS) | RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_2) |
-                            RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_3));
+const struct type_format stream_format = TYPE_FORMAT(
+    stream, RDB_TYPE_BIT(RDB_STREAM_LISTPACKS) | RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_2) |
+                RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_3) | RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_4) |
+                RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_5));

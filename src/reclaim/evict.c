@@ -50,18 +50,36 @@ size_t evict_uncounted_output(const struct engine *engine) {
     return aof_buffers_allocated(engine) + engine->uncounted.replicas;
 }
 
-/* Returns whether too much memory is in use. Does not count memory that another thread is about to
- * free or that only a snapshot needs: evicting more keys would not free it sooner. Does not count
- * output for the append-only file and for replicas, because each evicted key adds to it. Does not
- * count unauthenticated clients: without the password, no client may cause an eviction. */
+/* Returns the bytes that do not count: memory that another thread is about to free or that only a
+ * snapshot needs, because evicting more keys would not free it sooner; output for the append-only
+ * file and for replicas, because each evicted key adds to it; and unauthenticated clients, because
+ * without the password, no client may cause an eviction. */
+static size_t uncounted(struct engine *engine) {
+    size_t leaving = lazyfree_pending_bytes(engine->lazyfree) + incremental_leaving_bytes(engine);
+    return leaving + evict_uncounted_output(engine) + engine->uncounted.unauthenticated;
+}
+
+/* Returns whether too much memory is in use. */
 static bool is_exceeded(struct engine *engine) {
-    size_t max = (size_t)engine->config.maxmemory;
-    if (max == 0 || mem_used() <= max) return false;
+    size_t allowed = engine->evict->rss.allowed;
+    if (allowed == 0 || mem_used() <= allowed) return false;
     /* Read before mem_used(): a thread frees memory first and subtracts it here afterwards, so the
      * other order could evict keys needlessly. */
-    size_t leaving = lazyfree_pending_bytes(engine->lazyfree) + incremental_leaving_bytes(engine);
-    size_t output = evict_uncounted_output(engine);
-    return mem_used() > max + leaving + output + engine->uncounted.unauthenticated;
+    size_t without = uncounted(engine);
+    return mem_used() > allowed + without;
+}
+
+/* Looks at the pages where these are bounded (maxmemory-rss). */
+static void look_at_pages(struct engine *engine) {
+    if (engine->config.maxmemory_rss && engine->config.maxmemory)
+        rss_limit_follow(engine, uncounted(engine), true);
+}
+
+/* Returns the same, but where the limit follows from pages, by what they are now. */
+static bool is_still_exceeded(struct engine *engine) {
+    if (!is_exceeded(engine)) return false;
+    return !engine->config.maxmemory_rss || !rss_limit_follow(engine, uncounted(engine), false) ||
+           is_exceeded(engine);
 }
 
 /* Deletes the key. A key whose time has come counts as expired, not as evicted. */
@@ -104,7 +122,7 @@ static bool is_off(const struct engine *engine) {
 /* Evicts until time or need ends. */
 static enum evict_result run(struct engine *engine) {
     enum evict_result result = EVICT_DONE;
-    if (is_exceeded(engine) && !is_off(engine)) {
+    if (is_still_exceeded(engine) && !is_off(engine)) {
         uint64_t begin = slow_begin(engine);
         result = evict_keys(engine);
         slow_end(engine, LATENCY_EVICTION_CYCLE, begin);
@@ -124,6 +142,7 @@ bool evict_step(struct engine *engine) {
 }
 
 void evict_tick(struct engine *engine) {
+    look_at_pages(engine);
     if (!engine->evict->running) run(engine);
 }
 
@@ -134,5 +153,7 @@ void evict_configure(struct engine *engine) {
     engine->eviction.lfu.log_factor = (uint32_t)config->lfu_log_factor;
     engine->eviction.lfu.decay_minutes = (uint32_t)config->lfu_decay_time;
     engine->evict->pool.count = 0;
+    rss_limit_reset(engine);
+    look_at_pages(engine);
     engine->evict->running = is_exceeded(engine); /* evict_step begins */
 }

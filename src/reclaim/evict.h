@@ -1,7 +1,9 @@
-/* evict: keeps the memory in use below maxmemory by deleting keys. */
+/* evict: keeps the memory in use below maxmemory by deleting keys. With maxmemory-rss, the pages of
+ * memory (reclaim/rss_limit.h). */
 #ifndef PACKLIST_RECLAIM_EVICT_H
 #define PACKLIST_RECLAIM_EVICT_H
 
+#include "reclaim/rss_limit.h"
 #include "store/eviction.h"
 
 #include <stdbool.h>
@@ -12,9 +14,10 @@ struct engine;
 
 struct evict {
     struct eviction_pool pool;
-    bool running;        /* evict_step continues the work */
-    int64_t exceeded_us; /* since when the limit is exceeded, monotonic; 0: it is not */
-    int64_t total_us;    /* exceeded before that */
+    struct rss_limit rss; /* what is allowed: maxmemory, or less */
+    bool running;         /* evict_step continues the work */
+    int64_t exceeded_us;  /* since when the limit is exceeded, monotonic; 0: it is not */
+    int64_t total_us;     /* exceeded before that */
 };
 
 /* Call before a command that may need memory, while maxmemory is set. Evicts keys until the memory
@@ -24,10 +27,10 @@ struct evict {
 bool evict_make_room(struct engine *engine);
 #define EVICT_REFUSAL "OOM command not allowed when used memory > 'maxmemory'."
 
-/* Call when maxmemory or a directive of the eviction policy has changed. */
+/* Call when maxmemory, maxmemory-rss or a directive of the eviction policy has changed. */
 void evict_configure(struct engine *engine);
 
-/* Begins an eviction when the limit is exceeded. Called by cron. */
+/* Begins an eviction when the limit is exceeded, after a look at the pages. Called by cron. */
 void evict_tick(struct engine *engine);
 
 /* Continues what a command or a tick has begun, for up to the same time. Returns true while there

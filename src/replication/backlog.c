@@ -25,7 +25,7 @@ void backlog_free(struct backlog *backlog) {
     CHECKED_ASSERT(!backlog->first_cursor);
     for (struct backlog_block *block = backlog->first; block; block = next) {
         next = block->next;
-        mem_free(block);
+        shared_end(&block->shared);
     }
     mem_free(backlog);
 }
@@ -37,6 +37,7 @@ static uint64_t block_end(const struct backlog_block *block) {
 /* --- Appending --- */
 
 static void link_block(struct backlog *backlog, struct backlog_block *block) {
+    shared_begin(&block->shared);
     block->next = NULL;
     block->begin = backlog->end;
     if (backlog->last)
@@ -105,12 +106,22 @@ void backlog_move_cursor(struct backlog *backlog, struct backlog_cursor *cursor,
     if (block) cursor->block = find_block(block, offset);
 }
 
+static struct backlog_block *block_at(const struct backlog *backlog,
+                                      const struct backlog_cursor *cursor, uint64_t offset) {
+    CHECKED_ASSERT(offset >= cursor->offset && offset < backlog->end);
+    return find_block(block_of(backlog, cursor), offset);
+}
+
 struct slice backlog_peek(const struct backlog *backlog, const struct backlog_cursor *cursor,
                           uint64_t offset, size_t most) {
-    CHECKED_ASSERT(offset >= cursor->offset && offset < backlog->end);
-    const struct backlog_block *block = find_block(block_of(backlog, cursor), offset);
+    const struct backlog_block *block = block_at(backlog, cursor, offset);
     size_t at = (size_t)(offset - block->begin), len = block->used - at;
     return slice_make(block->bytes + at, len < most ? len : most);
+}
+
+struct shared *backlog_share(const struct backlog *backlog, const struct backlog_cursor *cursor,
+                             uint64_t offset) {
+    return &block_at(backlog, cursor, offset)->shared;
 }
 
 /* --- Trimming --- */
@@ -133,7 +144,7 @@ static void free_first(struct backlog *backlog) {
     backlog->first = block->next;
     if (!backlog->first) backlog->last = NULL;
     backlog->blocks--;
-    mem_free(block);
+    shared_end(&block->shared);
 }
 
 bool backlog_trim(struct backlog *backlog) {

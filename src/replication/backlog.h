@@ -13,6 +13,7 @@
 #ifndef PACKLIST_REPLICATION_BACKLOG_H
 #define PACKLIST_REPLICATION_BACKLOG_H
 
+#include "base/shared.h"
 #include "base/slice.h"
 
 #include <stdbool.h>
@@ -28,7 +29,10 @@ enum {
 };
 #endif
 
+/* The first two members are the backlog's. Threads may go on reading the bytes of a block that it
+ * has freed (backlog_share). */
 struct backlog_block {
+    struct shared shared;
     struct backlog_block *next;
     uint64_t begin; /* offset of its first byte */
     size_t used;
@@ -80,6 +84,11 @@ void backlog_move_cursor(struct backlog *backlog, struct backlog_cursor *cursor,
  * moves beyond them. There must be some: cursor->offset <= offset < end. O(blocks between). */
 struct slice backlog_peek(const struct backlog *backlog, const struct backlog_cursor *cursor,
                           uint64_t offset, size_t most);
+
+/* Returns the allocation in which the bytes lie that backlog_peek returns: they do not change until
+ * it is freed. O(blocks between). */
+struct shared *backlog_share(const struct backlog *backlog, const struct backlog_cursor *cursor,
+                             uint64_t offset);
 
 /* Frees blocks that neither a cursor nor `keep` needs, at most BACKLOG_FREES_MAX. Returns whether
  * there are more. O(cursors + blocks freed). */

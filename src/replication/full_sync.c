@@ -140,18 +140,9 @@ static void snapshot_ended(struct engine *engine, const struct incremental_end *
     }
 }
 
-/* Returns whether the form in which hashes are written matters at all. */
-static bool has_expiring_fields(const struct engine *engine) {
-    for (int64_t i = 0; i < engine->config.databases; i++)
-        if (keyspace_expiring_count(engine->keyspaces[i], EXPIRING_FIELDS) > 0) return true;
-    return false;
-}
-
-/* Returns whether the replica waits for a snapshot, of this form if that matters. */
-static bool is_waiting(const struct engine *engine, const struct replica *replica,
-                       bool for_valkey) {
-    return replica->state == REPLICA_WAITS &&
-           (replica->is_valkey == for_valkey || !has_expiring_fields(engine));
+/* Returns whether the replica waits for a snapshot of this form. */
+static bool is_waiting(const struct replica *replica, bool for_valkey) {
+    return replica->state == REPLICA_WAITS && replica->is_valkey == for_valkey;
 }
 
 /* Begins the snapshot of a group, to a stream or to a file. */
@@ -196,7 +187,7 @@ static void begin_group(struct engine *engine, bool streamed, bool for_valkey) {
     group->replicas++; /* so that the group outlives replicas whose sessions close here */
     for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
         next = replica->next;
-        if (is_waiting(engine, replica, for_valkey)) join_group(engine, group, replica);
+        if (is_waiting(replica, for_valkey)) join_group(engine, group, replica);
     }
     if (--group->replicas == 0) give_up_group(engine, group);
 }
@@ -254,7 +245,7 @@ static struct waiting waiting_replicas(struct engine *engine) {
          replica = replica->next) {
         if (replica->state != REPLICA_WAITS) continue;
         if (waiting.count == 0) waiting.for_valkey = replica->is_valkey;
-        if (!is_waiting(engine, replica, waiting.for_valkey)) continue;
+        if (!is_waiting(replica, waiting.for_valkey)) continue;
         waiting.count++;
         waiting.takes_eof = waiting.takes_eof && replica->takes_eof;
         if (replica->waits_ms < waiting.since_ms) waiting.since_ms = replica->waits_ms;

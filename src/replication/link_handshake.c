@@ -42,10 +42,10 @@ static int64_t announced_port(const struct config *config) {
     return config->tls_replication && config->tls_port ? config->tls_port : config->port;
 }
 
-/* The version is one of Valkey, whose form of files is read here: to a replica that tells none,
- * Valkey streams an older form, and fails when fields of hashes expire. Redis refuses the word,
- * after it has taken those before it; redis-fields makes a primary that is Packlist ignore it. Does
- * not tell that more than one connection could be used. */
+/* The version is one of Valkey, whose form of files is read here: to a replica that tells none, or
+ * one before 9.0.0, Valkey streams an older form, and fails when fields of hashes expire. Redis
+ * refuses the word, after it has taken those before it; redis-fields makes a primary that is
+ * Packlist ignore it. Does not tell that more than one connection could be used. */
 static void configure(struct link *link) {
     const struct config *config = &link->engine->config;
     char port[24];

@@ -14,7 +14,12 @@ static void release(void *source) {
     (void)source;
 }
 
-static const struct conn_source functions = {.peek = peek, .release = release};
+static struct shared *share(void *source, size_t offset) {
+    const struct outflow *outflow = source;
+    return backlog_share(outflow->from, &outflow->cursor, offset);
+}
+
+static const struct conn_source functions = {.peek = peek, .release = release, .share = share};
 
 bool outflow_begin(struct outflow *outflow, struct backlog *from, uint64_t offset) {
     if (!backlog_add_cursor(from, &outflow->cursor, offset)) return false;

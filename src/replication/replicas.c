@@ -235,7 +235,7 @@ void replicas_count_good(struct engine *engine) {
 
 /* --- Sending --- */
 
-/* A replica that only wants the payload is done when the socket has taken the last byte. */
+/* A replica that only wants the payload is done when all of it is sent. */
 static void end_payload(struct engine *engine, struct replica *replica, bool marked) {
     struct session *session = replica->session;
     char name[REPLICA_NAME_MAX];
@@ -250,7 +250,7 @@ static void end_payload(struct engine *engine, struct replica *replica, bool mar
         else
             log_notice("Synchronization with replica %s succeeded", name);
     } else if (conn_pending_output(conn_of_session(session)) == 0) {
-        session_close(session);
+        session_close_when_sent(session);
     }
 }
 

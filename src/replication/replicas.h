@@ -35,10 +35,10 @@ struct replica {
     bool takes_eof;          /* REPLCONF capa eof: a payload of unknown length */
     bool takes_new_id;       /* REPLCONF capa psync2 */
     bool takes_redis_fields; /* REPLCONF capa redis-fields: hashes as Redis writes them */
-    bool is_valkey;          /* REPLCONF version from 9 on: hashes as Valkey writes them */
-    bool is_silent;          /* it has used SYNC: it sends no REPLCONF ACK */
-    bool only_payload;       /* REPLCONF rdb-only: its connection ends with the payload */
-    bool only_functions;     /* REPLCONF rdb-filter-only functions: the payload has no keys */
+    bool is_valkey;      /* REPLCONF version from 9 on: hashes and streams as Valkey writes them */
+    bool is_silent;      /* it has used SYNC: it sends no REPLCONF ACK */
+    bool only_payload;   /* REPLCONF rdb-only: its connection ends with the payload */
+    bool only_functions; /* REPLCONF rdb-filter-only functions: the payload has no keys */
     int listening_port;
     sds ip;      /* REPLCONF ip-address; NULL: the next one counts */
     sds address; /* of the connection */

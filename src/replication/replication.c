@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
+#include "net/conn.h"
 #include "net/wake.h"
 #include "replication/link.h"
 #include "session/clients.h"
@@ -24,11 +25,14 @@ size_t replication_payload_memory(const struct engine *engine) {
  * to the next. While there are replicas, nothing beyond the configured size of the backlog counts,
  * although it consists of whole blocks. */
 static void note_memory(struct engine *engine) {
+    const struct replica *replica = engine->replication->replicas.first;
     size_t keep = (size_t)engine->config.repl_backlog_size;
     if (!engine->replication->replicas.first) keep += 2 * sizeof(struct backlog_block);
     size_t backlog = backlog_allocated(engine->replication->backlog);
     engine->uncounted.replicas =
         (backlog > keep ? backlog - keep : 0) + full_sync_allocated(engine);
+    for (; replica; replica = replica->next) /* what I/O threads have of it */
+        engine->uncounted.replicas += conn_transport_allocated(conn_of_session(replica->session));
 }
 
 /* --- Each loop iteration --- */

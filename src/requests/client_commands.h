@@ -12,6 +12,11 @@
     BODY("auth", auth_command)                                 \
     BODY("echo", echo_command)                                 \
     BODY("hello", hello_command)                               \
+    BODY("himport|discard", himport_discard_command)           \
+    BODY("himport|discardall", himport_discardall_command)     \
+    BODY("himport|help", himport_help_command)                 \
+    BODY("himport|prepare", himport_prepare_command)           \
+    BODY("himport|set", himport_set_command)                   \
     BODY("ping", ping_command)                                 \
     BODY("psubscribe", psubscribe_command)                     \
     BODY("publish", publish_command)                           \

@@ -5,8 +5,10 @@
 #include "engine/engine.h"
 #include "engine/transaction.h"
 #include "requests/client_commands.h"
+#include "requests/import.h"
 #include "resp/reply.h"
 #include "session/denials.h"
+#include "session/invalidate.h"
 #include "session/monitor.h"
 #include "session/publish.h"
 #include "session/session.h"
@@ -56,8 +58,10 @@ void reset_command(struct call *call) {
     struct session *session = call_session(call);
     const uint32_t replies = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT;
     transaction_end(session);
+    import_end(session);
     monitor_leave(session);
     publish_leave(session);
+    invalidate_stop(session);
     session->flags &= ~replies;
     session_log_out(session);
     session->marks &= (uint8_t)~SESSION_NO_EVICT;
@@ -124,7 +128,7 @@ static bool log_in(struct call *call, struct slice name, struct slice password) 
         return false;
     }
     session_set_user(session, user);
-    session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+    session_set_needs_auth(session, false);
     return true;
 }
 

@@ -9,8 +9,12 @@
 #include "execute/blocking_serve.h"
 #include "execute/execute.h"
 #include "resp/reply.h"
+#include "session/invalidate.h"
 #include "session/outbox.h"
 #include "session/session.h"
+#include "table/command.h"
+
+#include <string.h>
 
 /* CLIENT REPLY: drops the command's reply when the client does not want it. A command that waits
  * replies later; outbox_end drops that reply. `before`: the session's flags before the
@@ -40,6 +44,21 @@ static bool may_serve(const struct engine *engine) {
     return !(engine->restrictions & RESTRICTED_BUSY) && !engine->shutting_down;
 }
 
+/* Ends a request of a session that has flags, or had some `before`; its replies began at `begin`.
+ * CLIENT CACHING is about the next request that is not one of CLIENT. */
+static __attribute__((noinline)) void end_request(struct outbox *outbox, size_t begin,
+                                                  uint32_t before, struct slice name) {
+    static const char client[] = "client|";
+    struct session *session = outbox->owner;
+    const struct command *command = session->requester.last_command;
+    if (before & SESSION_REPLICA) forbid_reply(session, &outbox->reply, begin, name);
+    suppress_reply(session, &outbox->reply, outbox_reply_begin(outbox, begin), before);
+    outbox->early_end = 0;
+    outbox_add_messages(outbox);
+    if (session->tracker && strncmp(command->name, client, sizeof(client) - 1) != 0)
+        invalidate_end_request(session);
+}
+
 bool dispatch(struct outbox *outbox, const struct slice *argv, size_t argc) {
     struct session *session = outbox->owner;
     struct reply *reply = &outbox->reply;
@@ -49,11 +68,7 @@ bool dispatch(struct outbox *outbox, const struct slice *argv, size_t argc) {
     size_t begin = reply->len;
     uint32_t before = session->flags;
     if (execute(session, reply, argv, argc) == EXECUTION_POSTPONED) return false;
-    if (before | session->flags) {
-        if (before & SESSION_REPLICA) forbid_reply(session, reply, begin, argv[0]);
-        suppress_reply(session, reply, begin, before);
-        outbox_add_messages(outbox);
-    }
+    if (before | session->flags) end_request(outbox, begin, before, argv[0]);
     if (blocking_has_ready(engine->blocking) && may_serve(engine)) {
         blocking_serve(engine, engine->blocking);
         outbox_add_messages(outbox);

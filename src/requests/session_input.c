@@ -7,17 +7,20 @@
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
+#include "engine/slow.h"
 #include "engine/transaction.h"
 #include "execute/execute.h"
 #include "execute/prefetch.h"
 #include "replication/replicas.h"
 #include "requests/dispatch.h"
+#include "requests/import.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
 #include "session/certificate_user.h"
 #include "session/client_limits.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
+#include "session/invalidate.h"
 #include "session/monitor.h"
 #include "session/outbox.h"
 #include "session/pause.h"
@@ -41,6 +44,9 @@ enum {
      * it. */
     COUNTED_TOGETHER = 16 * 1024
 };
+
+_Static_assert((int)SLOW_LARGE_REQUEST <= (int)CLIENT_LIMITS_SMALL_REQUEST,
+               "a request that the limits look at is compared with engine->large_request only");
 
 /* --- Input --- */
 
@@ -119,6 +125,7 @@ static bool put_collected(struct session *session, struct resp_parser *parser) {
     engine->argument = conn_take_collected(conn_of_session(session));
     parser->argv[session->collected] = sds_slice(engine->argument);
     session->collected = 0;
+    slow_look(engine);
     return client_limits_admit_request(session, parser->argv, parser->argc);
 }
 
@@ -131,6 +138,14 @@ static void end_own(struct session *session) {
         sds_free(engine->argument);
     engine->argument = NULL;
     drop_own_parser(session);
+}
+
+/* A request of many bytes begins. Returns false when the session may not run it. */
+static __attribute__((noinline)) bool begin_large(struct session *session,
+                                                  struct resp_parser *parser) {
+    slow_look(session->requester.engine);
+    return parser->consumed <= CLIENT_LIMITS_SMALL_REQUEST ||
+           client_limits_admit_request(session, parser->argv, parser->argc);
 }
 
 static void protocol_error(struct session *session, const char *text) {
@@ -204,9 +219,7 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
             end_own(session);
             break;
         }
-        if (parser->consumed > CLIENT_LIMITS_SMALL_REQUEST &&
-            !client_limits_admit_request(session, parser->argv, parser->argc))
-            break;
+        if (parser->consumed >= engine->large_request && !begin_large(session, parser)) break;
         prefetch_next(&looked_ahead, engine->keyspaces[session->requester.database], parser->argv,
                       parser->argc, bytes + done, len - done);
         if (parser->argc > 0 && !dispatch(outbox, parser->argv, parser->argc))
@@ -374,8 +387,10 @@ void session_retire(struct session *session) {
     session->flags |= SESSION_CLOSING;
     blocking_remove(engine->blocking, session);
     transaction_end(session);
+    import_end(session);
     monitor_leave(session);
     publish_leave(session);
+    invalidate_stop(session);
     replica_leave(session);
     session_list_unqueue(&engine->clients->sessions, session);
     drop_own_parser(session);

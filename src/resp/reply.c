@@ -412,11 +412,19 @@ static void add_reference(struct reply *reply, struct reply_reference reference)
 
 void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end) {
     assert(reply->may_refer && start < end);
+    if (reply->before_growth) reply->before_growth(reply);
     reply_make_room(reply, REPLY_LINE_MAX);
     char *out = reply->data + reply->len;
     reply->len = (size_t)(reply_write_header(out, '$', end - start) - reply->data);
     add_reference(reply, (struct reply_reference){reply->len, capture, start, end});
     reply_raw(reply, SLICE("\r\n"));
+}
+
+size_t reply_size_from(const struct reply *reply, size_t begin) {
+    size_t size = reply->len > begin ? reply->len - begin : 0, i = reply->reference_count;
+    for (; i > 0 && reply->references[i - 1].position > begin; i--)
+        size += reply->references[i - 1].end - reply->references[i - 1].start;
+    return size;
 }
 
 void reply_forget_references(struct reply *reply) {

@@ -44,8 +44,8 @@ struct reply {
     size_t reference_capacity;
     size_t referred; /* bytes of the referred texts */
 
-    /* Called before the buffer grows. When the bytes will not be sent, it may make `len` smaller,
-     * so that later ones overwrite them. May be NULL. */
+    /* Called before the buffer grows, or a reference is added. When the bytes will not be sent, it
+     * may make `len` smaller, so that later ones overwrite them. May be NULL. */
     void (*before_growth)(struct reply *reply);
     struct reply_sink *sink; /* takes the values; NULL: `data` gets bytes */
 };
@@ -63,6 +63,10 @@ void reply_init_request(struct reply *reply, const struct slice *argv, size_t ar
 static inline size_t reply_size(const struct reply *reply) {
     return reply->len + reply->referred;
 }
+
+/* Returns the bytes of what was written after the first `begin` bytes of the buffer, with the texts
+ * referred to there; 0 if that was dropped. O(references there). */
+size_t reply_size_from(const struct reply *reply, size_t begin);
 
 /* Drops all that was written after the first `len` bytes of the buffer, with the references there.
  * O(1) without references. A reply with a sink can only be dropped as a whole, in the middle of

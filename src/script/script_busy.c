@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/engine.h"
+#include "engine/slow.h"
 #include "lua/machine.h"
 #include "net/nested_poll.h"
 #include "script/script.h"
@@ -74,6 +75,7 @@ static void serve_others(struct script_run *run) {
     engine->restrictions &= ~(uint32_t)RESTRICTED_BUSY;
     engine->clients->outbox = &engine->clients->reading;
     exchange(busy, engine);
+    slow_look(engine); /* the script's request may have been announced before theirs */
 }
 
 /* --- Becoming busy --- */

@@ -140,7 +140,7 @@ void script_show_command(struct call *call) {
     if (script)
         reply_bulk(call->reply, sds_slice(script->text));
     else
-        reply_error(call->reply, "NOSCRIPT No matching script. Please use EVAL.");
+        reply_error(call->reply, "NOSCRIPT No matching script.");
 }
 
 /* SCRIPT FLUSH [ASYNC|SYNC] */

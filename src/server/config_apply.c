@@ -5,6 +5,8 @@
 #include "config/config_table.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
+#include "net/io_threads.h"
+#include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "replication/link.h"
 #include "replication/replication.h"
@@ -20,6 +22,7 @@
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/denials.h"
+#include "session/invalidate.h"
 #include "session/session.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/save.h"
@@ -58,6 +61,10 @@ static void apply_value_limits(struct engine *engine) {
     engine->value_limits->stream =
         (struct stream_limits){.node_bytes = (size_t)config->stream_node_max_bytes,
                                .node_entries = (size_t)config->stream_node_max_entries};
+    engine->value_limits->producers =
+        (struct producers_limits){.duration_s = (uint32_t)config->stream_idmp_duration,
+                                  .iids = (uint32_t)config->stream_idmp_maxsize};
+    engine->value_limits->hyperloglog.sparse_bytes = (size_t)config->hll_sparse_max_bytes;
     engine->value_limits->list.fill =
         (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
     engine->value_limits->list.compress_depth =
@@ -104,6 +111,15 @@ static bool apply_listeners(struct engine *engine, const struct config_directive
     return false;
 }
 
+bool config_apply_io_threads(struct engine *engine, sds *error) {
+    const struct config *config = &engine->config;
+    enum io_when when = config->io_threads_always_active ? IO_ALWAYS : IO_WHEN_BUSY;
+    const char *reason;
+    if (io_threads_set(engine->net, (unsigned)config->io_threads - 1, when, &reason)) return true;
+    *error = sds_append_format(sds_new(SLICE("")), "Can't start an I/O thread: %s", reason);
+    return false;
+}
+
 static bool apply_oom_score(struct engine *engine, sds *error) {
     if (oom_score_apply(engine)) return true;
     *error = sds_new(SLICE("Failed to set current oom_score_adj. Check server logs."));
@@ -124,6 +140,27 @@ static void apply_maxmemory(struct engine *engine) {
                     "that need memory are refused, as maxmemory-policy says.",
                     limit, used);
     evict_configure(engine);
+}
+
+bool config_apply_maxmemory_rss(struct engine *engine, sds *error) {
+    if (!engine->config.maxmemory_rss || mem_counts_pages()) return true;
+    *error =
+        sds_new(SLICE("maxmemory-rss cannot be enabled: this memory allocator does not tell how "
+                      "many pages it uses"));
+    return false;
+}
+
+static bool apply_maxmemory_rss(struct engine *engine, sds *error) {
+    if (!config_apply_maxmemory_rss(engine, error)) return false;
+    evict_configure(engine);
+    return true;
+}
+
+static bool apply_defrag(struct engine *engine, sds *error) {
+    if (defrag_configure(engine)) return true;
+    *error = sds_new(SLICE("Active defragmentation cannot be enabled: this memory allocator does "
+                           "not tell how full its pages are"));
+    return false;
 }
 
 void config_apply_memory_thread(struct engine *engine) {
@@ -185,10 +222,12 @@ static bool apply(const struct config_directive *directive, struct engine *engin
     case EFFECT_PUBSUB_DEFAULT:
         engine->users->all_channels = engine->config.acl_pubsub_default;
         break;
+    case EFFECT_DEFRAG: return apply_defrag(engine, error);
     case EFFECT_TIMER: cron_reschedule(engine); break;
     case EFFECT_MEMORY_THREAD: config_apply_memory_thread(engine); break;
     case EFFECT_VALUE_LIMITS: apply_value_limits(engine); break;
     case EFFECT_MAXMEMORY: apply_maxmemory(engine); break;
+    case EFFECT_MAXMEMORY_RSS: return apply_maxmemory_rss(engine, error);
     case EFFECT_LUA_MEMORY: scripts_apply_limit(engine->scripts); break;
     case EFFECT_MAXMEMORY_CLIENTS: client_memory_note_all(engine); break;
     case EFFECT_EVICTION: evict_configure(engine); break;
@@ -196,6 +235,8 @@ static bool apply(const struct config_directive *directive, struct engine *engin
     case EFFECT_SLOW: slow_configure(engine); break;
     case EFFECT_CRASH_LOG: crash_report_configure(engine); break;
     case EFFECT_REPLICATION: replication_configure(engine); break;
+    case EFFECT_TRACKING: invalidate_configure(engine); break;
+    case EFFECT_IO_THREADS: return config_apply_io_threads(engine, error);
     }
     return true;
 }

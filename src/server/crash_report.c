@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ucontext.h>
 #include <time.h>
 #include <unistd.h>
@@ -247,7 +248,17 @@ static void write_info(struct engine *engine, int fd) {
     if (text) write_bytes(fd, text + 1, reply.len - (size_t)(text + 1 - reply.data));
 }
 
+static void write_state(struct engine *engine, int fd) {
+    write_client(engine, fd);
+    write_info(engine, fd);
+}
+
 /* --- The report --- */
+
+/* Returns whether this is the thread that runs commands. */
+static bool is_event_loop(void) {
+    return gettid() == getpid();
+}
 
 static void write_cause(int fd, int signum, const siginfo_t *info) {
     struct line line = begin_line();
@@ -266,10 +277,14 @@ static void write_cause(int fd, int signum, const siginfo_t *info) {
         add_hex(&line, (uintptr_t)info->si_addr, 1);
     }
     end_line(fd, &line);
-    if (gettid() == getpid()) return;
+    if (is_event_loop()) return;
+    char name[17] = ""; /* 16 bytes with their end */
+    prctl(PR_GET_NAME, name);
     line = begin_line();
     add(&line, "In thread ");
     add_number(&line, gettid());
+    add(&line, ", ");
+    add(&line, name);
     add(&line, ", which runs no commands");
     end_line(fd, &line);
 }
@@ -282,8 +297,10 @@ static void write_report(struct engine *engine, int fd, int signum, const siginf
     write_text(fd, "\n------ LAST LOG LINES ------\n");
     log_write_recent(fd);
     write_stack(fd, context);
-    write_client(engine, fd);
-    write_info(engine, fd);
+    if (is_event_loop())
+        write_state(engine, fd);
+    else
+        write_text(fd, "\nThe event loop went on meanwhile, so its data was not read.\n");
     write_text(fd, "\n------ MEMORY TEST ------\n"
                    "Not done: crash-memcheck-enabled has no effect.\n"
                    "\n=== PACKLIST BUG REPORT END. Make sure to include from START to END. ===\n");

@@ -8,6 +8,7 @@
 #include "engine/engine_clock.h"
 #include "net/net.h"
 #include "net/pool.h"
+#include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "reclaim/expire.h"
 #include "replication/replication.h"
@@ -21,6 +22,7 @@
 #include "session/pause.h"
 #include "session/session.h"
 #include "snapshot/save.h"
+#include "tracking/tracking.h"
 
 enum { SAMPLE_EVERY_MS = 100, DECAY_EVERY_MS = 1000 };
 
@@ -111,10 +113,12 @@ static void tick(void *arg) {
     supervisor_tick(engine);
     oom_score_tick(engine);
     tls_watch_tick(engine);
+    tracking_tick(engine->tracking);
     shutdown_try_pending(engine);
     if (engine->restrictions & RESTRICTED_LOADING) return;
     expire_tick(engine);
     evict_tick(engine);
+    defrag_tick(engine);
     save_tick(engine);
     aof_tick(engine);
 }

@@ -28,25 +28,34 @@ static bool is_option(const char *argument) {
 }
 
 /* An option may be one argument with its value. */
-#define NAME_ENDS " =:"
+#define NAME_ENDS " =:\t\n\v\f\r"
 
 /* Returns whether what follows the option may be a password. */
 static bool is_secret(const char *option) {
     struct slice name = slice_make(option + 2, strcspn(option + 2, NAME_ENDS));
-    return slice_is(name, "user") || secret_is_directive(name);
+    bool is_quoted = name.len > 0 && strchr("\"'", name.ptr[0]);
+    return is_quoted || secret_is_near(name, "user") || secret_is_directive(name);
+}
+
+static void hide_from(char *text) {
+    if (text) memset(text, '*', strlen(text));
 }
 
 /* Overwrites the passwords among the arguments: every user of the machine can read them, until the
- * title takes their place, and if it does not. */
+ * title takes their place, and if it does not. The value of an option may begin as an option does,
+ * and an option with a line break contains further ones. */
 static void hide_secrets(int argc, char **argv) {
-    bool hides = false;
+    bool hides = false, is_first = false;
     for (int i = 1; i < argc; i++) {
-        char *secret = argv[i];
-        if (is_option(argv[i])) {
+        if (is_option(argv[i]) && !(hides && is_first)) {
             hides = is_secret(argv[i]);
-            secret = strpbrk(argv[i], NAME_ENDS);
+            char *value = strpbrk(argv[i], NAME_ENDS);
+            is_first = !value;
+            hide_from(hides ? value : strpbrk(argv[i], "\n\r"));
+        } else {
+            is_first = false;
+            if (hides) hide_from(argv[i]);
         }
-        if (hides && secret) memset(secret, '*', strlen(secret));
     }
 }
 

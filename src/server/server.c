@@ -7,6 +7,8 @@
 #include "resp/reply.h"
 #include "server/user_files.h"
 #include "session/clients.h"
+#include "session/invalidate.h"
+#include "stats/hotkeys.h"
 #include "stats/latency.h"
 #include "stats/slowlog.h"
 #include "table/command.h"
@@ -23,6 +25,7 @@
 #include "engine/slow.h"
 #include "execute/blocking_serve.h"
 #include "execute/flush.h"
+#include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "reclaim/evict_clients.h"
 #include "reclaim/expire.h"
@@ -34,6 +37,7 @@
 #include "server/cron.h"
 #include "server/endpoints.h"
 #include "server/migrate.h"
+#include "server/os_affinity.h"
 #include "server/server_run.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
@@ -43,6 +47,7 @@
 #include "snapshot/data_lock.h"
 #include "snapshot/incremental.h"
 #include "snapshot/save.h"
+#include "tracking/tracking.h"
 #include "types/value.h"
 #include "users/acl_log.h"
 #include "users/users.h"
@@ -57,6 +62,20 @@ void server_release_replies(struct engine *engine) {
     if (engine->reply_gate.denies) session_cut_off_denied(engine);
 }
 
+/* For clients that track keys: does a step of the work that is left, and tells them what has
+ * changed. Returns whether it is to be called again soon. */
+static __attribute__((noinline)) bool serve_trackers(struct engine *engine) {
+    bool more = tracking_step(engine->tracking);
+    invalidate_tell_changes(engine);
+    return more;
+}
+
+/* Keys that clients wait for have expired, or were evicted, without a command. */
+static __attribute__((noinline)) void serve_waiting(struct engine *engine) {
+    engine_update_clock(engine);
+    blocking_serve(engine, engine->blocking);
+}
+
 /* Continues background work that a timer has begun, one step per loop iteration, and resumes
  * sessions until none is left. Returns whether the loop may sleep: true when all work is done. */
 static bool end_iteration(void *arg) {
@@ -65,8 +84,10 @@ static bool end_iteration(void *arg) {
     more |= evict_step(engine);
     more |= incremental_step(engine);
     more |= watch_step(engine->watches);
+    if (blocking_has_ready(engine->blocking) && !engine->shutting_down) serve_waiting(engine);
     session_resume_all(engine);
     if (engine->config.maxmemory_clients) more |= evict_clients(engine);
+    if (!tracking_is_idle(engine->tracking)) more |= serve_trackers(engine);
     server_release_replies(engine);
     more |= replication_step(engine);
     more |= blocking_wake_synced(engine->blocking);
@@ -119,22 +140,27 @@ bool server_start(struct engine *engine, sds *error) {
         (struct reply_gate){.log = &engine->command_log, .released = REPLY_GATE_OPEN};
     engine->net = net_new(&reason);
     if (!engine->net) return fail(error, reason);
+    affinity_start(engine);
     replication_start(engine);
     link_prepare(engine);
     make_keyspaces(engine);
     functions_init(engine->functions);
     if (!user_files_start(engine, error)) return false;
     engine->publish_event = publish_keyspace_event;
+    engine->publish_fields = publish_field_event;
     engine->lazyfree = lazyfree_new(engine->net, engine, flush_freed, incremental_keep_entry);
     engine->empty_keyspace = incremental_flush_keyspace;
     session_list_init(&engine->clients->sessions);
     engine->clients->retire_session = session_retire;
     expire_start(engine, (int)engine->config.databases);
+    defrag_start(engine);
+    if (!config_apply_maxmemory_rss(engine, error)) return false;
     evict_configure(engine);
     slow_configure(engine);
     engine->blocking = blocking_new(engine, (int)engine->config.databases, blocking_time_is_up);
     engine->scripts = scripts_new(engine);
     watches_init(engine->watches, (int)engine->config.databases);
+    invalidate_init(engine);
     pubsub_init(&engine->clients->pubsub);
     if (!data_lock_at_start(engine, error)) return false;
     save_start(engine);
@@ -147,7 +173,7 @@ bool server_start(struct engine *engine, sds *error) {
     sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     /* Writing beyond the limit of a file's size returns an error then. */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
-    if (!listeners_open(engine, error)) return false;
+    if (!listeners_open(engine, error) || !config_apply_io_threads(engine, error)) return false;
     config_apply_memory_thread(engine);
     cron_start(engine);
     supervisor_watchdog_start(engine);
@@ -169,6 +195,7 @@ void server_stop(struct engine *engine) {
     tls_watch_stop(engine);
     net_timer_free(engine->cron->timer);
     expire_stop(engine);
+    defrag_stop(engine);
     link_stop(engine);
     while (engine->clients->sessions.first) session_close(engine->clients->sessions.first);
     aof_stop(engine);
@@ -177,6 +204,7 @@ void server_stop(struct engine *engine) {
     session_list_free(&engine->clients->sessions);
     blocking_stop(engine->blocking);
     watches_free(engine->watches);
+    tracking_free(engine->tracking);
     monitors_free(&engine->clients->monitors);
     migrate_close_kept(engine->migrate_kept);
     own_expiry_forget_all(engine);
@@ -197,7 +225,8 @@ void server_free(struct engine *engine) {
     users_free(engine->users);
     aof_free(engine);
     stats_free(&engine->stats);
-    slowlog_reset(engine->slowlog);
+    hotkeys_reset(engine->hotkeys);
+    for (int kind = 0; kind < SLOWLOG_KINDS; kind++) slowlog_reset(&engine->slowlogs[kind]);
     latency_forget_all(engine->latency);
     resp_parser_free(&engine->clients->parser);
     outbox_free(&engine->clients->reading);

@@ -9,6 +9,7 @@
 #include "engine/unknown_commands.h"
 #include "engine/watch.h"
 #include "execute/flush.h"
+#include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "reclaim/expire.h"
 #include "replication/replication.h"
@@ -24,8 +25,10 @@
 #include "snapshot/incremental.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
+#include "stats/hotkeys.h"
 #include "stats/latency.h"
 #include "stats/slowlog.h"
+#include "tracking/tracking.h"
 #include "types/value_limits.h"
 #include "users/acl_log.h"
 #include "users/failed_logins.h"
@@ -45,12 +48,15 @@ struct server_state {
     struct replication replication;
     struct value_limits value_limits;
     struct watches watches;
-    struct slowlog slowlog;
+    struct tracking tracking;
+    struct hotkeys hotkeys;
+    struct slowlog slowlogs[SLOWLOG_KINDS];
     struct latency_monitor latency;
     struct unknown_commands unknown_commands;
     struct flushes flushes;
     struct expire_cycle expire;
     struct evict evict;
+    struct defrag defrag;
     struct data_lock data_lock;
     struct process_title title;
     struct oom_score oom_score;
@@ -76,12 +82,15 @@ static inline struct engine *server_state_init(struct server_state *state) {
     state->engine.replication = &state->replication;
     state->engine.value_limits = &state->value_limits;
     state->engine.watches = &state->watches;
-    state->engine.slowlog = &state->slowlog;
+    state->engine.tracking = &state->tracking;
+    state->engine.hotkeys = &state->hotkeys;
+    state->engine.slowlogs = state->slowlogs;
     state->engine.latency = &state->latency;
     state->engine.unknown_commands = &state->unknown_commands;
     state->engine.flushes = &state->flushes;
     state->engine.expire = &state->expire;
     state->engine.evict = &state->evict;
+    state->engine.defrag = &state->defrag;
     state->data_lock = DATA_LOCK_NONE;
     state->engine.data_lock = &state->data_lock;
     state->engine.title = &state->title;

@@ -70,9 +70,12 @@ static struct slice *split_words(sds text, size_t *count) {
     return words;
 }
 
+/* Shows the name up to a blank, which no name has: the rules follow it, if a quote is missing. */
 static bool refuse_line(const struct config_user *line, struct slice name, const char *why,
                         sds *error) {
-    if (name.len > NAME_SHOWN_MAX) name.len = NAME_SHOWN_MAX;
+    size_t shown = 0;
+    while (shown < name.len && shown < NAME_SHOWN_MAX && name.ptr[shown] != ' ') shown++;
+    name.len = shown;
     *error = sds_append_cstr(sds_new(sds_slice(line->place)), ": Error in user declaration '");
     *error = sds_append_cstr(sds_append_cstr(sds_append(*error, name), "': "), why);
     show_nuls(*error);

@@ -34,7 +34,7 @@ void certificate_user_log_in(struct session *session) {
                    find_user, &search);
     if (search.user) {
         session_set_user(session, search.user);
-        session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+        session_set_needs_auth(session, false);
         client_memory_note(session);
     } else if (search.first) {
         denial_note(session, ACL_REASON_TLS_CERT, ACL_CONTEXT_TOPLEVEL, SLICE(""),

@@ -45,8 +45,9 @@ bool client_limits_has_hard(const struct session *session) {
 }
 
 bool client_limits_reaches_hard(const struct session *session, size_t bytes) {
+    if (bytes < UNCOUNTED_OUTPUT) return false;
     uint64_t limit = hard_limit(session);
-    return limit != 0 && bytes >= UNCOUNTED_OUTPUT && bytes - UNCOUNTED_OUTPUT >= limit;
+    return limit != 0 && bytes - UNCOUNTED_OUTPUT >= limit;
 }
 
 /* Unauthenticated clients are not logged: anybody could fill the log with them. */

@@ -3,12 +3,13 @@
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
+#include "net/io_threads.h"
 #include "session/client_memory.h"
 #include "session/publish.h"
 #include "session/session.h"
+#include "tracking/tracking.h"
 
-/* Writes the letters of the flags field; "N" when there are none. */
-static void write_flags(const struct session *session, char out[16]) {
+void client_flags(const struct session *session, char out[CLIENT_FLAGS_MAX]) {
     const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
     char *at = out;
     if (session->flags & SESSION_REPLICA) *at++ = 'S';
@@ -17,6 +18,9 @@ static void write_flags(const struct session *session, char out[16]) {
     if (session->flags & SESSION_SUBSCRIBED) *at++ = 'P';
     if (session->flags & SESSION_MULTI) *at++ = 'x';
     if (session->flags & waiting) *at++ = 'b';
+    if (session->tracker) *at++ = 't';
+    if (session->tracker && session->tracker->flags & TRACKER_BROKEN) *at++ = 'R';
+    if (session->tracker && session->tracker->flags & TRACKER_BCAST) *at++ = 'B';
     if (session->transaction && session->transaction->watcher.is_touched) *at++ = 'd';
     if (session->flags & SESSION_DROPPED)
         *at++ = 'A';
@@ -36,8 +40,8 @@ static const char *text_or_empty(const char *text) {
 static sds append_identity(sds out, struct session *session) {
     struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
-    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[16];
-    write_flags(session, flags);
+    char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[CLIENT_FLAGS_MAX];
+    client_flags(session, flags);
     return sds_append_format(
         out, "id=%llu addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s db=%d",
         (unsigned long long)session->id, conn_peer_name(conn, peer), conn_local_name(conn, local),
@@ -52,7 +56,7 @@ static sds append_identity(sds out, struct session *session) {
  * obl describe. */
 static sds append_memory(sds out, struct session *session) {
     struct conn *conn = conn_of_session(session);
-    size_t input = conn_pending_input(conn);
+    size_t input = conn_pending_input(conn) + conn_waiting_input(conn);
     size_t input_allocated = conn_input_allocated(conn);
     size_t output = conn_pending_output(conn);
     const struct transaction *transaction = session->transaction;
@@ -74,9 +78,13 @@ static sds append_memory(sds out, struct session *session) {
 sds client_line(sds out, struct session *session) {
     out = append_identity(out, session);
     out = append_memory(out, session);
-    return sds_append_format(out, " cmd=%s user=%s redir=-1 resp=%d lib-name=%s lib-ver=%s\n",
-                             session->requester.last_command ? session->requester.last_command->name
-                                                             : "NULL",
-                             session_user_name(session).ptr, session->protocol,
-                             text_or_empty(session->lib_name), text_or_empty(session->lib_version));
+    return sds_append_format(
+        out,
+        " cmd=%s user=%s redir=%lld resp=%d lib-name=%s lib-ver=%s"
+        " io-thread=%u\n",
+        session->requester.last_command ? session->requester.last_command->name : "NULL",
+        session_user_name(session).ptr,
+        session->tracker ? (long long)session->tracker->redirect : -1LL, session->protocol,
+        text_or_empty(session->lib_name), text_or_empty(session->lib_version),
+        conn_io_thread(conn_of_session(session)));
 }

@@ -8,6 +8,7 @@
 #include "session/clients.h"
 #include "session/pubsub.h"
 #include "session/session.h"
+#include "tracking/tracking.h"
 
 size_t client_memory_of(const struct session *session) {
     struct conn *conn = conn_of_session((struct session *)session);
@@ -17,9 +18,11 @@ size_t client_memory_of(const struct session *session) {
     if (session->name) bytes += sds_allocated(session->name);
     if (session->lib_name) bytes += sds_allocated(session->lib_name);
     if (session->lib_version) bytes += sds_allocated(session->lib_version);
+    bytes += session->prepared_bytes;
     if (session->postponed) bytes += session->postponed->allocated;
     return bytes + blocking_allocated(session) + transaction_allocated(session) +
-           pubsub_allocated(session->subscriber);
+           pubsub_allocated(session->subscriber) +
+           (session->tracker ? tracker_allocated(session->tracker) : 0);
 }
 
 void client_memory_forget(struct session *session) {

@@ -22,6 +22,7 @@ struct clients {
     struct session_list sessions;
     uint64_t next_session_id;
     struct monitors monitors;
+    size_t observers; /* monitors, and clients that track keys: they look at each command */
     struct pubsub pubsub;
     struct reply frames[2]; /* of the message that is being published: RESP2, RESP3 */
     struct pause pause;

@@ -49,7 +49,7 @@ void sessions_follow_users(struct engine *engine, uint64_t since) {
     struct session *next;
     for (struct session *session = engine->clients->sessions.first; session; session = next) {
         next = session->next;
-        if (is_open) session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+        if (is_open) session_set_needs_auth(session, false);
         if (!must_close(session, since)) continue;
         if (outbox_of(session))
             session_close_after_reply(session);

@@ -77,6 +77,7 @@ void monitor_join(struct session *session) {
     assert(!(session->flags & SESSION_MONITOR));
     MEM_RESERVE(monitors->sessions, monitors->capacity, monitors->count + 1);
     monitors->sessions[monitors->count++] = session;
+    engine->clients->observers++;
     session->flags |= SESSION_MONITOR;
 }
 
@@ -87,5 +88,6 @@ void monitor_leave(struct session *session) {
     size_t i = 0;
     while (monitors->sessions[i] != session) i++;
     monitors->sessions[i] = monitors->sessions[--monitors->count];
+    engine->clients->observers--;
     session->flags &= ~(uint32_t)SESSION_MONITOR;
 }

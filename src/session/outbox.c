@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "ds/shared_text.h"
 #include "engine/engine.h"
+#include "engine/slow.h"
 #include "net/net.h"
 #include "resp/reply.h"
 #include "session/client_limits.h"
@@ -28,6 +29,9 @@ enum {
     MESSAGES_KEEP_MAX = 64 * 1024
 };
 
+_Static_assert((int)REPLY_KEEP_MAX <= (int)SLOW_LARGE_REPLY,
+               "replies of more than SLOW_LARGE_REPLY bytes grow");
+
 /* --- The outbox --- */
 
 static struct clients *clients_of(const struct session *session) {
@@ -40,14 +44,12 @@ static size_t counted_before(const struct outbox *outbox) {
     return conn_pending_output(conn_of_session(outbox->owner));
 }
 
-/* For the reply, before it grows: drops it when it is over the owner's hard output limit, because
- * it will never be sent. The client is closed at the next flush. That comes, because
- * OUTBOX_FLUSH_AT bytes are kept. */
-static void drop_over_limit(struct reply *reply) {
-    struct outbox *outbox =
-        (struct outbox *)(void *)((char *)reply - offsetof(struct outbox, reply));
+/* Drops the reply when it is over the owner's hard output limit, because it will never be sent. The
+ * client is closed at the next flush. That comes, because OUTBOX_FLUSH_AT bytes are kept. */
+static void drop_over_limit(struct outbox *outbox) {
     struct session *session = outbox->owner;
-    if (!session || session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)) return;
+    struct reply *reply = &outbox->reply;
+    if (session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)) return;
     if (reply->len <= OUTBOX_FLUSH_AT) return;
     size_t size = reply_size(reply);
     size_t counted = counted_before(outbox) + outbox->dropped + size;
@@ -56,11 +58,20 @@ static void drop_over_limit(struct reply *reply) {
     outbox->dropped += size - reply_size(reply);
 }
 
+/* The reply grows. */
+static void before_growth(struct reply *reply) {
+    struct outbox *outbox =
+        (struct outbox *)(void *)((char *)reply - offsetof(struct outbox, reply));
+    if (!outbox->owner) return;
+    slow_look(outbox->owner->requester.engine);
+    drop_over_limit(outbox);
+}
+
 void outbox_init(struct outbox *outbox, size_t capacity, bool may_refer) {
     *outbox = (struct outbox){.owner = NULL};
     reply_init(&outbox->reply, capacity);
     reply_init(&outbox->messages, 0);
-    outbox->reply.before_growth = drop_over_limit;
+    outbox->reply.before_growth = before_growth;
     outbox->reply.may_refer = may_refer;
 }
 
@@ -96,6 +107,11 @@ void outbox_add_messages(struct outbox *outbox) {
     reply_raw(&outbox->reply, slice_make(messages->data, messages->len));
     messages->len = 0;
     if (messages->capacity > MESSAGES_KEEP_MAX) reply_free(messages);
+}
+
+void outbox_before_reply(struct outbox *outbox, bool on) {
+    outbox->is_before_reply = on;
+    if (on) outbox->early_end = 0;
 }
 
 struct reply *outbox_messages(struct session *session) {
@@ -293,10 +309,40 @@ void outbox_send(struct session *session, struct slice bytes) {
 void outbox_push(struct session *session, struct slice bytes) {
     if (session->flags & SESSION_CLOSING) return;
     struct outbox *outbox = outbox_of(session);
-    if (outbox)
-        reply_raw(&outbox->messages, bytes);
-    else
+    if (!outbox) {
         hold_safely(session, bytes);
+    } else if (outbox->is_before_reply) {
+        reply_raw(&outbox->reply, bytes);
+        outbox->early_end = outbox->reply.len;
+    } else {
+        reply_raw(&outbox->messages, bytes);
+    }
+}
+
+/* Returns whether the session has no replies that come before bytes which are sent now, and those
+ * may be sent now. */
+static bool is_clear(const struct session *session) {
+    return conn_may_share(conn_of_session((struct session *)session)) && !outbox_of(session) &&
+           !reply_gate_holds(&session->requester.engine->reply_gate);
+}
+
+void outbox_push_shared(struct session *session, struct slice bytes, struct conn_shared **shared) {
+    struct engine *engine = session->requester.engine;
+    bool is_shared = false;
+    if (session->flags & SESSION_CLOSING) return;
+    if (is_clear(session)) {
+        if (!client_limits_admit_output(session, bytes.len)) return;
+        if (!*shared) *shared = conn_shared_new(bytes);
+        is_shared = conn_send_shared(conn_of_session(session), *shared);
+    }
+    if (!is_shared) {
+        outbox_push(session, bytes);
+        return;
+    }
+    engine->stats.replies_written++;
+    session->active_ms = engine->steady_ms;
+    session->soft_limit_ms = 0;
+    client_memory_note(session);
 }
 
 struct reply *outbox_begin(struct session *session) {

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 struct clients;
+struct conn_shared;
 struct engine;
 struct session;
 
@@ -38,6 +39,8 @@ struct outbox {
     struct outbox *below;  /* the outbox that was opened last before this one, and is still open */
     struct reply reply;    /* to the owner's commands since the last flush */
     struct reply messages; /* to the owner: they follow the reply to the command that runs */
+    size_t early_end;      /* where messages end in `reply` that precede the reply to a command */
+    bool is_before_reply;  /* messages precede it now: outbox_before_reply */
     size_t counted;        /* bytes that the output limits count together with `reply` */
     size_t dropped;        /* bytes of `reply` that were dropped: over the hard limit */
 };
@@ -62,6 +65,16 @@ void outbox_flush(struct outbox *outbox);
 /* The reply that the session's command writes holds a secret: when it has been sent, the memory
  * where it was is overwritten. O(1), and O(size of the buffer) once at the end of the batch. */
 void outbox_clear_replies(struct session *session);
+
+/* While the next command is only asked whether it may run (`on`), messages to the owner precede its
+ * reply: those about keys that are evicted to make room for it. */
+void outbox_before_reply(struct outbox *outbox, bool on);
+
+/* Returns where the reply to the command begins, which was asked for when the outbox had `begin`
+ * bytes of replies. */
+static inline size_t outbox_reply_begin(const struct outbox *outbox, size_t begin) {
+    return outbox->early_end > begin ? outbox->early_end : begin;
+}
 
 /* The command has written its reply: adds the messages that were sent while it ran. */
 void outbox_add_messages(struct outbox *outbox);
@@ -94,8 +107,13 @@ void outbox_end(struct session *session);
 void outbox_send(struct session *session, struct slice bytes);
 
 /* Sends a session a message of a channel that it listens to, even if it does not want replies. A
- * message that is sent while one of its commands is running follows the reply to that command. */
+ * message that is sent while one of its commands is running follows the reply to that command; one
+ * that is sent before it runs precedes it (outbox_before_reply). */
 void outbox_push(struct session *session, struct slice bytes);
+
+/* The same for bytes that many sessions get, one after another: where they can be sent by reference
+ * they are, and *shared, NULL at first, has them: the caller ends it (conn_shared_end). */
+void outbox_push_shared(struct session *session, struct slice bytes, struct conn_shared **shared);
 
 /* Returns where to write such a message to the session of the running command. */
 struct reply *outbox_messages(struct session *session);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "config/notify.h"
 #include "engine/engine.h"
+#include "net/conn.h"
 #include "resp/reply.h"
 #include "session/clients.h"
 #include "session/outbox.h"
@@ -57,7 +58,8 @@ struct delivery {
     struct slice channel;
     struct slice message;
     const struct topic *topic;
-    struct reply *frames; /* RESP2, RESP3; empty until a subscriber needs it */
+    struct reply *frames;          /* RESP2, RESP3; empty until a subscriber needs it */
+    struct conn_shared *shared[2]; /* the frames, when they are sent by reference */
 };
 
 /* [message, channel, text], or [pmessage, pattern, channel, text]. */
@@ -75,16 +77,25 @@ static void write_frame(struct reply *frame, const struct delivery *delivery) {
     reply_bulk(frame, delivery->message);
 }
 
+static void forget_frames(struct delivery *delivery) {
+    for (int i = 0; i < 2; i++) {
+        delivery->frames[i].len = 0;
+        if (delivery->shared[i]) conn_shared_end(delivery->shared[i]);
+        delivery->shared[i] = NULL;
+    }
+}
+
 static void deliver(struct subscriber *subscriber, const struct topic *topic, void *arg) {
     struct delivery *delivery = arg;
     struct session *session = subscriber->owner;
     if (topic != delivery->topic) {
         delivery->topic = topic;
-        delivery->frames[0].len = delivery->frames[1].len = 0;
+        forget_frames(delivery);
     }
-    struct reply *frame = &delivery->frames[session->protocol == 3];
+    int which = session->protocol == 3;
+    struct reply *frame = &delivery->frames[which];
     if (frame->len == 0) write_frame(frame, delivery);
-    outbox_push(session, slice_make(frame->data, frame->len));
+    outbox_push_shared(session, slice_make(frame->data, frame->len), &delivery->shared[which]);
 }
 
 size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channel,
@@ -93,6 +104,7 @@ size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channe
     struct delivery delivery = {.channel = channel, .message = message, .frames = frames};
     for (int i = 0; i < 2; i++) frames[i].protocol = 2 + i;
     size_t count = pubsub_deliver(&engine->clients->pubsub, kind, channel, deliver, &delivery);
+    forget_frames(&delivery);
     for (int i = 0; i < 2; i++)
         if (frames[i].capacity > FRAME_KEEP_MAX) reply_free(&frames[i]);
     return count;
@@ -115,4 +127,55 @@ void publish_keyspace_event(struct engine *engine, int database, const char *eve
     struct slice name = slice_of_cstr(event);
     if (flags & NOTIFY_KEYSPACE) publish_about(engine, "keyspace", database, key, name);
     if (flags & NOTIFY_KEYEVENT) publish_about(engine, "keyevent", database, name, key);
+}
+
+/* <length>:<name> */
+static sds append_counted(sds out, struct slice name) {
+    return sds_append(sds_append_format(out, "%zu:", name.len), name);
+}
+
+static sds append_fields(sds out, struct event_fields fields) {
+    for (size_t i = 0; i < fields.count; i++) {
+        if (i > 0) out = sds_append_cstr(out, ",");
+        out = append_counted(out, fields.first[i * fields.stride]);
+    }
+    return out;
+}
+
+/* Publishes a text, and frees it. */
+static void publish_made(struct engine *engine, const char *about, int database,
+                         struct slice suffix, sds message) {
+    publish_about(engine, about, database, suffix, sds_slice(message));
+    sds_free(message);
+}
+
+static void publish_each_field(struct engine *engine, int database, struct slice event,
+                               struct slice key, struct event_fields fields) {
+    for (size_t i = 0; i < fields.count; i++) {
+        sds item = sds_append_cstr(sds_new(key), "\n");
+        item = sds_append(item, fields.first[i * fields.stride]);
+        publish_about(engine, "subkeyspaceitem", database, sds_slice(item), event);
+        sds_free(item);
+    }
+}
+
+void publish_field_event(struct engine *engine, int database, const char *event, struct slice key,
+                         struct event_fields fields) {
+    if (!pubsub_has_listeners(&engine->clients->pubsub) || fields.count == 0) return;
+    int64_t flags = engine->config.notify_keyspace_events;
+    struct slice name = slice_of_cstr(event);
+    sds before = sds_append_cstr(sds_new(name), "|");
+    if (flags & NOTIFY_FIELDSPACE)
+        publish_made(engine, "subkeyspace", database, key,
+                     append_fields(sds_new(sds_slice(before)), fields));
+    if (flags & NOTIFY_FIELDEVENT) {
+        sds message = sds_append_cstr(append_counted(sds_new(SLICE("")), key), "|");
+        publish_made(engine, "subkeyevent", database, name, append_fields(message, fields));
+    }
+    if (flags & NOTIFY_EACH_FIELD) publish_each_field(engine, database, name, key, fields);
+    before = sds_append(before, key);
+    if (flags & NOTIFY_EVENT_FIELDS)
+        publish_made(engine, "subkeyspaceevent", database, sds_slice(before),
+                     append_fields(sds_new(SLICE("")), fields));
+    sds_free(before);
 }

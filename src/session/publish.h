@@ -5,6 +5,7 @@
 #include "base/slice.h"
 #include "session/pubsub.h"
 #include "session/session.h"
+#include "store/event.h"
 
 #include <stdint.h>
 
@@ -20,6 +21,11 @@ size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channe
  * caller has checked that it selects the class of the event. */
 void publish_keyspace_event(struct engine *engine, int database, const char *event,
                             struct slice key);
+
+/* Publishes an event of fields of a hash to the channels that notify-keyspace-events selects (S, T,
+ * I, V). O(fields). */
+void publish_field_event(struct engine *engine, int database, const char *event, struct slice key,
+                         struct event_fields fields);
 
 /* Adds or ends a subscription of the session. Returns false when there was one, or none, already.
  * O(1). */

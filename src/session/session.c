@@ -1,11 +1,13 @@
 #include "session/session.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
+#include "session/invalidate.h"
 #include "session/outbox.h"
 #include "users/users.h"
 
@@ -47,19 +49,20 @@ void session_close(struct session *session) {
     conn_close(conn_of_session(session));
 }
 
+void session_close_when_sent(struct session *session) {
+    CHECKED_ASSERT(!outbox_of(session));
+    session->requester.engine->clients->retire_session(session);
+    if (!conn_close_after_write(conn_of_session(session)))
+        session_close(session); /* otherwise session_drained follows */
+}
+
 void session_close_after_reply(struct session *session) {
-    struct engine *engine = session->requester.engine;
-    if (outbox_of(session)) {
+    if (outbox_of(session))
         session->flags |= SESSION_CLOSING;
-        return;
-    }
-    struct conn *conn = conn_of_session(session);
-    if (conn_pending_output(conn) == 0 || session->flags & SESSION_REPLICA) {
+    else if (session->flags & SESSION_REPLICA)
         session_close(session); /* what a replica is sent has no end */
-        return;
-    }
-    engine->clients->retire_session(session);
-    conn_close_after_write(conn); /* session_drained follows */
+    else
+        session_close_when_sent(session);
 }
 
 struct session *session_of_sender(const struct call *call) {
@@ -68,15 +71,22 @@ struct session *session_of_sender(const struct call *call) {
 
 void session_set_user(struct session *session, struct user *user) {
     struct user *before = session->requester.user;
+    if (user && session->flags & SESSION_TRACKING)
+        invalidate_tell_changes(session->requester.engine);
     session->requester.user = user ? user_keep(user) : NULL;
     if (before) user_release(before);
+}
+
+void session_set_needs_auth(struct session *session, bool needs) {
+    session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
+    if (needs) session->flags |= SESSION_NEEDS_AUTH;
+    conn_stay_with_loop(conn_of_session(session), needs);
 }
 
 void session_log_out(struct session *session) {
     struct user *user = session->requester.engine->users->default_user;
     session_set_user(session, user);
-    session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
-    if (!user_needs_no_password(user)) session->flags |= SESSION_NEEDS_AUTH;
+    session_set_needs_auth(session, !user_needs_no_password(user));
 }
 
 struct slice session_user_name(const struct session *session) {

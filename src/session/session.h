@@ -30,6 +30,10 @@ enum client_type {
 void session_close(struct session *session);
 void session_close_after_reply(struct session *session);
 
+/* As session_close_after_reply, also of a replica, which otherwise is closed at once. Not while its
+ * requests are being served. */
+void session_close_when_sent(struct session *session);
+
 /* The session may run commands again (it was unblocked, or the pause is over): its kept input is
  * parsed before the loop sleeps. O(1). */
 void session_resume_later(struct session *session);
@@ -40,6 +44,10 @@ enum client_type session_type(const struct session *session);
 /* The client that has sent the command: of one that the primary sends, the link to it. NULL: the
  * command is from a file, or the server's own. O(1). */
 struct session *session_of_sender(const struct call *call);
+
+/* The session must authenticate before it may do anything else; or it need not. Before that, no I/O
+ * thread serves it. */
+void session_set_needs_auth(struct session *session, bool needs);
 
 /* Makes the session the user's, or nobody's (NULL: it may do everything), and releases the user
  * whose it was. */

@@ -112,7 +112,7 @@ bool load_note_key(struct engine *engine, uint64_t offset) {
 /* --- Items --- */
 
 /* What of a file does not come into the databases. */
-enum left_out { LEFT_FOREIGN, LEFT_EMPTY, LEFT_GROUPS, LEFT_OUT_KINDS };
+enum left_out { LEFT_FOREIGN, LEFT_EMPTY, LEFT_OUT_KINDS };
 
 /* How the log says so: "Left out: [what]key … of database 0[, a type][which]", and if there are
  * more than it names, "Left out: [what]12 keys in total[all]". */
@@ -125,7 +125,6 @@ static const struct left_out_words {
 } left_out_words[LEFT_OUT_KINDS] = {
     [LEFT_FOREIGN] = {LOG_WARNING, "", true, "", ", of unsupported types"},
     [LEFT_EMPTY] = {LOG_NOTICE, "", true, " without elements", " without elements"},
-    [LEFT_GROUPS] = {LOG_WARNING, "the consumer groups of ", false, "", ""},
 };
 
 struct loader {
@@ -280,10 +279,7 @@ static bool take_item(struct engine *engine, struct loader *loader,
     switch (item->kind) {
     case RDB_ITEM_AUX: take_fact(engine, loader, item); return true;
     case RDB_ITEM_DATABASE: return select_database(engine, loader, item->database);
-    case RDB_ITEM_ENTRY:
-        /* The entries of such a stream are loaded. */
-        if (item->lost_groups) note_left_out(engine, loader, LEFT_GROUPS, item);
-        return add_entry(engine, loader, item);
+    case RDB_ITEM_ENTRY: return add_entry(engine, loader, item);
     case RDB_ITEM_FUNCTION: return add_function(engine, loader, item);
     case RDB_ITEM_SKIPPED: note_left_out(engine, loader, LEFT_FOREIGN, item); return true;
     /* As Redis does: some versions of it wrote such keys. */
@@ -292,10 +288,10 @@ static bool take_item(struct engine *engine, struct loader *loader,
     }
 }
 
-/* Returns false, for the caller. If the file holds a type that could be skipped, the log explains
+/* Returns false, for the caller. If the file holds a value that could be skipped, the log explains
  * how. */
 static bool note_foreign(const struct rdb_file *file, const struct rdb_file_item *item) {
-    if (item->kind == RDB_ITEM_SKIPPED && !file->options.skip_unknown)
+    if (item->kind == RDB_ITEM_SKIPPED && item->can_be_skipped && !file->options.skip_unknown)
         log_warning("The file holds values of unsupported types (packlist-check names them). With "
                     "rdb-skip-unknown-types yes the rest is loaded; the next snapshot then "
                     "replaces the file: keep a copy.");

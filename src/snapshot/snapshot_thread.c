@@ -226,6 +226,7 @@ static struct snapshot_chunk *handle_chunk(struct snapshot_thread *thread,
 
 static void *run(void *arg) {
     struct snapshot_thread *thread = arg;
+    thread_set_name("snapshot");
     pthread_setschedparam(pthread_self(), SCHED_BATCH, &(struct sched_param){0});
     id_t id = (id_t)gettid(); /* its nice value is the loop's, which has created it */
     setpriority(PRIO_PROCESS, id, getpriority(PRIO_PROCESS, id) + THREAD_NICE_ABOVE);

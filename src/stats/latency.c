@@ -6,6 +6,7 @@ static const char *const names[LATENCY_KINDS] = {
     [LATENCY_COMMAND] = "command",
     [LATENCY_FAST_COMMAND] = "fast-command",
     [LATENCY_EXPIRE_CYCLE] = "expire-cycle",
+    [LATENCY_DEFRAG_CYCLE] = "active-defrag-cycle",
     [LATENCY_EXPIRE_DELETE] = "expire-del",
     [LATENCY_EVICTION_CYCLE] = "eviction-cycle",
     [LATENCY_EVICTION_DELETE] = "eviction-del",

@@ -17,6 +17,7 @@ enum latency_kind {
     LATENCY_COMMAND,         /* "command": a command without the flag FAST */
     LATENCY_FAST_COMMAND,    /* "fast-command" */
     LATENCY_EXPIRE_CYCLE,    /* "expire-cycle": one step of the search for expired keys */
+    LATENCY_DEFRAG_CYCLE,    /* "active-defrag-cycle": one step of moving memory */
     LATENCY_EXPIRE_DELETE,   /* "expire-del": the deletion of one expired key */
     LATENCY_EVICTION_CYCLE,  /* "eviction-cycle": one step of eviction */
     LATENCY_EVICTION_DELETE, /* "eviction-del": the eviction of one key */

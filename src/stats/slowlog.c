@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/chain.h"
+#include "base/relocate.h"
 #include "table/secret.h"
 
 static sds cut_argument(struct slice argument) {
@@ -10,14 +11,19 @@ static sds cut_argument(struct slice argument) {
     return sds_append_format(shown, "... (%zu more bytes)", argument.len - SLOWLOG_BYTES);
 }
 
-static struct slowlog_entry *make_entry(const struct slowlog_call *call) {
-    size_t kept = call->argc <= SLOWLOG_ARGUMENTS ? call->argc : SLOWLOG_ARGUMENTS;
-    struct slowlog_entry *entry = mem_alloc(sizeof(*entry) + kept * sizeof(entry->argv[0]));
+static size_t entry_size(size_t argc) {
+    return sizeof(struct slowlog_entry) + argc * sizeof(sds);
+}
+
+static struct slowlog_entry *make_entry(const struct slowlog_call *call, size_t arguments) {
+    size_t kept = call->argc <= arguments ? call->argc : arguments;
+    struct slowlog_entry *entry = mem_alloc(entry_size(kept));
     *entry = (struct slowlog_entry){
         .time_s = call->time_s,
-        .duration_us = call->duration_us,
+        .amount = call->amount,
         .peer = sds_new(call->peer),
         .name = sds_new(call->name),
+        .total_argc = call->argc,
         .argc = kept,
     };
     struct secret_cursor cursor = secret_begin(call->command, call->argv, call->argc);
@@ -32,6 +38,7 @@ static struct slowlog_entry *make_entry(const struct slowlog_call *call) {
 
 static void drop_oldest(struct slowlog *log) {
     struct slowlog_entry *entry = log->oldest;
+    if (log->relocate_next == entry) log->relocate_next = entry->newer;
     CHAIN_REMOVE(log->oldest, log->newest, entry, older, newer);
     log->count--;
     sds_free(entry->peer);
@@ -40,15 +47,38 @@ static void drop_oldest(struct slowlog *log) {
     mem_free(entry);
 }
 
-void slowlog_add(struct slowlog *log, const struct slowlog_call *call, size_t max) {
-    if (max == 0) return;
-    struct slowlog_entry *entry = make_entry(call);
+void slowlog_add(struct slowlog *log, const struct slowlog_call *call,
+                 struct slowlog_limits limits) {
+    if (limits.entries == 0) return;
+    struct slowlog_entry *entry = make_entry(call, limits.arguments);
     entry->id = log->next_id++;
     CHAIN_APPEND(log->oldest, log->newest, entry, older, newer);
     log->count++;
-    while (log->count > max) drop_oldest(log);
+    while (log->count > limits.entries) drop_oldest(log);
 }
 
 void slowlog_reset(struct slowlog *log) {
     while (log->count) drop_oldest(log);
+}
+
+/* --- Relocating --- */
+
+static struct slowlog_entry *relocate_entry(struct slowlog *log, struct slowlog_entry *entry,
+                                            struct relocator *relocator) {
+    entry = relocate(relocator, entry, entry_size(entry->argc));
+    *(entry->older ? &entry->older->newer : &log->oldest) = entry;
+    *(entry->newer ? &entry->newer->older : &log->newest) = entry;
+    entry->peer = sds_relocate(entry->peer, relocator);
+    entry->name = sds_relocate(entry->name, relocator);
+    for (size_t i = 0; i < entry->argc; i++)
+        entry->argv[i] = sds_relocate(entry->argv[i], relocator);
+    return entry;
+}
+
+bool slowlog_relocate(struct slowlog *log, struct relocator *relocator) {
+    struct slowlog_entry *entry = log->relocate_next ? log->relocate_next : log->oldest;
+    for (bool is_due = false; entry && !is_due; is_due = relocator_is_due(relocator))
+        entry = relocate_entry(log, entry, relocator)->newer;
+    log->relocate_next = entry;
+    return !entry;
 }

@@ -34,8 +34,9 @@ void error_stats_count(struct error_stats *stats, struct slice text);
 
 struct command_stats {
     uint64_t calls;
-    uint64_t ticks; /* clock_ticks that the calls took */
     uint64_t rejected;
+    uint64_t ticks; /* clock_ticks that the calls took. Beside `calls`, GCC would add to both with
+                     * vectors, which takes five instructions more. */
     uint64_t failed;
     struct tick_histogram *latency; /* NULL until latency-tracking has counted a call */
 };

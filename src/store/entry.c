@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/relocate.h"
 
 /* The size class of an entry of `size` bytes. At least 16, so that entries are aligned to 16 and
  * all classes end at multiples of 16. */
@@ -86,6 +87,10 @@ struct entry *entry_set_expiry(struct entry *entry, int64_t expiry_ms, size_t va
 
 size_t entry_allocated(const struct entry *entry, size_t value_size) {
     return class_of(head_size(entry) + value_size);
+}
+
+struct entry *entry_relocate(struct entry *entry, size_t value_size, struct relocator *relocator) {
+    return relocate(relocator, entry, entry_allocated(entry, value_size));
 }
 
 size_t entry_room(const struct entry *entry, size_t value_size) {

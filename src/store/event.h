@@ -3,6 +3,8 @@
 #ifndef PACKLIST_STORE_EVENT_H
 #define PACKLIST_STORE_EVENT_H
 
+#include "base/slice.h"
+
 enum event_class {
     EVENT_GENERIC = 1 << 0,    /* g */
     EVENT_STRING = 1 << 1,     /* $ */
@@ -16,6 +18,13 @@ enum event_class {
     EVENT_MODULE = 1 << 9,     /* d */
     EVENT_NEW = 1 << 10,       /* n */
     EVENT_KEY_MISS = 1 << 11   /* m */
+};
+
+/* Names of fields that an event is about, `stride` slices apart. */
+struct event_fields {
+    const struct slice *first;
+    size_t count;
+    size_t stride;
 };
 
 #endif

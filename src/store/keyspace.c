@@ -10,10 +10,12 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/owner.h"
 
 #include <assert.h>
 
 struct keyspace {
+    struct owner owner; /* but of what frees it */
     struct hashtable *table;
     struct hashtable *expiring[EXPIRING_TABLES];
     hashtable_slot *memo_slot; /* of the key found last */
@@ -151,6 +153,7 @@ struct hashtable_lookup keyspace_prefetch(const struct keyspace *keyspace, struc
 }
 
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash) {
+    OWNER_ASSERT(keyspace->owner);
     CHECKED_ASSERT(hash == hashtable_hash(key));
     struct keyref ref;
     find_in_table(keyspace, key, hash, &ref);
@@ -227,6 +230,7 @@ static inline bool is_unvisited(const struct keyref *ref) {
 }
 
 void keyspace_before_change(struct keyref *ref) {
+    OWNER_ASSERT(ref->keyspace->owner);
     CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
     if (is_unvisited(ref)) visit_entry(ref->keyspace->iterator, ref->entry);
 }
@@ -257,6 +261,7 @@ void keyspace_set_fields_expire(struct keyref *ref, bool expire) {
 
 void keyspace_add(struct keyref *ref, struct entry *entry) {
     struct keyspace *keyspace = ref->keyspace;
+    OWNER_ASSERT(keyspace->owner);
     CHECKED_ASSERT(entry_check(entry) && ref->hash == hashtable_hash(entry_key(entry)));
     CHECKED_ASSERT(!ref->entry && !hashtable_find(keyspace->table, entry_key(entry), ref->hash));
     ref->entry = entry;
@@ -324,6 +329,38 @@ uint64_t keyspace_scan_expiring(struct keyspace *keyspace, enum keyspace_expirin
                                 void *arg) {
     struct scan_visit scan = {visit, arg};
     return hashtable_scan(keyspace->expiring[which], cursor, visit_item, &scan);
+}
+
+/* --- Relocating --- */
+
+struct relocation {
+    struct keyspace *keyspace;
+    struct entry *(*move)(struct entry *entry, void *arg);
+    void *arg;
+};
+
+static void *relocate_item(void *item, void *arg) {
+    const struct relocation *relocation = arg;
+    struct keyref ref = {.keyspace = relocation->keyspace};
+    ref.entry = relocation->move(item, relocation->arg);
+    if (ref.entry == item) return item;
+    bool is_in_table = entry_expiry(ref.entry) >= 0 || entry_fields_expire(ref.entry);
+    if (is_in_table) ref.hash = hashtable_hash(entry_key(ref.entry));
+    for (int i = 0; i < EXPIRING_TABLES; i++)
+        if (is_expiring(ref.entry, i)) move_expiring(&ref, i, item);
+    return ref.entry;
+}
+
+uint64_t keyspace_relocate(struct keyspace *keyspace, uint64_t cursor, struct relocator *relocator,
+                           struct entry *(*move)(struct entry *entry, void *arg), void *arg) {
+    struct relocation relocation = {keyspace, move, arg};
+    keyspace->memo_slot = NULL;
+    return hashtable_relocate(keyspace->table, cursor, relocator, relocate_item, &relocation);
+}
+
+uint64_t keyspace_relocate_expiring(struct keyspace *keyspace, enum keyspace_expiring which,
+                                    uint64_t cursor, struct relocator *relocator) {
+    return hashtable_relocate(keyspace->expiring[which], cursor, relocator, NULL, NULL);
 }
 
 void snapshot_iterator_start(struct snapshot_iterator *iterator, struct keyspace *keyspace) {

@@ -12,6 +12,8 @@
 #include "store/entry.h"
 #include "store/size_histogram.h"
 
+struct relocator; /* base/relocate.h */
+
 struct keyspace;
 
 struct keyref {
@@ -142,6 +144,18 @@ struct entry *keyspace_random(struct keyspace *keyspace, struct random *random);
 /* One step of SCAN: see hashtable_scan. */
 uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
                        void (*visit)(struct entry *entry, void *arg), void *arg);
+
+/* One step of moving memory to better places (base/relocate.h), with a cursor as that of
+ * keyspace_scan, which stays valid when the keyspace changes: passes each entry of a few keys to
+ * move(), which returns where the entry is now; it may have moved it (entry_relocate) and what it
+ * points to. Keyrefs become invalid. Nothing that can be seen of a key changes, so a snapshot
+ * iterator may run. */
+uint64_t keyspace_relocate(struct keyspace *keyspace, uint64_t cursor, struct relocator *relocator,
+                           struct entry *(*move)(struct entry *entry, void *arg), void *arg);
+
+/* The same for the memory of a table of what expires. */
+uint64_t keyspace_relocate_expiring(struct keyspace *keyspace, enum keyspace_expiring which,
+                                    uint64_t cursor, struct relocator *relocator);
 
 /* Iterates over all entries; the keyspace must not change during the iteration. */
 struct keyspace_iter {

@@ -112,13 +112,15 @@ enum key_use {
 
 /* Where the keys, or channels, of a command stand among its arguments: table/command_keys.h. */
 enum key_shape {
-    KEYS_IN_RANGE,    /* every step-th argument from `first` (0: none) to `last` */
-    KEYS_COUNTED,     /* a number at argv[numkeys] and so many keys; before it, perhaps, `first` */
-    KEYS_OF_SET,      /* the first argument, of which GET reads the old value */
-    KEYS_OF_BITFIELD, /* the first argument, which operations other than GET change */
-    KEYS_OF_SORT,     /* the first argument, and the last STORE's; others, which elements name */
-    KEYS_OF_MIGRATE,  /* the third argument or, if that is empty, all after KEYS */
-    KEYS_OF_XREAD     /* the first half of what follows STREAMS */
+    KEYS_IN_RANGE, /* every step-th argument from `first` (0: none) to `last` */
+    KEYS_COUNTED,  /* a number at argv[numkeys] and so many keys; before it, perhaps, `first` */
+    KEYS_COUNTED_PAIRS, /* the same, and each key is followed by a value */
+    KEYS_OF_SET,        /* the first argument, of which GET and conditions read the old value */
+    KEYS_OF_BITFIELD,   /* the first argument, which operations other than GET change */
+    KEYS_OF_SORT,       /* the first argument, and the last STORE's; others, which elements name */
+    KEYS_OF_GEORADIUS,  /* the first argument, and the last one of STORE's and STOREDIST's */
+    KEYS_OF_MIGRATE,    /* the third argument or, if that is empty, all after KEYS */
+    KEYS_OF_XREAD       /* the first half of what follows STREAMS, from argv[numkeys] on */
 };
 
 struct key_positions {
@@ -126,10 +128,11 @@ struct key_positions {
     int8_t first;  /* argv index of the first key; 0 = none */
     int8_t last;   /* index of the last key; negative counts from the end */
     int8_t step;
-    int8_t numkeys;     /* KEYS_COUNTED: argv index of the number of keys that follow it */
+    int8_t numkeys;     /* KEYS_COUNTED: argv index of the number of keys that follow it;
+                           KEYS_OF_GEORADIUS: of the first option */
     uint16_t use;       /* enum key_use */
     uint16_t other_use; /* of the second key and later ones, if it differs (LMOVE), those that are
-                           counted after a destination, and SORT's STORE; else 0 */
+                           counted after a destination, and what STORE names; else 0 */
     const char *notes;  /* notes on the keys in COMMAND INFO; NULL: none */
 };
 

@@ -25,24 +25,27 @@ static void find_in_range(const struct key_positions *row, size_t argc, struct k
 
 /* The number must be positive and not more than the arguments after it. */
 static bool find_counted(const struct command *command, const struct slice *argv, size_t argc,
-                         struct key_ranges *keys) {
+                         size_t step, struct key_ranges *keys) {
     const struct key_positions *row = &command->keys;
     size_t at = (size_t)row->numkeys;
     int64_t count;
     bool may_lack = command->flags & COMMAND_NO_MANDATORY_KEYS;
     if (at >= argc || !number_parse_int64(argv[at], &count)) return may_lack;
-    if (count < 1 || (uint64_t)count > argc - at - 1) return may_lack;
+    if (count < 1 || (uint64_t)count > (argc - at - 1) / step) return may_lack;
     uint32_t use = row->other_use ? row->other_use : row->use;
     if (row->first) keys->ranges[0] = one((size_t)row->first, row->use);
-    keys->ranges[1] = range(at + 1, at + 1 + (size_t)count, 1, use);
+    keys->ranges[1] = range(at + 1, at + 1 + (size_t)count * step, step, use);
     return true;
 }
 
 /* --- Others --- */
 
+/* A condition tells something of the old value, as GET does. */
 static uint32_t use_of_set(const struct slice *argv, size_t argc) {
+    static const char *const readers[] = {"get", "ifeq", "ifne", "ifdeq", "ifdne"};
     for (size_t i = 3; i < argc; i++)
-        if (slice_is(argv[i], "get")) return KEY_RW | KEY_ACCESS | KEY_UPDATE;
+        for (size_t r = 0; r < sizeof(readers) / sizeof(readers[0]); r++)
+            if (slice_is(argv[i], readers[r])) return KEY_RW | KEY_ACCESS | KEY_UPDATE;
     return KEY_OW | KEY_UPDATE;
 }
 
@@ -82,6 +85,21 @@ static void find_of_sort(const struct key_positions *row, const struct slice *ar
     if (stored) keys->ranges[1] = one(stored, row->other_use);
 }
 
+/* The key after STORE or STOREDIST: that after the last one of both, as the command itself reads
+ * its options. */
+static void find_of_georadius(const struct key_positions *row, const struct slice *argv,
+                              size_t argc, struct key_ranges *keys) {
+    size_t stored = 0;
+    for (size_t i = (size_t)row->numkeys; i + 1 < argc; i++) {
+        if (slice_is(argv[i], "count"))
+            i++;
+        else if (slice_is(argv[i], "store") || slice_is(argv[i], "storedist"))
+            stored = ++i;
+    }
+    keys->ranges[0] = one((size_t)row->first, row->use);
+    if (stored) keys->ranges[1] = one(stored, row->other_use);
+}
+
 /* Returns the index of the first key after KEYS; 0 when that word is missing or the last argument.
  * The arguments of other options are skipped. */
 static size_t list_of_keys(const struct slice *argv, size_t argc) {
@@ -104,10 +122,13 @@ static bool find_of_migrate(const struct key_positions *row, const struct slice 
     return true;
 }
 
+/* The names of a group and of its consumer may be "streams"; the arguments of other options are
+ * numbers. */
 static bool find_of_xread(const struct key_positions *row, const struct slice *argv, size_t argc,
                           struct key_ranges *keys) {
     size_t begin = 1;
-    while (begin < argc && !slice_is(argv[begin], "streams")) begin++;
+    while (begin < argc && !slice_is(argv[begin], "streams"))
+        begin += slice_is(argv[begin], "group") ? 3 : 1;
     if (++begin >= argc) return false;
     keys->ranges[0] = range(begin, begin + (argc - begin) / 2, 1, row->use);
     return true;
@@ -121,10 +142,12 @@ bool command_keys(const struct command *command, const struct slice *argv, size_
     *keys = (struct key_ranges){0};
     switch ((enum key_shape)row->shape) {
     case KEYS_IN_RANGE: find_in_range(row, argc, keys); return true;
-    case KEYS_COUNTED: return find_counted(command, argv, argc, keys);
+    case KEYS_COUNTED: return find_counted(command, argv, argc, 1, keys);
+    case KEYS_COUNTED_PAIRS: return find_counted(command, argv, argc, 2, keys);
     case KEYS_OF_SET: keys->ranges[0] = one(1, use_of_set(argv, argc)); return true;
     case KEYS_OF_BITFIELD: keys->ranges[0] = one(1, use_of_bitfield(argv, argc)); return true;
     case KEYS_OF_SORT: find_of_sort(row, argv, argc, keys); return true;
+    case KEYS_OF_GEORADIUS: find_of_georadius(row, argv, argc, keys); return true;
     case KEYS_OF_MIGRATE: return find_of_migrate(row, argv, argc, keys);
     case KEYS_OF_XREAD: return find_of_xread(row, argv, argc, keys);
     }

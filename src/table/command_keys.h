@@ -20,8 +20,8 @@ struct key_ranges {
 };
 
 /* Finds them. Returns false when the arguments are invalid (a bad numkeys): then there are none.
- * argc is one that the command accepts. O(1), or O(argc) for SET, BITFIELD, SORT, MIGRATE and
- * XREAD. */
+ * argc is one that the command accepts. O(1), or O(argc) for SET, BITFIELD, SORT, GEORADIUS,
+ * MIGRATE and XREAD. */
 bool command_keys(const struct command *command, const struct slice *argv, size_t argc,
                   struct key_ranges *keys);
 

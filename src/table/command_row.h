@@ -46,8 +46,8 @@ enum {
 /* .keys: the key is argv[1]; the same with a note; the key is argv[at]; keys are argv[from] to
  * argv[to], where negative numbers count from the end; argv[1] and argv[2] with different uses;
  * every second argument; a destination at argv[at], followed by its sources; a number at argv[at],
- * followed by as many keys; the same with a note; a destination at argv[1], followed by a number
- * and as many keys; those of one command. */
+ * followed by as many keys, or keys with values; the same with a note; a destination at argv[1],
+ * followed by a number and as many keys; those of one command. */
 #define ONE_KEY(how) {.first = 1, .last = 1, .step = 1, .use = how}
 #define NOTED_KEY(how, text) {.first = 1, .last = 1, .step = 1, .use = how, .notes = text}
 #define KEY_AT(at, how) {.first = at, .last = at, .step = 1, .use = how}
@@ -57,16 +57,19 @@ enum {
 #define TARGET_AND_KEYS(at) \
     {.first = at, .last = -1, .step = 1, .use = OVERWRITE, .other_use = READ}
 #define COUNTED_KEYS(at, how) {.shape = KEYS_COUNTED, .numkeys = at, .use = how}
+#define COUNTED_PAIRS(at, how) {.shape = KEYS_COUNTED_PAIRS, .numkeys = at, .use = how}
 #define NOTED_COUNTED_KEYS(at, how, text) \
     {.shape = KEYS_COUNTED, .numkeys = at, .use = how, .notes = text}
 #define TARGET_AND_COUNTED_KEYS {.shape = KEYS_COUNTED, .first = 1, .last = 1, .step = 1, \
                                  .numkeys = 2, .use = OVERWRITE, .other_use = READ}
 #define SORTED_KEY(stored) {.shape = KEYS_OF_SORT, .first = 1, .last = 1, .step = 1, .use = READ, \
                             .other_use = stored}
+#define PLACES_KEY(options) {.shape = KEYS_OF_GEORADIUS, .first = 1, .last = 1, .step = 1, \
+                             .numkeys = options, .use = READ, .other_use = OVERWRITE}
 #define SPECIAL_KEY(form, how, text) {.shape = form, .first = 1, .last = 1, .step = 1, \
                                       .use = how, .notes = text}
 #define MIGRATED_KEYS {.shape = KEYS_OF_MIGRATE, .first = 3, .last = 3, .step = 1, .use = POP}
-#define STREAMS_TO_READ {.shape = KEYS_OF_XREAD, .use = READ}
+#define STREAMS_TO_READ(from) {.shape = KEYS_OF_XREAD, .numkeys = from, .use = READ}
 
 /* What the commands that run a text (EVAL and related ones) or a function (FCALL) have in common:
  * flags, and the keys where the command table has a note about them. */

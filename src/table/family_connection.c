@@ -21,6 +21,13 @@ static const struct command rows[] = {
  .complexity = "O(1)",
  .summary = "Says whether the keys of the next command are tracked.",
  .syntax = "<YES | NO>:mode"},
+{.name = "client|capa", .arity = -3,
+ .group = "connection", .since = "8.0.0",
+ .flags = SUBCOMMAND | NOSCRIPT | LOADING | STALE | ALLOW_BUSY,
+ .categories = CATEGORY_CONNECTION,
+ .complexity = "O(1)",
+ .summary = "Tells what this client can do.",
+ .syntax = "capability ..."},
 {.name = "client|getname", .arity = 2,
  .group = "connection", .since = "2.6.9",
  .flags = SUBCOMMAND | NOSCRIPT | LOADING | STALE, .categories = CATEGORY_CONNECTION,
@@ -48,16 +55,28 @@ static const struct command rows[] = {
  .complexity = "O(N), N being the connections",
  .summary = "Closes connections.",
  .syntax =
-     "<old-format=ip:port~2.8.12 | <[ID client-id:integer@2.8.12] | [TYPE <NORMAL | "
+     "<old-format=ip:port~2.8.12 | <[ID client-id:integer@2.8.12 ...] | [TYPE <NORMAL | "
      "MASTER@3.2.0 | SLAVE | REPLICA@5.0.0 | PUBSUB>:client-type@2.8.12] | [USER username] | "
      "[ADDR addr=ip:port] | [LADDR laddr=ip:port@6.2.0] | [SKIPME <YES | NO>:skipme] | "
-     "[MAXAGE maxage:integer@7.4.0]>:new-format ...>:filter"
+     "[MAXAGE maxage:integer@7.4.0] | "
+     "[NAME name@9.0.0] | [IDLE idle:integer@9.0.0] | [FLAGS flags@9.0.0] | "
+     "[LIB-NAME lib-name@9.0.0] | [LIB-VER lib-ver@9.0.0] | [DB db:integer@9.0.0] | "
+     "[CAPA capa@9.0.0] | [IP ip@9.0.0] | "
+     "[NOT-TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB>:not-client-type@9.0.0] | "
+     "[NOT-ID not-client-id:integer@9.0.0 ...] | [NOT-USER not-username@9.0.0] | "
+     "[NOT-ADDR not-addr=ip:port@9.0.0] | [NOT-LADDR not-laddr=ip:port@9.0.0] | "
+     "[NOT-NAME not-name@9.0.0] | [NOT-FLAGS not-flags@9.0.0] | "
+     "[NOT-LIB-NAME not-lib-name@9.0.0] | [NOT-LIB-VER not-lib-ver@9.0.0] | "
+     "[NOT-DB not-db:integer@9.0.0] | [NOT-CAPA not-capa@9.0.0] | [NOT-IP not-ip@9.0.0]"
+     ">:new-format ...>:filter"
      "\n@2.8.12 Takes filters."
      "\n@2.8.12 Takes ID."
      "\n@3.2.0 TYPE may be MASTER."
      "\n@5.0.0 TYPE may be REPLICA, of which SLAVE is the old name."
      "\n@6.2.0 Takes LADDR."
-     "\n@7.4.0 Takes MAXAGE."},
+     "\n@7.4.0 Takes MAXAGE."
+     "\n@8.1.0 ID takes several."
+     "\n@9.0.0 Takes NAME, IDLE, FLAGS, LIB-NAME, LIB-VER, DB, CAPA, IP, and NOT- before options."},
 {.name = "client|list", .arity = -2,
  .group = "connection", .since = "2.4.0",
  .flags = SUBCOMMAND | ADMIN | NOSCRIPT | LOADING | STALE, .categories = CATEGORY_CONNECTION,
@@ -66,7 +85,17 @@ static const struct command rows[] = {
  .summary = "Describes the open connections.",
  .syntax =
      "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>:client-type@5.0.0] "
-     "[ID client-id:integer@6.2.0 ...]"
+     "[ID client-id:integer@6.2.0 ...] "
+     "[USER username@8.1.0] [ADDR addr=ip:port@8.1.0] [LADDR laddr=ip:port@8.1.0] "
+     "[SKIPME <YES | NO>:skipme@8.1.0] [MAXAGE maxage:integer@8.1.0] [NAME name@9.0.0] "
+     "[IDLE idle:integer@9.0.0] [FLAGS flags@9.0.0] [LIB-NAME lib-name@9.0.0] "
+     "[LIB-VER lib-ver@9.0.0] [DB db:integer@9.0.0] [CAPA capa@9.0.0] [IP ip@9.0.0] "
+     "[NOT-TYPE <NORMAL | MASTER | REPLICA | PUBSUB>:not-client-type@9.0.0] "
+     "[NOT-ID not-client-id:integer@9.0.0 ...] [NOT-USER not-username@9.0.0] "
+     "[NOT-ADDR not-addr=ip:port@9.0.0] [NOT-LADDR not-laddr=ip:port@9.0.0] "
+     "[NOT-NAME not-name@9.0.0] [NOT-FLAGS not-flags@9.0.0] [NOT-LIB-NAME not-lib-name@9.0.0] "
+     "[NOT-LIB-VER not-lib-ver@9.0.0] [NOT-DB not-db:integer@9.0.0] [NOT-CAPA not-capa@9.0.0] "
+     "[NOT-IP not-ip@9.0.0]"
      "\n@2.8.12 Shows `id`."
      "\n@5.0.0 Takes TYPE."
      "\n@6.0.0 Shows `user`."
@@ -74,7 +103,9 @@ static const struct command rows[] = {
      "\n@7.0.0 Shows `resp`, `multi-mem`, `rbs` and `rbp`."
      "\n@7.0.3 Shows `ssub`."
      "\n@7.2.0 Shows `lib-name` and `lib-ver`."
-     "\n@7.4.0 Shows `watch`."},
+     "\n@7.4.0 Shows `watch`."
+     "\n@8.1.0 Takes USER, ADDR, LADDR, SKIPME and MAXAGE."
+     "\n@9.0.0 Takes NAME, IDLE, FLAGS, LIB-NAME, LIB-VER, DB, CAPA, IP, and NOT- before options."},
 {.name = "client|no-evict", .arity = 3,
  .group = "connection", .since = "7.0.0",
  .flags = SUBCOMMAND | ADMIN | NOSCRIPT | LOADING | STALE, .categories = CATEGORY_CONNECTION,
@@ -118,7 +149,7 @@ static const struct command rows[] = {
  .group = "connection", .since = "6.0.0",
  .flags = SUBCOMMAND | NOSCRIPT | LOADING | STALE, .categories = CATEGORY_CONNECTION,
  .complexity = "O(1)",
- .summary = "Turns the tracking of keys off; it cannot be turned on.",
+ .summary = "Tells this connection when keys change that it has read.",
  .syntax =
      "<ON | OFF>:status [REDIRECT client-id:integer] [PREFIX prefix [PREFIX prefix ...]] [BCAST] "
      "[OPTIN] [OPTOUT] [NOLOOP]"},

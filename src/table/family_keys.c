@@ -73,13 +73,14 @@ static const struct command rows[] = {
      "\n@3.0.6 Takes KEYS."
      "\n@4.0.7 Takes AUTH."
      "\n@6.0.0 Takes AUTH2."},
-{.name = "move", .arity = 3, .group = "generic", .since = "1.0.0",
+{.name = "move", .arity = -3, .group = "generic", .since = "1.0.0",
  .flags = WRITE | FAST, .categories = CATEGORY_KEYSPACE,
  .keys = ONE_KEY(EXCHANGE),
  .databases = DATABASES_OF_MOVE,
  .complexity = "O(1)",
  .summary = "Moves a key to another database.",
- .syntax = "key db:integer"},
+ .syntax = "key db:integer [REPLACE@9.2.0]"
+           "\n@9.2.0 Takes REPLACE."},
 {CONTAINER_ROW("object", "generic", "2.2.3",
                "Looks at how a value is stored.")},
 {.name = "object|encoding", .arity = 3,

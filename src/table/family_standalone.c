@@ -74,6 +74,10 @@ REFUSED("cluster|shards", 2, "7.0.0", LOADING | STALE, TIP_NONDETERMINISTIC,
         "Describes the shards and their slots.", ""),
 REFUSED("cluster|slaves", 3, "3.0.0", ADMIN | STALE, TIP_NONDETERMINISTIC,
         "Lists the replicas of a node.", "node-id\n~5.0.0 `CLUSTER REPLICAS`"),
+REFUSED("cluster|slot-stats", -4, "8.2.0", LOADING | STALE, TIP_NONDETERMINISTIC | TIP_ALL_SHARDS,
+        "Tells how slots are used.",
+        "<(SLOTSRANGE start-slot:integer end-slot:integer):slotsrange | (ORDERBY metric "
+        "[LIMIT limit:integer] [<ASC | DESC>:order]):orderby>:filter"),
 REFUSED("cluster|slots", 2, "3.0.0", LOADING | STALE, TIP_NONDETERMINISTIC,
         "Describes the slots and their nodes.", "\n~7.0.0 `CLUSTER SHARDS`"
         "\n@4.0.0 Tells the ids of nodes."

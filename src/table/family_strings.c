@@ -24,6 +24,25 @@ static const struct command rows[] = {
  .complexity = "O(1)",
  .summary = "Subtracts from a number.",
  .syntax = "key decrement:integer"},
+{.name = "delex", .arity = -2, .group = "string", .since = "8.4.0",
+ .flags = WRITE | FAST, .categories = CATEGORY_STRING,
+ .keys = NOTED_KEY(POP, "Tells something of the value, if there is a condition."),
+ .complexity = "O(1), but O(N) for digests, N being the length of the string",
+ .summary = "Removes a key, perhaps only if its string is, or is not, the one that is given.",
+ .syntax = "key [<IFEQ ifeq-value:string | IFNE ifne-value:string | IFDEQ ifdeq-digest:string | "
+           "IFDNE ifdne-digest:string>:condition]"},
+{.name = "delifeq", .arity = 3, .group = "string", .since = "9.0.0",
+ .flags = WRITE | FAST, .categories = CATEGORY_STRING,
+ .keys = ONE_KEY(POP),
+ .complexity = "O(1)",
+ .summary = "Removes a key if its string is the one that is given.",
+ .syntax = "key value"},
+{.name = "digest", .arity = 2, .group = "string", .since = "8.4.0",
+ .flags = READONLY | FAST, .categories = CATEGORY_STRING,
+ .keys = ONE_KEY(READ),
+ .complexity = "O(N), N being the length of the string",
+ .summary = "Replies a hash of a string, by which conditions can name it.",
+ .syntax = "key"},
 {.name = "get", .arity = 2, .group = "string", .since = "1.0.0",
  .flags = READONLY | FAST, .categories = CATEGORY_STRING,
  .keys = ONE_KEY(READ),
@@ -75,6 +94,16 @@ static const struct command rows[] = {
  .complexity = "O(1)",
  .summary = "Adds to a number, which may have a fraction.",
  .syntax = "key increment:double"},
+{.name = "increx", .arity = -2, .group = "string", .since = "8.8.0",
+ .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_STRING,
+ .keys = ONE_KEY(EXCHANGE),
+ .complexity = "O(1)",
+ .summary = "Adds to a number within bounds, and sets or takes away the expiry of its key.",
+ .syntax =
+     "key [<BYFLOAT float-increment:double | BYINT integer-increment:integer>:increment] "
+     "[LBOUND lowerbound:string] [UBOUND upperbound:string] [SATURATE] "
+     "[<EX seconds:integer | PX milliseconds:integer | EXAT unix-time-seconds:unix-time | "
+     "PXAT unix-time-milliseconds:unix-time | PERSIST>:expiration] [ENX]"},
 {.name = "lcs", .arity = -3, .group = "string", .since = "7.0.0",
  .flags = READONLY, .categories = CATEGORY_STRING,
  .keys = KEYS(1, 2, READ),
@@ -94,6 +123,17 @@ static const struct command rows[] = {
  .complexity = "O(keys)",
  .summary = "Stores several strings.",
  .syntax = "(key value):data ..."},
+{.name = "msetex", .arity = -4, .group = "string", .since = "8.4.0",
+ .flags = WRITE | DENYOOM | MOVABLE_KEYS, .categories = CATEGORY_STRING,
+ .tips = TIP_MULTI_SHARD | TIP_ALL_SUCCEEDED,
+ .keys = COUNTED_PAIRS(1, OVERWRITE),
+ .complexity = "O(keys)",
+ .summary = "Stores several strings, perhaps only if all or none of the keys exist, and sets when "
+            "they expire.",
+ .syntax =
+     "numkeys:integer (key value):data ... [<NX | XX>:condition] [<EX seconds:integer | "
+     "PX milliseconds:integer | EXAT unix-time-seconds:unix-time | "
+     "PXAT unix-time-milliseconds:unix-time | KEEPTTL>:expiration]"},
 {.name = "msetnx", .arity = -3, .group = "string", .since = "1.0.1",
  .flags = WRITE | DENYOOM, .categories = CATEGORY_STRING,
  .keys = PAIRS(MAKE),
@@ -110,17 +150,20 @@ static const struct command rows[] = {
 {.name = "set", .arity = -3, .group = "string", .since = "1.0.0",
  .flags = WRITE | DENYOOM, .categories = CATEGORY_STRING,
  .keys = SPECIAL_KEY(KEYS_OF_SET, EXCHANGE | KEY_VARIABLE,
-                     "Reads the old value only with the option GET."),
+                     "Reads the old value only with the option GET, or with one that compares."),
  .complexity = "O(1)",
  .summary = "Stores a string, whatever the key held before.",
  .syntax =
-     "key value [<NX | XX>:condition@2.6.12] [GET@6.2.0] [<EX seconds:integer@2.6.12 | "
+     "key value [<NX@2.6.12 | XX@2.6.12 | IFEQ ifeq-value:string@8.4.0 | "
+     "IFNE ifne-value:string@8.4.0 | IFDEQ ifdeq-digest:string@8.4.0 | "
+     "IFDNE ifdne-digest:string@8.4.0>:condition] [GET@6.2.0] [<EX seconds:integer@2.6.12 | "
      "PX milliseconds:integer@2.6.12 | EXAT unix-time-seconds:unix-time@6.2.0 | "
      "PXAT unix-time-milliseconds:unix-time@6.2.0 | KEEPTTL@6.0.0>:expiration]"
      "\n@2.6.12 Takes EX, PX, NX and XX."
      "\n@6.0.0 Takes KEEPTTL."
      "\n@6.2.0 Takes GET, EXAT and PXAT."
-     "\n@7.0.0 NX and GET may stand together."},
+     "\n@7.0.0 NX and GET may stand together."
+     "\n@8.4.0 Takes IFEQ, IFNE, IFDEQ and IFDNE."},
 {.name = "setex", .arity = 4, .group = "string", .since = "2.0.0",
  .flags = WRITE | DENYOOM, .categories = CATEGORY_STRING,
  .keys = ONE_KEY(OVERWRITE),

@@ -10,11 +10,15 @@ static const struct command rows[] = {
  .categories = CATEGORY_TRANSACTION,
  .complexity = "O(N), N being the queued commands",
  .summary = "Leaves a transaction without running its commands."},
-{.name = "exec", .arity = 1, .group = "transactions", .since = "1.2.0",
+{.name = "exec", .arity = -1, .group = "transactions", .since = "1.2.0",
  .flags = NOSCRIPT | LOADING | STALE | SKIP_SLOWLOG | RUNS_QUEUE | NOT_QUEUED,
  .categories = CATEGORY_TRANSACTION,
  .complexity = "Depends on the queued commands",
- .summary = "Runs the commands of a transaction, unless a watched key has changed."},
+ .summary = "Runs the commands of a transaction, unless a watched key has changed or a condition "
+            "does not hold.",
+ .syntax = "[<IFEQ (ifeq-key value):ifeq | IFNE (ifne-key value):ifne | NX nx-key | XX xx-key>"
+           ":condition@9.2.0 ...]"
+           "\n@9.2.0 Takes conditions."},
 {.name = "multi", .arity = 1, .group = "transactions", .since = "1.2.0",
  .flags = NOSCRIPT | LOADING | STALE | FAST | ALLOW_BUSY | NOT_QUEUED,
  .categories = CATEGORY_TRANSACTION,

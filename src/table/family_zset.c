@@ -143,8 +143,9 @@ static const struct command rows[] = {
  .summary = "Reads the members between two ranks, scores or members.",
  .syntax =
      "key start stop [<BYSCORE | BYLEX>:sortby@6.2.0] [REV@6.2.0] "
-     "[LIMIT (offset:integer count:integer):limit@6.2.0] [WITHSCORES]"
-     "\n@6.2.0 Takes `REV`, `BYSCORE`, `BYLEX` and `LIMIT`."},
+     "[LIMIT (offset:integer count:integer):limit@6.2.0] [WITHSCORES] [XX@9.2.0]"
+     "\n@6.2.0 Takes `REV`, `BYSCORE`, `BYLEX` and `LIMIT`."
+     "\n@9.2.0 Takes XX."},
 {.name = "zrangebylex", .arity = -4, .group = "sorted-set",
  .since = "2.8.9", .flags = READONLY, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),

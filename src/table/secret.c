@@ -2,15 +2,15 @@
 
 #include "base/checked.h"
 
-/* --- Arguments: each function returns whether the one at the index (> 0) may be secret --- */
+/* --- Arguments. Each function returns whether argv[index] may be secret; the index is > 0 --- */
 
 static void decide_rest(struct secret_cursor *cursor, bool is_secret) {
     cursor->is_decided = true;
     cursor->rest_is_secret = is_secret;
 }
 
-/* HELLO protocol [AUTH user password] [SETNAME name] …: from an option that is not understood on,
- * everything may be. */
+/* HELLO protocol [AUTH user password] [SETNAME name] …: what AUTH is followed by, and all arguments
+ * after an option that is not understood. */
 static bool next_of_hello(struct secret_cursor *cursor, size_t index) {
     struct slice word = cursor->argv[index];
     bool is_auth = slice_is(word, "auth");
@@ -29,8 +29,8 @@ static bool next_of_hello(struct secret_cursor *cursor, size_t index) {
     return false;
 }
 
-/* CONFIG SET name value …: from the value of the first such directive on, because the value may
- * have come as several arguments. */
+/* CONFIG SET name value …: all arguments after the first name of a directive with a password. The
+ * password may have blanks and not be quoted, so that it comes as several arguments. */
 static bool next_of_config_set(struct secret_cursor *cursor, size_t index) {
     if (index < 2) return false;
     struct slice name = secret_name(cursor->argv[index]);
@@ -39,8 +39,9 @@ static bool next_of_config_set(struct secret_cursor *cursor, size_t index) {
     return name.len < cursor->argv[index].len; /* it has the value with it */
 }
 
-/* MIGRATE host port key database timeout … AUTH password, AUTH2 user password, KEYS key …: from an
- * option that is not understood on, or is too early, everything may be. */
+/* MIGRATE host port key database timeout … AUTH password, AUTH2 user password, KEYS key …: what
+ * AUTH and AUTH2 are followed by, and all arguments after an option that is not understood or
+ * stands too early. */
 static bool next_of_migrate(struct secret_cursor *cursor, size_t index) {
     enum { FIRST_OPTION = 6 };
     struct slice option = cursor->argv[index];
@@ -60,7 +61,7 @@ static bool next_of_migrate(struct secret_cursor *cursor, size_t index) {
     return false;
 }
 
-/* A whole command stands in argv from `first` on. The cursor goes on in that. */
+/* A whole command stands in argv from `first` on. The cursor goes on with its arguments. */
 static bool next_of_command(struct secret_cursor *cursor, size_t index, size_t first) {
     if (cursor->is_nested) decide_rest(cursor, true);
     if (cursor->is_nested || index < first) return cursor->is_nested;
@@ -117,12 +118,12 @@ struct slice secret_shown(const struct command *command, const struct slice *arg
  * length, and each piece that the client sends of the request asks anew. */
 static struct slice first_word(struct slice name) {
     if (name.len > SECRET_NAME_MAX) name.len = SECRET_NAME_MAX;
-    const char *blank = name.len > 0 ? memchr(name.ptr, ' ', name.len) : NULL;
-    return secret_name(blank ? slice_make(name.ptr, (size_t)(blank - name.ptr)) : name);
+    return secret_name(name);
 }
 
+/* SENTINEL SET has the passwords of other servers. */
 bool secret_may_follow(struct slice name) {
-    static const char *const names[] = {"auth", "hello", "acl", "config", "migrate"};
+    static const char *const names[] = {"auth", "hello", "acl", "config", "migrate", "sentinel"};
     struct slice word = first_word(name);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (secret_is_near(word, names[i])) return true;

@@ -27,19 +27,21 @@ struct secret_cursor {
 struct secret_cursor secret_begin(const struct command *command, const struct slice *argv,
                                   size_t argc);
 
-/* Moves on by one argument, which must be there. Returns whether that may be a password, or the
- * user's name with one. Where arguments are not what the command expects, whatever may have been
- * meant as a password is. A command inside of a command inside of another one is secret. O(1). */
+/* Moves on by one argument, which must be there. Returns whether it may be secret: a password, or
+ * the name of the user who has it. If the arguments are not what the command expects, each that may
+ * have been meant as a password is secret. ACL DRYRUN and COMMAND GETKEYS have a whole command as
+ * arguments; inside of another of them, all of it is secret. O(1). */
 bool secret_next(struct secret_cursor *cursor);
 
-/* Returns argv[index] as it may be shown: itself, or SECRET_SHOWN. O(index): for
- * one argument only. */
+/* Returns argv[index] as it may be shown: itself, or SECRET_SHOWN. O(index): for one argument
+ * only. */
 struct slice secret_shown(const struct command *command, const struct slice *argv, size_t argc,
                           size_t index);
 
 /* For a name that no command has: returns whether what follows it may be secret, because it is a
- * command's with secrets that was renamed, or not spelled well, or sent as one word with its
- * arguments ("auth password"). Only its first SECRET_NAME_MAX bytes are looked at. O(1). */
+ * command's with secrets that was renamed, not spelled well, meant for a Sentinel, or sent as one
+ * word with its arguments ("auth password", "config|set"). Only its first SECRET_NAME_MAX bytes are
+ * looked at. O(1). */
 bool secret_may_follow(struct slice name);
 
 /* Returns whether a request that begins with these arguments (argc > 0) may have secret ones after

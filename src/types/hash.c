@@ -221,4 +221,4 @@ static bool hash_check(const struct entry *entry) {
 const struct type_operations hash_operations = {
     hash_encoding_name,  records_length,   records_value_size, records_allocated,
     records_free_effort, records_prefetch, records_free_value, records_own_value,
-    hash_check,          records_capture,  records_is_captured};
+    records_relocate,    hash_check,       records_capture,    records_is_captured};

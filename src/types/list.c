@@ -592,6 +592,11 @@ static void list_own_value(struct entry *entry) {
     if (!list_is_embedded(entry)) entry_set_pointer(entry, quicklist_copy(out_of_line(entry)));
 }
 
+static void list_relocate(struct entry *entry, struct relocator *relocator,
+                          struct relocate_cursor *cursor) {
+    entry_set_pointer(entry, quicklist_relocate(out_of_line(entry), relocator, cursor));
+}
+
 const struct quicklist *list_quicklist(const struct entry *entry) {
     return list_is_embedded(entry) ? NULL : out_of_line(entry);
 }

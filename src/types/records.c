@@ -352,6 +352,11 @@ void records_own_value(struct entry *entry) {
     if (records_is_table(entry)) entry_set_pointer(entry, recordtable_copy(records_table(entry)));
 }
 
+void records_relocate(struct entry *entry, struct relocator *relocator,
+                      struct relocate_cursor *cursor) {
+    entry_set_pointer(entry, recordtable_relocate(records_table(entry), relocator, cursor));
+}
+
 /* Returns whether the records are in the order of their expiries. */
 static bool check_order(const struct entry *entry) {
     struct records_iter iter;

@@ -417,6 +417,7 @@ static size_t set_free_effort(const struct entry *entry) {
 }
 
 #define set_prefetch records_prefetch
+#define set_relocate records_relocate
 
 static void set_free_value(struct entry *entry) {
     if (!is_intset(entry)) records_free_value(entry);

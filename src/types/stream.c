@@ -37,11 +37,17 @@ bool stream_delete(struct keyref *ref, struct stream_id id) {
     return true;
 }
 
-uint64_t stream_trim(struct keyref *ref, const struct stream_trim *trim) {
+uint64_t stream_trim(struct keyref *ref, const struct stream_trim *trim, struct entry **cut) {
     uint64_t length = stream_length(ref->entry);
-    uint64_t removed = streamlog_trim(stream_log(ref->entry), trim);
+    struct streamlog *rest;
+    uint64_t removed = streamlog_trim(stream_log(ref->entry), trim, &rest);
+    *cut = rest ? entry_new_pointer(SLICE(""), VALUE_STREAM, STREAM_IN_LOG, rest) : NULL;
     keyspace_resized(ref, length, length - removed);
     return removed;
+}
+
+uint64_t stream_trimmed(const struct entry *entry, const struct stream_trim *trim) {
+    return streamlog_trimmed(stream_log(entry), trim);
 }
 
 void stream_set_facts(struct keyref *ref, const struct stream_facts *facts) {
@@ -49,7 +55,11 @@ void stream_set_facts(struct keyref *ref, const struct stream_facts *facts) {
     CHECKED_ASSERT(facts->added >= stream_length(ref->entry));
     CHECKED_ASSERT(!stream_edge(ref->entry, true, &last) ||
                    stream_id_compare(facts->last_id, last.id) >= 0);
-    *streamlog_facts(stream_log(ref->entry)) = *facts;
+    struct streamlog *log = stream_log(ref->entry);
+    /* Ids that were looked at may be given again. */
+    if (stream_id_compare(facts->last_id, streamlog_facts(log)->last_id) < 0)
+        released_ids_forget(&streamlog_groups(log)->released, streamlog_owner(log), STREAM_ID_MIN);
+    *streamlog_facts(log) = *facts;
 }
 
 /* --- Reading --- */
@@ -60,6 +70,18 @@ uint64_t stream_length(const struct entry *entry) {
 
 struct stream_facts stream_facts(const struct entry *entry) {
     return *streamlog_facts(stream_log(entry));
+}
+
+struct consumer_groups *stream_groups(const struct entry *entry) {
+    return streamlog_groups(stream_log(entry));
+}
+
+struct idindex_owner *stream_owner(const struct entry *entry) {
+    return streamlog_owner(stream_log(entry));
+}
+
+struct producers *stream_producers(const struct entry *entry) {
+    return streamlog_producers(stream_log(entry));
 }
 
 size_t stream_nodes(const struct entry *entry) {
@@ -106,6 +128,31 @@ bool stream_edge(const struct entry *entry, bool last, struct stream_entry *edge
     return streamlog_iter_next(&iter, edge);
 }
 
+bool stream_find(const struct entry *entry, struct stream_id id, struct stream_entry *found) {
+    struct stream_iter iter;
+    stream_iter_start(&iter, entry, id, id, false);
+    return streamlog_iter_next(&iter, found);
+}
+
+bool stream_finder_next(struct stream_finder *finder, struct stream_id id,
+                        struct stream_entry *found) {
+    enum { STEPS = 4 };
+    int order = -1;
+    for (int step = 0; finder->has_last && step < STEPS; step++) {
+        order = stream_id_compare(finder->last.id, id);
+        if (order >= 0) break;
+        finder->has_last = streamlog_iter_next(&finder->iter, &finder->last);
+    }
+    if (order < 0) {
+        stream_iter_start(&finder->iter, finder->stream, id, STREAM_ID_MAX, false);
+        finder->has_last = streamlog_iter_next(&finder->iter, &finder->last);
+        if (!finder->has_last) return false;
+        order = stream_id_compare(finder->last.id, id);
+    }
+    *found = finder->last;
+    return order == 0;
+}
+
 /* --- What every type has --- */
 
 static const char *stream_encoding_name(const struct entry *entry) {
@@ -143,6 +190,11 @@ static void stream_own_value(struct entry *entry) {
     entry_set_pointer(entry, streamlog_copy(stream_log(entry)));
 }
 
+static void stream_relocate(struct entry *entry, struct relocator *relocator,
+                            struct relocate_cursor *cursor) {
+    entry_set_pointer(entry, streamlog_relocate(stream_log(entry), relocator, cursor));
+}
+
 static bool stream_check(const struct entry *entry) {
     return entry_check(entry) && entry_type(entry) == VALUE_STREAM &&
            entry_encoding(entry) == STREAM_IN_LOG && streamlog_check(stream_log(entry));
@@ -152,7 +204,7 @@ static bool stream_check(const struct entry *entry) {
 
 static struct capture *stream_capture(struct entry *entry, size_t *left) {
     struct streamlog *log = stream_log(entry);
-    bool small = streamlog_allocated(log) < VALUE_CAPTURE_MIN || streamlog_length(log) == 0;
+    bool small = streamlog_allocated(log) < VALUE_CAPTURE_MIN;
     return small ? NULL : streamlog_capture_begin(log, left);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/prefetch.h"
+#include "base/relocate.h"
 #include "types/type_operations.h"
 #include "types/value.h"
 
@@ -198,6 +199,12 @@ void string_set_keep_expiry(struct keyref *ref, struct slice key, struct slice t
 
 void string_set_text(struct keyref *ref, struct slice key, struct slice text) {
     struct plan plan = plan_text(text);
+    store(ref, key, &plan);
+}
+
+void string_set_built(struct keyref *ref, struct slice key, struct slice text) {
+    struct plan plan = plan_text(text);
+    if (plan.encoding == STRING_EMBEDDED) plan.encoding = STRING_EMBEDDED_RAW;
     store(ref, key, &plan);
 }
 
@@ -425,6 +432,14 @@ static bool string_prefetch(struct value_lookup *lookup, unsigned step) {
 static void string_own_value(struct entry *entry) {
     if (entry_is_out_of_line(entry))
         set_out_of_line(entry, sds_new(sds_slice(out_of_line_text(entry))));
+}
+
+/* A shared text is known to its captures, released ones too. */
+static void string_relocate(struct entry *entry, struct relocator *relocator,
+                            struct relocate_cursor *cursor) {
+    *cursor = (struct relocate_cursor){0};
+    if (entry_encoding(entry) == STRING_OUT_OF_LINE)
+        entry_set_pointer(entry, sds_relocate(entry_pointer(entry), relocator));
 }
 
 static bool string_check(const struct entry *entry) {

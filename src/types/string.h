@@ -65,6 +65,9 @@ void string_set_keep_expiry(struct keyref *ref, struct slice key, struct slice t
  * integer. */
 void string_set_text(struct keyref *ref, struct slice key, struct slice text);
 
+/* The same, keeping the expiry, for a text that is built in place: the value is raw. */
+void string_set_built(struct keyref *ref, struct slice key, struct slice text);
+
 /* The same, keeping the expiry, for an integer: nothing is formatted. */
 void string_set_integer(struct keyref *ref, struct slice key, int64_t value);
 

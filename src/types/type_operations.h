@@ -8,6 +8,9 @@
 
 #include "store/entry.h"
 
+struct relocator; /* base/relocate.h */
+struct relocate_cursor;
+
 struct capture;      /* ds/capture.h */
 struct value_lookup; /* types/value.h */
 
@@ -39,6 +42,10 @@ struct type_operations {
     /* The entry is a byte for byte copy of another one: gives it out-of-line memory of its own. */
     void (*own_value)(struct entry *entry);
 
+    /* Moves the out-of-line memory, which is there and not captured: see value_relocate. */
+    void (*relocate)(struct entry *entry, struct relocator *relocator,
+                     struct relocate_cursor *cursor);
+
     /* Checks the invariant, including entry_check(). */
     bool (*check)(const struct entry *entry);
 
@@ -58,7 +65,7 @@ static inline size_t type_free_effort(size_t allocations, size_t bytes) {
 
 /* A smaller value is copied sooner than captured and released. */
 #ifdef TINY_LIMITS
-enum { VALUE_CAPTURE_MIN = 1024 };
+enum { VALUE_CAPTURE_MIN = 2048 };
 #else
 enum { VALUE_CAPTURE_MIN = 64 * 1024 };
 #endif
@@ -69,7 +76,7 @@ enum { VALUE_CAPTURE_MIN = 64 * 1024 };
     {                                                                                              \
         prefix##_encoding_name, prefix##_length, prefix##_value_size, prefix##_allocated,          \
             prefix##_free_effort, prefix##_prefetch, prefix##_free_value, prefix##_own_value,      \
-            prefix##_check, prefix##_capture, prefix##_is_captured                                 \
+            prefix##_relocate, prefix##_check, prefix##_capture, prefix##_is_captured              \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 

@@ -1,6 +1,7 @@
 #include "types/value.h"
 
 #include "base/checked.h"
+#include "base/relocate.h"
 #include "types/type_operations.h"
 
 #include <stdlib.h>
@@ -120,6 +121,14 @@ bool value_check(const struct entry *entry) {
 struct capture *value_capture(struct entry *entry, size_t *left) {
     CHECKED_ASSERT(entry_type(entry) == VALUE_STRING || !value_is_captured(entry));
     return operations_of(entry)->capture(entry, left);
+}
+
+void value_relocate(struct entry *entry, struct relocator *relocator,
+                    struct relocate_cursor *cursor) {
+    if (entry_is_out_of_line(entry) && !value_is_captured(entry))
+        operations_of(entry)->relocate(entry, relocator, cursor);
+    else
+        *cursor = (struct relocate_cursor){0};
 }
 
 bool value_is_captured(const struct entry *entry) {

@@ -5,6 +5,9 @@
 
 #include "store/entry.h"
 
+struct relocator; /* base/relocate.h */
+struct relocate_cursor;
+
 /* The number of types that entry_type can return. */
 enum { VALUE_TYPE_NUMBERS = 16 };
 
@@ -106,6 +109,13 @@ size_t value_free_effort(const struct entry *entry);
 
 /* Bytes the entry and everything its value owns take, as allocated. O(1). */
 size_t value_allocated(const struct entry *entry);
+
+/* Moves memory that the entry points to, if it does, to better places (base/relocate.h), from
+ * *cursor on, until the step is due, and sets *cursor. A value that is captured stays as it is, and
+ * counts as done. Nothing that can be seen of the value changes. Between two calls the entry may
+ * get another value of any type. In the loop's thread. */
+void value_relocate(struct entry *entry, struct relocator *relocator,
+                    struct relocate_cursor *cursor);
 
 /* Captures the value as it is now, for a snapshot (ds/capture.h); only a string may be captured
  * already, for replies. The capture belongs to the memory that the entry points to, not to the

@@ -3,6 +3,7 @@
 #ifndef PACKLIST_TYPES_VALUE_LIMITS_H
 #define PACKLIST_TYPES_VALUE_LIMITS_H
 
+#include "ds/hyperloglog.h"
 #include "ds/quicklist.h"
 #include "ds/streamlog.h"
 
@@ -26,6 +27,8 @@ struct value_limits {
     struct listpack_limits hash;
     struct listpack_limits zset;
     struct stream_limits stream;
+    struct producers_limits producers; /* of streams: stream-idmp-duration, stream-idmp-maxsize */
+    struct hll_limits hyperloglog;     /* of strings that are HyperLogLogs: hll-sparse-max-bytes */
 };
 
 /* The default limits of the directives. */
@@ -35,6 +38,8 @@ static const struct value_limits value_limits_default = {
     .hash = {.listpack_entries = 512, .listpack_value = 64},
     .zset = {.listpack_entries = 128, .listpack_value = 64},
     .stream = {.node_bytes = 4096, .node_entries = 100},
+    .producers = {.duration_s = 100, .iids = 100},
+    .hyperloglog = {.sparse_bytes = 3000},
 };
 
 #endif

@@ -409,6 +409,57 @@ bool zset_iter_next_batch(struct zset_iter *iter, struct text_batch *batch, uint
     return true;
 }
 
+/* --- Reading from a score on --- */
+
+/* Reads the score of the pair at which the seeker is, or that of the first one from there on that
+ * has at least this score. */
+static bool settle_in_listpack(struct zset_seeker *seeker, double least) {
+    struct packed body = packed_view(seeker->entry);
+    while (seeker->at < body.end) {
+        const uint8_t *score = seeker->at + listpack_size(seeker->at);
+        seeker->score = score_at(score);
+        if (seeker->score >= least) return true;
+        seeker->at = score + listpack_size(score);
+    }
+    return false;
+}
+
+static bool settle_in_skiplist(struct zset_seeker *seeker, bool found) {
+    if (found) seeker->score = skiplist_cursor_score(&seeker->cursor);
+    return found;
+}
+
+bool zset_seek(struct zset_seeker *seeker, const struct entry *entry, double score) {
+    *seeker = (struct zset_seeker){.entry = entry};
+    if (zset_is_embedded(entry)) {
+        seeker->at = packed_view(entry).first;
+        return settle_in_listpack(seeker, score);
+    }
+    return settle_in_skiplist(seeker,
+                              skiplist_seek_score(skiplist_of(entry), score, &seeker->cursor));
+}
+
+bool zset_seek_forward(struct zset_seeker *seeker, double score) {
+    CHECKED_ASSERT(score > seeker->score);
+    if (seeker->at) return settle_in_listpack(seeker, score);
+    const struct skiplist *list = skiplist_of(seeker->entry);
+    return settle_in_skiplist(seeker, skiplist_skip_to_score(list, score, &seeker->cursor));
+}
+
+bool zset_seek_next(struct zset_seeker *seeker) {
+    if (!seeker->at) return settle_in_skiplist(seeker, skiplist_next(&seeker->cursor));
+    seeker->at += listpack_size(seeker->at);
+    seeker->at += listpack_size(seeker->at);
+    return settle_in_listpack(seeker, -INFINITY);
+}
+
+struct slice zset_seek_text(const struct zset_seeker *seeker, char digits[INT64_TEXT_MAX]) {
+    if (!seeker->at) return skiplist_cursor_member(&seeker->cursor);
+    struct listpack_value value;
+    listpack_get(seeker->at, &value);
+    return listpack_value_text(&value, digits);
+}
+
 void zset_draws_begin(struct zset_draws *draws, const struct entry *entry) {
     *draws = (struct zset_draws){.entry = entry};
 }
@@ -520,6 +571,11 @@ static void zset_free_value(struct entry *entry) {
 
 static void zset_own_value(struct entry *entry) {
     if (!zset_is_embedded(entry)) entry_set_pointer(entry, skiplist_copy(skiplist_of(entry)));
+}
+
+static void zset_relocate(struct entry *entry, struct relocator *relocator,
+                          struct relocate_cursor *cursor) {
+    entry_set_pointer(entry, skiplist_relocate(skiplist_of(entry), relocator, cursor));
 }
 
 static bool embedded_check(const struct entry *entry) {

@@ -120,6 +120,29 @@ bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member);
  * part of the listpack. False at the end, or when `max` is 0. Cheaper than one by one. O(batch). */
 bool zset_iter_next_batch(struct zset_iter *iter, struct text_batch *batch, uint64_t max);
 
+/* Reading from a score on, and leaping over scores. Lives on the caller's stack; the sorted set
+ * must not change while it is in use. */
+struct zset_seeker {
+    double score; /* of the member at which it is */
+
+    /* Private: where. */
+    const struct entry *entry;
+    struct skiplist_cursor cursor;
+    const uint8_t *at; /* listpack: the pair */
+};
+
+/* Goes to the first member whose score is at least this one. Returns false, at no member, when
+ * there is none. O(log n). */
+bool zset_seek(struct zset_seeker *seeker, const struct entry *entry, double score);
+
+/* From a member to the first one with a score that is at least this one, which is greater than its
+ * own; to the next one. O(1) where it is near, else O(log n). */
+bool zset_seek_forward(struct zset_seeker *seeker, double score);
+bool zset_seek_next(struct zset_seeker *seeker);
+
+/* The text of the member: a view of the sorted set, or of `digits`. */
+struct slice zset_seek_text(const struct zset_seeker *seeker, char digits[INT64_TEXT_MAX]);
+
 /* Draws members of one that is not empty, each as likely as any other each time; a member may come
  * more than once. The sorted set must not change between the draws. On the caller's stack. */
 struct zset_draws {

@@ -2,10 +2,13 @@
 does."""
 from dataclasses import dataclass
 
+from geo import GeoGenerator
+from hyperloglog import HyperLogLogGenerator
 from model import FAR_MS, library_code, library_of
+from streams import StreamGenerator
 
 ENDS = (b"LEFT", b"RIGHT")
-KINDS = (b"l", b"s", b"n", b"m", b"h", b"z")
+KINDS = (b"l", b"s", b"n", b"m", b"h", b"z", b"x", b"i", b"p", b"g")
 LIBRARIES = 2  # of each connection
 MOST = b"1000000"
 
@@ -37,16 +40,19 @@ class Unit:
         return self.commands
 
 
-class Generator:
+class Generator(StreamGenerator, HyperLogLogGenerator, GeoGenerator):
     """`name` is the connection's, `number` the round's: no element that is added to a shared key comes twice."""
 
     def __init__(self, chance, name, number):
+        super().__init__()
         self.chance, self.name, self.number, self.count = chance, name, number, 0
         self.makers = [make for make, weight in (
             (self.push, 20), (self.pop, 8), (self.move, 8), (self.move_many, 3), (self.edit_list, 14), (self.trim, 6),
             (self.text, 14), (self.integer, 8), (self.rename, 4), (self.delete, 3), (self.expiry, 5),
             (self.blocking, 4), (self.share, 12), (self.edit_set, 8), (self.edit_hash, 12), (self.edit_zset, 10),
-            (self.pop_members, 4), (self.library, 3), (self.call_function, 6)) for _ in range(weight)]
+            (self.pop_members, 4), (self.library, 3), (self.call_function, 6), (self.add_entry, 18),
+            (self.edit_stream, 6), (self.use_group, 26), (self.produce, 6), (self.count_elements, 6),
+            (self.add_places, 6)) for _ in range(weight)]
 
     def unit(self):
         roll = self.chance.random()
@@ -183,7 +189,7 @@ class Generator:
         return [b"COPY", b"%s0.%s" % (kind, self.name), b"%s1.%s" % (kind, self.name), b"REPLACE"]
 
     def delete(self):
-        return [b"DEL", self.key(self.chance.choice((b"l", b"m", b"h", b"z"))), self.key(b"s")]
+        return [b"DEL", self.key(self.chance.choice((b"l", b"m", b"h", b"z", b"x", b"i", b"p", b"g"))), self.key(b"s")]
 
     def expiry(self):
         key = self.key(self.chance.choice(KINDS))

@@ -1,26 +1,19 @@
 """What the commands of one connection do to its own keys, and what they answer.
 
-Keys are lists (b"l…"), strings (b"s…", and integers b"n…"), sets (b"m…"), hashes (b"h…") and sorted sets (b"z…"); an
-expiry is far away. Libraries of functions are noted like keys (b"f…"), with their versions. `shared` and `queue` belong
-to several connections: of these only the elements are noted that this connection has added.
+Keys are lists (b"l…"), strings (b"s…", and integers b"n…"), sets (b"m…"), hashes (b"h…") and sorted sets (b"z…"), and
+what streams.py, hyperloglog.py and geo.py have; an expiry is far away. Libraries of functions are noted like keys
+(b"f…"), with their versions. `shared` and `queue` belong to several connections: of these only the elements are noted
+that this connection has added.
 """
 import time
 
+from geo import GeoModel
+from hyperloglog import HyperLogLogModel
+from replies import NO_KEY, OK
+from streams import StreamModel
+
 SHARED = (b"shared", b"queue")
 FAR_MS = 10 ** 9  # expiries are multiples of it: absolute ones since 1970, relative ones since now
-
-
-def encode(value):
-    """A reply in RESP2; a tuple holds a line as it stands."""
-    if isinstance(value, int):
-        return b":%d\r\n" % value
-    if value is None:
-        return b"$-1\r\n"
-    if isinstance(value, list):
-        return b"*%d\r\n" % len(value) + b"".join(map(encode, value))
-    if isinstance(value, tuple):
-        return value[0] + b"\r\n"
-    return b"$%d\r\n%s\r\n" % (len(value), value)
 
 
 def library_of(key):
@@ -39,13 +32,7 @@ def library_code(name, version):
             b"    callback = function() return version end}\n") % (name, version, name, name)
 
 
-OK, NO_KEY = (b"+OK",), (b"-ERR no such key",)
 TWO_KEYS = {b"LMOVE", b"BLMOVE", b"LMOVEM", b"BLPOP", b"DEL", b"RENAME", b"COPY"}
-
-
-def comparable_reply(reply):
-    """There are two kinds of null: a client that has waited gets another one than one that could not wait."""
-    return reply.replace(b"*-1\r\n", b"$-1\r\n")
 
 
 def comparable_expiry(at_ms):
@@ -55,10 +42,19 @@ def comparable_expiry(at_ms):
     return -10 - round((at_ms - time.time() * 1000) / FAR_MS)
 
 
+def keys_of(argv):
+    """The keys that the command may change."""
+    if argv[0] == b"XREADGROUP":
+        return argv[-2:-1]
+    if argv[0] == b"XGROUP":
+        return argv[2:3]
+    return argv[1:3] if argv[0] in TWO_KEYS else argv[1:2]
+
+
 def copy_of(value):
     """A list is a list, a string bytes. Of members a dictionary: a set's to b"", a hash's fields to (value, expiry or
     None), a sorted set's to scores."""
-    return value.copy() if isinstance(value, dict) else value[:]
+    return value if isinstance(value, bytes) else value.copy()
 
 
 def content_of(value):
@@ -66,7 +62,7 @@ def content_of(value):
     return frozenset(value.items()) if isinstance(value, dict) else tuple(value) if isinstance(value, list) else value
 
 
-class Model:
+class Model(StreamModel, HyperLogLogModel, GeoModel):
     def __init__(self):
         self.values = {}  # see copy_of
         self.expiries = {}
@@ -96,7 +92,7 @@ class Model:
         reply = getattr(self, argv[0].decode())(*argv[1:])
         if argv[0] in (b"FUNCTION", b"FCALL"):
             return reply
-        for name in argv[1:3] if argv[0] in TWO_KEYS else argv[1:2]:
+        for name in keys_of(argv):
             self.note(name)
         return reply
 

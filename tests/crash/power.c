@@ -51,7 +51,9 @@ static void note_folder(struct note *note, const char *path) {
     ssize_t len = readlink(path, target, sizeof(target) - 1);
     target[len > 0 ? len : 0] = 0;
     add(note, "%s", target);
-    DIR *folder = opendir(path);
+    /* The thread sanitizer does not see what opendir opens, but what closedir closes. */
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *item; folder && (item = readdir(folder));) {
         if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0) continue;
         add(note, "\t%s %llu", item->d_name, (unsigned long long)item->d_ino);

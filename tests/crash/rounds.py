@@ -46,6 +46,8 @@ MOMENTS = {
     b"BGSAVE": (("sync", "."), ("sync", "temp-*"), ("rename", "dump.rdb"), ("write", "temp-*")),
 }
 WHICH_CALL = (1, 1, 1, 2, 3, 4, 5)
+# What every server is started with: what producers have added is remembered over all rounds.
+ALWAYS = ["--stream-idmp-duration", "86400"]
 SLOW = 3 if os.environ.get("PACKLIST_SLOW") else 1
 
 
@@ -151,7 +153,9 @@ class Round:
                   list_max_listpack_size=self.chance.choice((-2, 5, 128)),
                   set_max_intset_entries=self.chance.choice((4, 512)),
                   **{f"{kind}_max_listpack_entries": self.chance.choice((4, 128)) for kind in ("set", "hash", "zset")},
-                  list_compress_depth=self.chance.choice((0, 1)))
+                  list_compress_depth=self.chance.choice((0, 1)),
+                  stream_node_max_entries=self.chance.choice((3, 100)),
+                  hll_sparse_max_bytes=self.chance.choice((30, 3000)))
         link.close()
 
     def reset_shared(self, link):
@@ -171,8 +175,8 @@ class Round:
 
     def options(self):
         if self.plan.policy == "rdb":
-            return ["--appendonly", "no"]
-        return ["--appendonly", "yes", "--appendfsync", self.plan.policy]
+            return [*ALWAYS, "--appendonly", "no"]
+        return [*ALWAYS, "--appendonly", "yes", "--appendfsync", self.plan.policy]
 
     def write(self):
         self.writers = [Writer(name, database, self.models[name], f"{self.plan.seed}/{name}", self.plan.number)

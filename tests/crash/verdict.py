@@ -3,8 +3,11 @@ import os
 import subprocess
 from pathlib import Path
 
-from model import Model, comparable_expiry, comparable_reply, encode, library_of
+from hyperloglog import registers_of
+from model import Model, comparable_expiry, library_of
+from replies import comparable_reply, encode
 from resp import text_of, value_of
+from streams import produced_of, stream_of
 from writers import Trouble
 
 
@@ -73,13 +76,37 @@ def read_string(link, key):
     return text_of(reply)
 
 
+def read_stream_facts(link, key):
+    if link.call(b"EXISTS", key) == b":0\r\n":
+        return None
+    return read_array(link, b"XINFO", b"STREAM", key, b"FULL", b"COUNT", b"0")
+
+
+def read_stream(link, key):
+    facts = read_stream_facts(link, key)
+    stream = facts and stream_of(facts)
+    if facts and not stream:
+        raise Trouble(f"the groups and consumers of {key!r} do not have the same: {facts!r}")
+    return stream
+
+
+def read_produced(link, key):
+    facts = read_stream_facts(link, key)
+    return facts and produced_of(facts)
+
+
+def read_registers(link, key):
+    value = read_string(link, key)
+    return value and registers_of(value)
+
+
 def read_library(link, key):
     reply = link.call(b"FCALL_RO", library_of(key) + b"_version", b"0")
     return None if reply[:1] == b"-" else text_of(reply)
 
 
 READERS = {b"f": read_library, b"l": read_list, b"s": read_string, b"n": read_string, b"m": read_set, b"h": read_hash,
-           b"z": read_zset}
+           b"z": read_zset, b"x": read_stream, b"i": read_produced, b"p": read_registers, b"g": read_zset}
 
 
 def read_model(link, keys):

@@ -43,11 +43,16 @@ class Key:
     def has_field_expiries(self):
         return any(argv[0] == FIELD_EXPIRY for argv in self.commands)
 
+    def without_groups(self):
+        return replace(self, commands=tuple(argv for argv in self.commands if argv[0] not in OF_GROUPS))
+
     def without_field_expiries(self):
         return replace(self, commands=tuple(argv for argv in self.commands if argv[0] != FIELD_EXPIRY))
 
 
 FIELD_EXPIRY = b"HPEXPIREAT"
+OF_GROUPS = (b"XGROUP", b"XCLAIM")
+COUNTED = b"PFADD"  # the first command of a HyperLogLog
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,9 @@ class Dataset:
 
     def with_keys(self, keys):
         return replace(self, keys=tuple(keys))
+
+    def without_groups(self):
+        return self.with_keys(key.without_groups() for key in self.keys)
 
     def without_field_expiries(self):
         return self.with_keys(key.without_field_expiries() for key in self.keys)
@@ -138,6 +146,8 @@ class Maker:
 
     def string_commands(self, name):
         roll = self.random.random()
+        if self.random.random() < 0.1:
+            return self.hyperloglog_commands(name)
         if roll < 0.04:
             return [[b"SETBIT", name, b"%d" % self.random.randint(0, 100000), b"1"]]
         if roll < 0.05:
@@ -152,6 +162,23 @@ class Maker:
                 [b"INCRBYFLOAT", name, b"0.25"],
             ]))
         return commands
+
+    # --- HyperLogLogs ---
+
+    def hyperloglog_commands(self, name):
+        """Sparse or dense, with a count that is up to date or not."""
+        member = self.member_maker()
+        commands = [*self.in_commands(COUNTED, name, lambda: [member()], self.length())]
+        if self.random.random() < 0.5:
+            commands.append([b"PFCOUNT", name])
+        return commands + [self.hyperloglog_edit(name, member) for _ in range(self.random.choice([0, 0, 1, 5]))]
+
+    def hyperloglog_edit(self, name, member):
+        return self.random.choice([
+            lambda: [COUNTED, name, *[member() for _ in range(self.random.randint(0, 9))]],
+            lambda: [b"PFMERGE", name, name],
+            lambda: [b"PFCOUNT", name],
+        ])()
 
     # --- lists ---
 
@@ -207,13 +234,20 @@ class Maker:
         return self.random.choice([b"%d" % self.random.randint(-999, 999), b"%d" % self.random.randint(1, 7), b"1.5",
                                    b"-0.25", b"inf", b"-inf"])
 
+    def place(self):
+        """A longitude and a latitude."""
+        return b"%.9f" % self.random.uniform(-180, 180), b"%.9f" % self.random.uniform(-85, 85)
+
     def zset_pairs(self, count):
         member = self.member_maker()
         return [part for _ in range(count) for part in (self.score(), member())]
 
     def zset_commands(self, name):
         member = self.member_maker()
-        commands = list(self.in_commands(b"ZADD", name, lambda: [self.score(), member()], self.length()))
+        if self.random.random() < 0.2:
+            commands = list(self.in_commands(b"GEOADD", name, lambda: [*self.place(), member()], self.length()))
+        else:
+            commands = list(self.in_commands(b"ZADD", name, lambda: [self.score(), member()], self.length()))
         return commands + [self.zset_edit(name) for _ in range(self.random.choice([0, 0, 1, 5, 20]))]
 
     def zset_edit(self, name):
@@ -221,6 +255,7 @@ class Maker:
         return self.random.choice([
             lambda: [b"ZADD", name, *self.zset_pairs(self.random.randint(1, 4))],
             lambda: [b"ZADD", name, b"0", self.long_text()],
+            lambda: [b"GEOADD", name, b"CH", *self.place(), self.short_text()],
             lambda: [b"ZREMRANGEBYRANK", name, b"%d" % rank, b"%d" % (rank + 3)],
             lambda: [b"ZREMRANGEBYSCORE", name, b"(3", b"4"],
             lambda: [b"ZPOPMIN", name, b"%d" % self.random.randint(1, 5)],
@@ -314,6 +349,23 @@ class Maker:
         if self.random.random() < 0.2:
             commands.append([b"XSETID", name, b"%d" % (ms + 1000), b"ENTRIESADDED", b"1000000", b"MAXDELETEDID",
                              b"%d" % ms])
+        return commands + self.group_commands(name, ids)
+
+    def group_commands(self, name, ids):
+        """Consumer groups. XCLAIM FORCE makes pending only what is in the stream, so each way brings all of it."""
+        commands = []
+        for number in range(self.random.choice([0, 0, 1, 1, 2, 5])):
+            group = b"group %d" % number
+            commands.append([b"XGROUP", b"CREATE", name, group, self.random.choice([b"0", b"$", *ids[:3]]),
+                             b"MKSTREAM", *self.random.choice([[], [b"ENTRIESREAD", b"%d" % min(len(ids), 3)]])])
+            for consumer in range(self.random.choice([0, 1, 1, 3, 20])):
+                who = self.random.choice([b"consumer %d" % consumer, b"%d" % consumer])
+                commands.append([b"XGROUP", b"CREATECONSUMER", name, group, who])
+                pending = self.random.sample(ids, self.random.randint(0, min(len(ids), 300)))
+                if pending:
+                    commands.append([b"XCLAIM", name, group, who, b"0", *pending, b"TIME",
+                                     b"%d" % (self.now_ms - self.random.randint(0, 1 << 20)), b"RETRYCOUNT",
+                                     b"%d" % self.random.choice([0, 1, 1, 2, 300]), b"FORCE", b"JUSTID"])
         return commands
 
     # --- keys ---
@@ -372,6 +424,8 @@ class Maker:
             "set": lambda: self.set_edit(key.name, self.member_maker()),
             "hash": lambda: self.hash_edit(key.name, self.member_maker(), self.element_maker()),
         }.get(key.type)
+        if key.commands[0][0] == COUNTED:
+            return [self.hyperloglog_edit(key.name, self.member_maker()) for _ in range(6)]
         if edit:
             return [edit() for _ in range(6)]
         return [[b"APPEND", key.name, self.short_text()], [b"SETRANGE", key.name, b"3", self.short_text()]]

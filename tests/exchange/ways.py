@@ -116,10 +116,13 @@ def change_of(key, random):
                     [b"APPEND", key.name, b"more"],
                     [b"SET", key.name, b"another"]],
         "set": [[b"SADD", key.name, number], [b"SREM", key.name, number], [b"SPOP", key.name]],
-        "zset": [[b"ZADD", key.name, number, b"m" + number], [b"ZREM", key.name, number], [b"ZPOPMIN", key.name]],
+        "zset": [[b"ZADD", key.name, number, b"m" + number], [b"GEOADD", key.name, b"2.5", b"48.5", b"m" + number],
+                 [b"ZREM", key.name, number], [b"ZPOPMIN", key.name]],
         "hash": [[b"HSET", key.name, number, b"changed"], [b"HDEL", key.name, number]],
         "stream": [[b"XADD", key.name, b"*", number, b"changed"], [b"XDEL", key.name, b"%d" % random.randint(1, 5000)],
-                   [b"XTRIM", key.name, b"MAXLEN", b"%d" % random.randint(0, 300)]],
+                   [b"XTRIM", key.name, b"MAXLEN", b"%d" % random.randint(0, 300)],
+                   [b"XACK", key.name, b"group 0", b"%d-0" % random.randint(1, 300)],
+                   [b"XACK", key.name, b"group 0", *[b"%d-0" % number for number in range(1, 300, 3)]]],
     }[key.type]
     return [[b"SELECT", b"%d" % key.database], random.choice([*changes, [b"DEL", key.name]])]
 
@@ -335,6 +338,11 @@ def has_field_expiries(server):
     return knows
 
 
+def reads_consumers(server):
+    """Whether the server reads the form of streams with consumers that Packlist writes."""
+    return server.redis_version() >= (7, 2)
+
+
 # --- What is compared ---
 
 
@@ -388,6 +396,23 @@ def fields_and_values(link, dataset):
     return [sorted(zip(some[::2], some[1::2])) for some in parts]
 
 
+UNCOMPARED_OF_GROUPS = re.compile(rb"(seen-time|active-time|lag)\r\n(:-?\d+|\$-1)\r\n")
+
+
+def groups_of(link, dataset, servers):
+    """The consumer groups of each stream, of which digests know nothing. When consumers were seen is not kept by each
+    way, and Valkey has rules of its own for the lag. Where usage is compared and one of the servers cannot look without
+    using a key (look_only), nothing is looked at."""
+    may_look = not dataset.usage() or all(server.redis_version() >= (7, 2) for server in servers)
+    streams = dataset.with_keys(key for key in dataset.keys if key.type == "stream" and may_look)
+    commands, places = in_databases(streams, lambda key: [b"XINFO", b"STREAM", key.name, b"FULL", b"COUNT", b"0"])
+    replies = run(link, commands)  # an error where a change has deleted the key
+    groups = [UNCOMPARED_OF_GROUPS.sub(b"", reply[reply.find(b"$6\r\ngroups\r\n"):])
+              for reply in (replies[place] for place in places)]
+    waiting = iter(groups)
+    return [next(waiting) if key.type == "stream" and may_look else b"" for key in dataset.keys]
+
+
 @dataclass
 class Digest:
     """What is compared of two servers: the digest of all that they hold and of each key. Valkey's digest does not tell
@@ -398,6 +423,7 @@ class Digest:
     @classmethod
     def of(cls, link, dataset, servers):
         keys = ask_each(link, dataset, lambda key: [b"DEBUG", b"DIGEST-VALUE", key.name])
+        keys = [(one, groups) for one, groups in zip(keys, groups_of(link, dataset, servers))]
         if not (dataset.has_field_expiries() and any(map(is_valkey, servers))):
             return cls(link.call(b"DEBUG", b"DIGEST"), keys)
         hashes = iter(fields_and_values(link, dataset.with_keys(k for k in dataset.keys if k.has_field_expiries())))

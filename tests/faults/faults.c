@@ -52,6 +52,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The function of the C library, or of a library that is loaded behind this one: the thread
+ * sanitizer must see descriptors come and go, or it takes two files with one number for the same. */
+#define NEXT(name) ((typeof(&(name)))dlsym(RTLD_NEXT, #name))
+
 enum { RULES_MAX = 16, RULES_BYTES = 4096, WORD_MAX = 64 };
 
 struct rule {
@@ -147,12 +151,12 @@ static bool is_beyond(const struct rule *rule, const struct call *call) {
 /* Fills `bytes` with the rules; their generation, or 0 when there are none. */
 static uint32_t read_rules(char bytes[RULES_BYTES]) {
     const char *path = getenv("PACKLIST_FAULTS");
-    int fd = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = path ? NEXT(open)(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0) return 0;
     struct stat facts = {0};
     fstat(fd, &facts);
     ssize_t n = syscall(SYS_read, fd, bytes, RULES_BYTES - 1);
-    syscall(SYS_close, fd);
+    NEXT(close)(fd);
     bytes[n > 0 ? n : 0] = 0;
     return ((uint32_t)facts.st_ino * 31 + (uint32_t)facts.st_mtim.tv_nsec) | 1;
 }
@@ -206,10 +210,10 @@ static void note_hit(const struct rule *rule, const struct call *call) {
     char path[PATH_MAX], line[PATH_MAX + 2 * WORD_MAX];
     snprintf(path, sizeof(path), "%s.hits", getenv("PACKLIST_FAULTS"));
     int len = snprintf(line, sizeof(line), "%s %s %s\n", call->name, rule->action, call->path);
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    int fd = NEXT(open)(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (fd < 0) return;
     syscall(SYS_write, fd, line, (size_t)len);
-    syscall(SYS_close, fd);
+    NEXT(close)(fd);
 }
 
 /* True when the call is to fail, with errno set. It may take its time, or not come back. */
@@ -352,7 +356,7 @@ int ftruncate64(int fd, off64_t len) {
 /* As on Linux, the descriptor is closed in any case. */
 int close(int fd) {
     bool fails = spoils_fd("close", fd, NULL);
-    int error = errno, status = (int)syscall(SYS_close, fd);
+    int error = errno, status = NEXT(close)(fd);
     if (fails) errno = error;
     return fails ? -1 : status;
 }
@@ -373,6 +377,7 @@ DEFINE_FCNTL(fcntl64)
 
 static int open_at(int folder, const char *path, int flags, mode_t mode) {
     if ((folder == AT_FDCWD || path[0] == '/') && spoils_open(path, flags)) return -1;
+    if (folder == AT_FDCWD) return NEXT(open)(path, flags, mode);
     return (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
@@ -434,8 +439,6 @@ int mkdir(const char *path, mode_t mode) {
 }
 
 /* --- What the C library must do itself, or a library that is loaded behind this one --- */
-
-#define NEXT(name) ((typeof(&(name)))dlsym(RTLD_NEXT, #name))
 
 int fsync(int fd) {
     return spoils_fd("sync", fd, NULL) ? -1 : NEXT(fsync)(fd);

@@ -1,5 +1,6 @@
 #include "fuzz/rdb_digest.h"
 
+#include "base/alloc.h"
 #include "base/keyed_hash.h"
 #include "base/number.h"
 #include "types/hash.h"
@@ -86,6 +87,47 @@ static uint64_t digest_id(uint64_t digest, struct stream_id id) {
     return digest_word(digest_word(digest, id.ms), id.seq);
 }
 
+static uint64_t digest_groups(uint64_t digest, const struct consumer_groups *groups) {
+    for (size_t i = 0; i < consumer_groups_count(groups); i++) {
+        const struct consumer_group *group = consumer_groups_at(groups, i);
+        struct pending_iter iter;
+        struct pending_entry entry;
+        digest = digest_id(digest_bytes(digest, group->name), group->last_id);
+        digest = digest_word(digest, (uint64_t)group->entries_read);
+        for (size_t c = 0; c < group->consumers.count; c++) {
+            const struct consumer *consumer = consumer_group_at(group, c);
+            digest = digest_word(digest_bytes(digest, consumer->name), consumer->ids.length);
+            digest = digest_word(digest_word(digest, (uint64_t)consumer->seen_ms),
+                                 (uint64_t)consumer->active_ms);
+        }
+        pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
+        while (pending_iter_next(&iter, &entry)) {
+            const struct consumer *consumer = consumer_group_numbered(group, entry.consumer);
+            struct slice name = consumer ? consumer->name : SLICE("(nobody)");
+            digest = digest_bytes(digest_id(digest, entry.id), name);
+            digest =
+                digest_word(digest_word(digest, (uint64_t)entry.delivered_ms), entry.deliveries);
+        }
+    }
+    return digest;
+}
+
+static uint64_t digest_producers(uint64_t digest, const struct producers *producers) {
+    struct producers_image *image = producers_image(producers);
+    if (!image) return digest;
+    digest = digest_word(digest_word(digest, image->added), image->duplicates);
+    digest = digest_word(digest_word(digest, image->limits.duration_s), image->limits.iids);
+    for (size_t p = 0; p < image->count; p++) {
+        const struct producer_image *producer = &image->producers[p];
+        digest = digest_bytes(digest, producer->name);
+        for (uint32_t i = 0; i < producer->count; i++)
+            digest =
+                digest_id(digest_bytes(digest, producer_image_iid(producer, i)), producer->ids[i]);
+    }
+    mem_free(image);
+    return digest;
+}
+
 static uint64_t digest_stream(uint64_t digest, const struct entry *entry) {
     struct stream_facts facts = stream_facts(entry);
     struct stream_iter iter;
@@ -99,8 +141,10 @@ static uint64_t digest_stream(uint64_t digest, const struct entry *entry) {
             digest = digest_bytes(digest_bytes(digest, pair.field), pair.value);
     }
     require(count == stream_length(entry), "a stream is as long as it says");
-    return digest_word(digest_id(digest_id(digest, facts.last_id), facts.max_deleted_id),
-                       facts.added);
+    digest =
+        digest_word(digest_id(digest_id(digest, facts.last_id), facts.max_deleted_id), facts.added);
+    digest = digest_groups(digest, stream_groups(entry));
+    return digest_producers(digest, stream_producers(entry));
 }
 
 uint64_t digest_entry(const struct entry *entry) {

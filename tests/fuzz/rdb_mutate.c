@@ -8,12 +8,15 @@
 #include "persist/rdb_skip.h"
 #include "persist/rdb_writer.h"
 
+enum { ID_SIZE = 16 };
+
 /* --- Finding strings --- */
 
 static bool note(struct rdb_reader *reader, struct rdb_strings *strings,
                  enum rdb_string_kind kind) {
     struct rdb_string_place place = {.start = rdb_reader_offset(reader), .kind = kind};
-    if (!rdb_skip_string(reader)) return false;
+    bool good = kind == RDB_KIND_ID ? rdb_skip_bytes(reader, ID_SIZE) : rdb_skip_string(reader);
+    if (!good) return false;
     place.end = rdb_reader_offset(reader);
     if (strings->count < RDB_STRINGS_MAX) strings->places[strings->count++] = place;
     return true;
@@ -43,31 +46,73 @@ static bool find_in_part(struct rdb_reader *reader, struct rdb_strings *strings,
     switch (part) {
     case 's': return note(reader, strings, RDB_KIND_TEXT);
     case 't': return skip_score_text(reader);
+    case 'i': return note(reader, strings, RDB_KIND_ID);
     case 'l': return rdb_read_length(reader, &length);
     default: return rdb_skip_bytes(reader, 8);
     }
 }
 
-/* [n] and n times these parts: s a string, t a score as text, l a length, 8 eight bytes. */
-static void find_members(struct rdb_reader *reader, struct rdb_strings *strings,
-                         const char *parts) {
-    uint64_t n;
-    if (!rdb_read_length(reader, &n)) return;
-    for (; n > 0; n--) {
-        for (const char *part = parts; *part; part++) {
-            if (!find_in_part(reader, strings, *part)) return;
-        }
-    }
+/* These parts: s a string, t a score as text, i a raw id, l a length, 8 eight bytes. */
+static bool find_parts(struct rdb_reader *reader, struct rdb_strings *strings, const char *parts) {
+    for (const char *part = parts; *part; part++)
+        if (!find_in_part(reader, strings, *part)) return false;
+    return true;
 }
 
-/* [n] (id listpack) …; what follows is found by changing single bytes. */
-static void find_stream_nodes(struct rdb_reader *reader, struct rdb_strings *strings) {
+/* [n] and n times these parts. */
+static bool find_members(struct rdb_reader *reader, struct rdb_strings *strings,
+                         const char *parts) {
     uint64_t n;
+    if (!rdb_read_length(reader, &n)) return false;
+    for (; n > 0; n--)
+        if (!find_parts(reader, strings, parts)) return false;
+    return true;
+}
+
+/* [n] consumer …; see persist/stream_groups_format.h. */
+static bool find_consumers(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings) {
+    uint64_t n;
+    const char *head = type >= RDB_STREAM_LISTPACKS_3 ? "s88" : "s8";
+    if (!rdb_read_length(reader, &n)) return false;
+    for (; n > 0; n--)
+        if (!find_parts(reader, strings, head) || !find_members(reader, strings, "i")) return false;
+    return type < RDB_STREAM_LISTPACKS_5 || find_members(reader, strings, "i");
+}
+
+/* [n] group … */
+static bool find_groups(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings) {
+    uint64_t n;
+    const char *head = type == RDB_STREAM_LISTPACKS ? "sll" : "slll";
+    if (!rdb_read_length(reader, &n)) return false;
+    for (; n > 0; n--)
+        if (!find_parts(reader, strings, head) || !find_members(reader, strings, "i8l") ||
+            !find_consumers(reader, type, strings))
+            return false;
+    return true;
+}
+
+/* See persist/stream_producers_format.h. */
+static bool find_producers(struct rdb_reader *reader, struct rdb_strings *strings) {
+    uint64_t n;
+    if (!find_parts(reader, strings, "ll") || !rdb_read_length(reader, &n)) return false;
+    for (; n > 0; n--)
+        if (!find_parts(reader, strings, "s") || !find_members(reader, strings, "sll"))
+            return false;
+    return find_parts(reader, strings, "ll");
+}
+
+/* [n] (id listpack) …, what is known besides, groups, producers. */
+static void find_in_stream(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings) {
+    uint64_t n;
+    const char *facts = type == RDB_STREAM_LISTPACKS ? "lll" : "llllllll";
     if (!rdb_read_length(reader, &n)) return;
     for (; n > 0; n--) {
         if (!note(reader, strings, RDB_KIND_TEXT) || !note(reader, strings, RDB_KIND_LISTPACK))
             return;
     }
+    if (find_parts(reader, strings, facts) && find_groups(reader, type, strings) &&
+        type >= RDB_STREAM_LISTPACKS_4)
+        find_producers(reader, strings);
 }
 
 void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_strings *strings) {
@@ -95,7 +140,9 @@ void rdb_find_in_value(struct rdb_reader *reader, unsigned type, struct rdb_stri
     case RDB_LIST_QUICKLIST_2: find_nodes(reader, strings, RDB_KIND_LISTPACK, true); break;
     case RDB_STREAM_LISTPACKS:
     case RDB_STREAM_LISTPACKS_2:
-    case RDB_STREAM_LISTPACKS_3: find_stream_nodes(reader, strings); break;
+    case RDB_STREAM_LISTPACKS_3:
+    case RDB_STREAM_LISTPACKS_4:
+    case RDB_STREAM_LISTPACKS_5: find_in_stream(reader, type, strings); break;
     default: rdb_skip_value(reader, type);
     }
     strings->end = rdb_reader_offset(reader);
@@ -115,7 +162,7 @@ static bool find_in_item(struct rdb_reader *reader, uint8_t opcode, struct rdb_s
     case RDB_EXPIRETIME: return rdb_skip_bytes(reader, 4);
     case RDB_FREQ: return rdb_skip_bytes(reader, 1);
     }
-    if (rdb_foreign_name(opcode)) return rdb_skip_foreign(reader, opcode);
+    if (rdb_foreign_name(opcode, true)) return rdb_skip_foreign(reader, opcode, true);
     if (!rdb_type_name(opcode) || !note(reader, strings, RDB_KIND_TEXT)) return false;
     rdb_find_in_value(reader, opcode, strings);
     return true;
@@ -281,11 +328,27 @@ static size_t mutate_string(uint8_t *bytes, size_t size, size_t room,
     return size;
 }
 
+/* Puts another id of the input in the place, so that one stands there twice or is unknown, or
+ * changes a bit. */
+static void mutate_id(uint8_t *bytes, const struct rdb_strings *strings, size_t index,
+                      struct random *random) {
+    const struct rdb_string_place *place = &strings->places[index];
+    const struct rdb_string_place *other = &strings->places[random_below(random, strings->count)];
+    if (other->kind == RDB_KIND_ID && random_below(random, 4))
+        memmove(bytes + place->start, bytes + other->start, ID_SIZE);
+    else
+        bytes[place->start + random_below(random, ID_SIZE)] ^=
+            (uint8_t)(1 << random_below(random, 8));
+}
+
 size_t rdb_mutate(uint8_t *bytes, size_t size, size_t room, const struct rdb_strings *strings,
                   unsigned seed) {
     struct random random;
     random_seed(&random, seed);
     if (strings->count == 0 || random_below(&random, 2)) return LLVMFuzzerMutate(bytes, size, room);
-    const struct rdb_string_place *place = &strings->places[random_below(&random, strings->count)];
-    return mutate_string(bytes, size, room, place, &random);
+    size_t index = random_below(&random, strings->count);
+    if (strings->places[index].kind != RDB_KIND_ID)
+        return mutate_string(bytes, size, room, &strings->places[index], &random);
+    mutate_id(bytes, strings, index, &random);
+    return size;
 }

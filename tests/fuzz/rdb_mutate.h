@@ -3,7 +3,8 @@
  * The first length or checksum refuses most random changes. So half of the mutations change one of
  * the strings inside, found by iterating over the file: the string is decompressed if it was
  * compressed, changed by libFuzzer, given right lengths again if it was a listpack or ziplist, and
- * stored in its place with its new length. */
+ * stored in its place with its new length. The id of a pending entry changes in its place, mostly to
+ * another one of the input. */
 #ifndef PACKLIST_TESTS_FUZZ_RDB_MUTATE_H
 #define PACKLIST_TESTS_FUZZ_RDB_MUTATE_H
 
@@ -12,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum rdb_string_kind { RDB_KIND_TEXT, RDB_KIND_LISTPACK, RDB_KIND_ZIPLIST };
+/* An id is that of a pending entry of a stream: 16 bytes as they are. */
+enum rdb_string_kind { RDB_KIND_TEXT, RDB_KIND_LISTPACK, RDB_KIND_ZIPLIST, RDB_KIND_ID };
 
 /* A string's place. */
 struct rdb_string_place {

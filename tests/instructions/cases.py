@@ -42,6 +42,22 @@ def a_zset(members):
             for i in range(0, members, 100)]
 
 
+def a_hyperloglog(elements):
+    """Requests that fill the key `hll`."""
+    return [request("PFADD", "hll", *map(element, range(elements)))]
+
+
+def place(number):
+    """A longitude and a latitude, one of many in a region of some 100 x 100 km."""
+    return 13 + number * 7919 % 10_007 / 7000, 52 + number * 104_729 % 10_009 / 11_000
+
+
+def places(members):
+    """Requests that fill the key `places`, 100 members at a time."""
+    return [request("GEOADD", "places", *[part for j in range(i, min(i + 100, members))
+                                          for part in (*place(j), element(j))]) for i in range(0, members, 100)]
+
+
 def a_set(members, name="set"):
     """Requests that fill a set, 100 members at a time."""
     return [request("SADD", name, *map(element, range(i, min(i + 100, members)))) for i in range(0, members, 100)]
@@ -58,6 +74,16 @@ def a_stream(length):
     return [request("XADD", "stream", f"{i}-0", "field", element(i)) for i in range(1, length + 1)]
 
 
+def a_group(length, pending=0):
+    """Requests that fill the key `stream`, of which a group then has read the first entries."""
+    read = [read_new("first", pending)] if pending else []
+    return [*a_stream(length), request("XGROUP", "CREATE", "stream", "group", 0), *read]
+
+
+def read_new(consumer, count):
+    return request("XREADGROUP", "GROUP", "group", consumer, "COUNT", count, "STREAMS", "stream", ">")
+
+
 def eval_of(script, *arguments):
     return request("EVAL", script, *arguments)
 
@@ -70,6 +96,11 @@ def as_user(*prepare):
     """Requests that end as a user who may use only some keys."""
     return [*prepare, request("ACL", "SETUSER", "app", "reset", "on", "nopass", "~app:*", "+@all"),
             request("AUTH", "app", "any")]
+
+
+def as_tracker(*prepare):
+    """Requests that end as a client that tracks keys, and is told of their changes."""
+    return [*prepare, request("HELLO", 3), request("CLIENT", "TRACKING", "ON")]
 
 
 def all_cases():
@@ -128,6 +159,13 @@ def all_cases():
             request("ZRANGEBYSCORE", "zset", i * 7919 % 9000, "+inf", "LIMIT", 0, 10) for i in range(COUNT)]),
         "ZINCRBY, of 10000": Case(a_zset(10_000), [
             request("ZINCRBY", "zset", 1, element(i * 7919 % 10_000)) for i in range(COUNT)]),
+        "GEOADD": Case([], [request("GEOADD", "places", *place(i), element(i)) for i in range(COUNT)]),
+        "GEOSEARCH, 10 ANY of 10000": Case(places(10_000), [
+            request("GEOSEARCH", "places", "FROMLONLAT", *place(i), "BYRADIUS", 10, "km", "COUNT", 10, "ANY")
+            for i in range(160)]),
+        "GEOSEARCH, 10 nearest of 10000": Case(places(10_000), [
+            request("GEOSEARCH", "places", "FROMLONLAT", *place(i), "BYRADIUS", 10, "km", "COUNT", 10, "ASC")
+            for i in range(160)]),
         "HSET": Case([], [request("HSET", "hash", element(i), i) for i in range(COUNT)]),
         "HGET, of 10": Case(a_hash(10), [request("HGET", "hash", element(i % 10)) for i in range(COUNT)]),
         "HGET, of 10000": Case(a_hash(10_000), [
@@ -147,10 +185,30 @@ def all_cases():
         "EVAL of 30 RPUSHes": Case([], [eval_of(pushing, 1, "list", element(1))] * 160),
         "FCALL of a GET": Case([*strings([1]), request("FUNCTION", "LOAD", "REPLACE", library)],
                                [request("FCALL", "a", 1, key(1))] * COUNT),
+        "PFADD, dense": Case([*a_hyperloglog(1000), request("PFDEBUG", "TODENSE", "hll")], [
+            request("PFADD", "hll", element(i)) for i in range(COUNT)]),
+        "PFADD, sparse of 500": Case(a_hyperloglog(500), [
+            request("PFADD", "hll", element(i % 500)) for i in range(COUNT)]),
+        "PFCOUNT, up to date": Case([*a_hyperloglog(500), request("PFCOUNT", "hll")], [
+            request("PFCOUNT", "hll")] * COUNT),
+        "PFADD and PFCOUNT, sparse": Case(a_hyperloglog(500), [
+            part for i in range(COUNT // 2) for part in (request("PFADD", "hll", i), request("PFCOUNT", "hll"))]),
         "XADD": Case([], [request("XADD", "stream", "*", "field", element(i)) for i in range(COUNT)]),
         "XADD with MAXLEN ~ 1000": Case(a_stream(2000), [
             request("XADD", "stream", "MAXLEN", "~", 1000, "*", "field", element(i)) for i in range(COUNT)]),
         "XRANGE, 100 of 2000": Case(a_stream(2000), [request("XRANGE", "stream", 1000, "+", "COUNT", 100)] * 160),
         "XREAD, the last one": Case(a_stream(2000), [request("XREAD", "STREAMS", "stream", "1999-0")] * COUNT),
+        "XREADGROUP, one new": Case(a_group(2 * COUNT), [read_new("first", 1)] * COUNT),
+        "XREADGROUP, ten new": Case(a_group(2 * COUNT), [read_new("first", 10)] * 160),
+        "XACK, the oldest": Case(a_group(COUNT, COUNT), [request("XACK", "stream", "group", f"{i}-0") for i in
+                                                         range(1, COUNT + 1)]),
+        "XAUTOCLAIM, ten of 1600": Case(a_group(COUNT, COUNT), [
+            request("XAUTOCLAIM", "stream", "group", "second", 0, 10 * i, "COUNT", 10) for i in range(160)]),
         "BLPOP without waiting": Case(a_list(2 * COUNT), [request("BLPOP", "list", 0)] * COUNT),
+        # The last ones: a connection that has tracked keys is looked at more closely from then on.
+        "GET, tracked": Case(as_tracker(*strings([1])), [request("GET", key(1))] * COUNT),
+        "GET, 10000 keys, tracked": Case(as_tracker(*strings(range(10_000))), [
+            request("GET", key(i)) for i in range(0, 10_000, 5)]),
+        "GET and SET of a key, tracked": Case(as_tracker(), [
+            request("GET", key(1)), request("SET", key(1), element(1))] * (COUNT // 2)),
     }

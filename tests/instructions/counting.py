@@ -117,6 +117,13 @@ class Server:
             raise CountingError(f"the server ended with status {status}:\n{log[-4000:]}")
 
 
+def reply_without_messages(link):
+    """The next reply; a message of RESP3 is none."""
+    while (reply := link.reply()).startswith(b">"):
+        pass
+    return reply
+
+
 class Counter:
     """Runs requests over one connection, and counts what they cost."""
 
@@ -138,7 +145,7 @@ class Counter:
             pipeline = requests[begin:begin + size]
             link.send(b"".join(pipeline))
             for _ in pipeline:
-                self.check(link.reply())
+                self.check(reply_without_messages(link))
 
     def check(self, reply):
         if reply.startswith(b"-"):
@@ -146,7 +153,7 @@ class Counter:
 
     def count(self, case):
         """The cost of all requests of the case."""
-        self.run_before_count([request("AUTH", "default", "any"), request("FLUSHALL", "SYNC"), *case.prepare])
+        self.run_before_count([request("RESET"), request("FLUSHALL", "SYNC"), *case.prepare])
         self.run_pipelines(self.tls_link if case.by_tls else self.link, case.requests, case.pipeline)
         self.link.batch(b"")
         return count_of(self.server.next_dump(), self.server.binary)

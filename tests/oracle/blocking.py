@@ -11,6 +11,7 @@ ROUNDS = 60
 KEYS = [b"p", b"q", b"s"]
 ZKEYS = [b"zp", b"zq"]
 XKEYS = [b"xp", b"xq"]  # never of another type: an error of one key would answer for all
+GKEYS = [b"xg", b"xh"]  # streams with a consumer group, now and then
 
 
 class Scene:
@@ -49,6 +50,10 @@ def waiting_command(rng, keys_max):
     zkeys = [rng.choice(ZKEYS if rng.random() < 0.9 else KEYS) for _ in keys]
     # Redis 7.0 serves a client from the first of its keys that is ready, newer servers and Packlist from all.
     xkeys = [rng.choice(XKEYS)]
+    # Redis 7.0 answers otherwise where a group is gone.
+    if keys_max == 1 and rng.random() < 0.2:
+        return [b"XREADGROUP", b"GROUP", b"g", b"c%d" % rng.randint(1, 3), b"COUNT", b"%d" % rng.randint(1, 3),
+                b"BLOCK", b"0", b"STREAMS", rng.choice(GKEYS), b">"]
     return rng.choice([
         [b"XREAD", b"COUNT", b"%d" % rng.randint(1, 3), b"BLOCK", b"0", b"STREAMS", *xkeys,
          *[rng.choice([b"$", b"0", b"5", b"50"]) for _ in xkeys]],
@@ -63,7 +68,21 @@ def waiting_command(rng, keys_max):
     ])
 
 
-def driving_command(rng):
+def group_command(rng):
+    key, free = rng.choice(GKEYS), b"xfree"
+    return rng.choice([[b"XGROUP", b"CREATE", key, b"g", rng.choice([b"0", b"$"]), b"MKSTREAM"],
+                       [b"XGROUP", b"CREATE", key, b"g", b"0", b"MKSTREAM"],
+                       [b"XADD", key, b"%d-*" % rng.randint(1, 90), b"f", b"v"],
+                       [b"XADD", key, b"%d-*" % rng.randint(1, 90), b"f", b"v"],
+                       [b"XGROUP", b"SETID", key, b"g", rng.choice([b"0", b"$"])],
+                       [b"XGROUP", b"DELCONSUMER", key, b"g", b"c1"],
+                       [b"XGROUP", b"DESTROY", key, b"g"], [b"DEL", key], [b"SET", key, b"v"], [b"RENAME", key, free],
+                       [b"RENAME", free, key], [b"COPY", free, key, b"REPLACE"], [b"XPENDING", key, b"g"]])
+
+
+def driving_command(rng, keys_max):
+    if keys_max == 1 and rng.random() < 0.2:
+        return group_command(rng)
     values = [b"%d" % rng.randint(0, 99) for _ in range(rng.randint(1, 3))]
     pairs = [part for value in values for part in (b"%d" % rng.randint(-3, 3), value)]
     if rng.random() < 0.25:
@@ -106,7 +125,7 @@ def run_round(scenes, rng, keys_max):
             else:
                 idle.append(which)
         else:
-            argv = driving_command(rng)
+            argv = driving_command(rng, keys_max)
             seen = [scene.driver.call(*argv) for scene in scenes]
         if seen[0] != seen[1]:
             return argv, seen

@@ -65,8 +65,8 @@ def random_move(rng):
     ends = [rng.choice(KEYS), rng.choice(KEYS), rng.choice(SIDES), rng.choice(SIDES)]
     several = [] if rng.random() < 0.1 else [
         rng.choice([b"COUNT", b"EXACTLY"]), b"%d" % rng.randint(1, 12), rng.choice([b"OBO", b"BULK"])]
-    name, timeout = rng.choice([([b"LMOVEM"], []), ([b"BLMOVEM"], [b"0.001"])])
-    return [*name, *ends, *timeout, *several], lambda reference: reference.move(*ends, *several)
+    name, timeout = rng.choice([(b"LMOVEM", []), (b"BLMOVEM", [b"0.001"])])
+    return [name, *ends, *timeout, *several], lambda reference: reference.move(*ends, *several)
 
 
 def random_push(rng):

@@ -5,7 +5,7 @@ VERSIONS = (10, 11, 12)  # Redis 7.0, 7.2, 8.0: strings and lists look alike in 
 STRING, LIST, LIST_ZIPLIST, LIST_QUICKLIST, LIST_QUICKLIST_2 = 0, 1, 10, 14, 18
 # Every form of the other types that the reference writes: DEBUG DIGEST compares their members.
 COLLECTIONS = {**dict.fromkeys((2, 11, 20), "set"), **dict.fromkeys((3, 5, 12, 17), "zset"),
-               **dict.fromkeys((4, 13, 16), "hash"), **dict.fromkeys((15, 19, 21), "stream")}
+               **dict.fromkeys((4, 13, 16, 24, 25), "hash"), **dict.fromkeys((15, 19, 21), "stream")}
 PLAIN, PACKED = 1, 2
 POLYNOMIAL = 0x95AC9329AC4BC9B5  # Jones', bits reflected
 
@@ -229,7 +229,7 @@ class PayloadGenerator:
         if roll < 0.08:
             return payload(self.random.choice([LIST, LIST_QUICKLIST, LIST_QUICKLIST_2]), length(0))
         if roll < 0.09:
-            return payload(STRING, string(b"x"), self.random.choice([0, 9, 13, 255]))
+            return payload(STRING, string(b"x"), self.random.choice([0, 9, 16, 255]))
         return data
 
     def restore_command(self):

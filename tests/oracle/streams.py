@@ -1,10 +1,11 @@
 """Random commands on streams."""
+from groups import GroupGenerator
 
 KEYS = [b"xa", b"xb", b"xc"]
 LAST = b"18446744073709551615"
 
 
-class StreamGenerator:
+class StreamGenerator(GroupGenerator):
     """The generator of commands.py provides random, reference, element, count, options."""
 
     def xkey(self):
@@ -127,4 +128,6 @@ class StreamGenerator:
         ])()
 
     def stream_command(self):
+        if self.reference >= (8, 0) and self.random.random() < 0.5:
+            return self.group_command()
         return self.stream_write() if self.random.random() < 0.65 else self.stream_read()

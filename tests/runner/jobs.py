@@ -39,6 +39,16 @@ PROGRAMS = ("oracle", "exchange", "replication", "crash", "instructions", "bench
 ALL = (*PROGRAMS, "clients", "queues", "engines", "server", "unit")
 # The sanitizers look at our server: suites that try other programs, files and builds more than it are left out.
 SANITIZED = ("oracle", "replication", "crash", "server", "unit")
+# A soak runs these once more with I/O threads that have all clients, but for tests of directives, of the threads
+# themselves, and of memory to the kilobyte, as threads keep blocks for later; and before a change is taken, some of
+# them run so.
+THREADED_SOAK = ("server", "clients", "oracle", "replication", "crash")
+NOT_THREADED = ("server/config", "server/directives", "server/io_threads", "server/list_memory", "server/startup",
+                "server/standalone")
+THREADED = ["oracle", "server/acl_attacks", "server/client", "server/fail_closed", "server/list_block",
+            "server/monitor", "server/multi", "server/output", "server/pipeline_large", "server/protocol",
+            "server/pubsub", "server/script_busy", "server/secrets", "server/shutdown", "server/tls_limits",
+            "server/tracking", "server/unauthenticated"]
 NEEDS_SERVER = frozenset({"all", "faults"})
 
 
@@ -80,7 +90,7 @@ class JobList:
         label = f" ({build.label})" if build.label else ""
         full = f"{name}{f'@{seed.value}' if seed.is_one_of_several else ''}{label}"
         wanted = any(name.startswith(what) or full == what for what in self.what)
-        if not wanted:
+        if not wanted or build.has_threads and name.startswith(NOT_THREADED):
             return
         limit = SOAK_LIMIT_CPU_SECONDS + FUZZ_SECONDS if self.soak else \
             LIMIT_CPU_SECONDS.get(suite, 2 * FUZZ_SECONDS + 300) * (SLOWDOWN if build.is_sanitized else 1)
@@ -123,6 +133,12 @@ class JobList:
             if self.soak or f"server/{program}" not in SOAK_ONLY or f"server/{program}" in self.what:
                 self.add("server", program, run_closing_line, ["tclsh", str(source)], build, NEEDS_SERVER)
 
+    def add_threaded(self, build, what):
+        """Suites with I/O threads: of what is wanted, that whose name begins with one of `what`."""
+        jobs = JobList(what, self.soak)
+        jobs.add_suites(THREADED_SOAK, build.with_threads())
+        self.jobs += [job for job in jobs.jobs if any(job.name.startswith(one) for one in self.what)]
+
     def add_tiny(self, build):
         self.add_sources("tiny", "tests/unit/*_test.c", run_cmocka, build)
 
@@ -131,24 +147,33 @@ class JobList:
 
 
 def jobs_of_one_variant(variables, what, soak):
-    """What `make test` and `make soak` run: a variant, its tiny form and, unless it is sanitized, fuzzers."""
+    """What `make test` and `make soak` run: a variant, its tiny form and, unless it is sanitized, fuzzers. With
+    THREADED=1 only what has I/O threads."""
     jobs = JobList(what or (SOAK if soak else [""]), soak)
     main = variant(variables)
     main = variant(variables, protocol=3 if main.is_sanitized else 2)
     # A few tests shall not wait for link-time optimisation, which takes longer than all compiling.
     quick = variant(variables, "FAST=1") if what and not soak and not main.is_sanitized else main
+    if "THREADED=1" in variables:
+        return threaded(quick, what or ([""] if soak else THREADED), soak)
     jobs.add_suites([suite for suite in ALL if suite not in WHAT_USERS_GET], quick)
     jobs.add_suites([suite for suite in WHAT_USERS_GET if not (suite == "packaging" and main.is_sanitized)], main)
     jobs.add_tiny(variant(variables, "TINY=1"))
     if not main.is_sanitized:
         jobs.add_fuzzers(fuzz_variant(variables))
+    return jobs.jobs + (threaded(quick, what or [""], soak) if soak else [])
+
+
+def threaded(build, what, soak):
+    jobs = JobList(what, soak)
+    jobs.add_threaded(build, THREADED_SOAK)
     return jobs.jobs
 
 
 def jobs_of_all_variants(variables, what):
     """What is run before a change is taken: the rules, everything on what users get, and what tries the server itself
     on a build with sanitizers and the checks of CHECKED=1. One more build, for unit tests, has the small constants of
-    TINY=1 and the code of PLAIN=1, too."""
+    TINY=1 and the code of PLAIN=1, too. Some tests run on the sanitized build once more, with I/O threads."""
     jobs = JobList(what or [""], soak=False)
     release = variant(variables)
     sanitized = variant(variables, "SANITIZE=address,undefined", "CHECKED=1", label="sanitized", protocol=3)
@@ -156,6 +181,7 @@ def jobs_of_all_variants(variables, what):
              ["bash", "-c", f"utils/lint {release.folder} && utils/commit-message --branch"], release, {"objects"})
     jobs.add_suites(ALL, release)
     jobs.add_suites(SANITIZED, sanitized)
+    jobs.add_threaded(sanitized, THREADED)
     jobs.add_tiny(variant(variables, "SANITIZE=address,undefined", "CHECKED=1", "TINY=1", "PLAIN=1"))
     jobs.add_fuzzers(fuzz_variant(variables))
     return jobs.jobs

@@ -6,7 +6,7 @@ own.
 import os
 import shlex
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 # What decides about the folder; other variables of the command line (ONLY, V) don't matter to a build.
@@ -26,11 +26,13 @@ def make(arguments, **options):
 @dataclass(frozen=True)
 class Variant:
     """`label` tells its tests from those of another variant in the same run; the main one has none. `protocol` is the
-    one in which server tests run those checks that do not look at it."""
+    one in which server tests run those checks that do not look at it. With `has_threads`, servers have I/O threads that
+    serve all clients."""
     variables: tuple  # ("SANITIZE=address", …)
     folder: Path
     label: str = ""
     protocol: int = 2
+    has_threads: bool = False
 
     def has(self, name):
         """Whether a variable of make is set to more than nothing."""
@@ -44,6 +46,9 @@ class Variant:
         """What programs find in the environment; see tests/README.md."""
         env = dict(os.environ)
         env.setdefault("PACKLIST_SERVER", str(self.folder.resolve() / "packlist-server"))
+        if self.has_threads:
+            env["PACKLIST_THREADED"] = env["PACKLIST_SERVER"]
+            env["PACKLIST_SERVER"] = str(Path(__file__).resolve().parent / "threaded_server")
         env["PACKLIST_BUILD"] = str(self.folder.resolve())
         env.setdefault("PACKLIST_PROTOCOL", str(self.protocol))
         env.setdefault("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1")
@@ -53,6 +58,11 @@ class Variant:
         if self.has("CHECKED"):
             env["PACKLIST_CHECKED"] = "1"
         return env
+
+    def with_threads(self):
+        """The same build, whose servers have I/O threads."""
+        label = f"{self.label}, threads" if self.label else "threads"
+        return replace(self, label=label, has_threads=True)
 
     def build(self, goals):
         """Builds files of its folder, and the Makefile's targets that have no slash. Fails with BuildError."""

@@ -339,6 +339,31 @@ check "SORT's BY and GET need the right to read all keys" {
  insufficient ACL\
  permissions.} {ERR BY option of SORT denied due to insufficient ACL permissions.} 1 1}
 
+# --- What is recommended
+
+foreach file {redis.conf docs/security.md utils/deploy/tls/users.acl} {
+    check "the user that $file proposes for a program serves it, and harms nobody else" {
+        assert {[regexp {user app on >\S+ ([^\n`]+)} [read_file $repository/$file] all rules]}
+        r SET other v
+        set c [as app {*}$rules]
+        foreach command {
+            PING {HELLO 2} INFO {CLIENT SETINFO LIB-NAME x} {CLIENT SETNAME x} {SELECT 0} {SET app:k v} {GET app:k}
+            {DEL app:k} {PUBLISH app:c x} {SUBSCRIBE app:c} {UNSUBSCRIBE app:c} {BLPOP app:l 0.01}
+            {EVAL "return 1" 0} MULTI EXEC
+        } {
+            $c call {*}$command
+        }
+        foreach command {
+            FLUSHALL FLUSHDB {SWAPDB 0 1} {KEYS *} {GET other} {SUBSCRIBE other} {CONFIG GET *} {ACL LIST}
+            {DEBUG SLEEP 0} {REPLICAOF NO ONE} {CLIENT LIST} {CLIENT KILL ID 1}
+            {MIGRATE 127.0.0.1 1 app:k 0 1} SHUTDOWN SAVE MONITOR {SLOWLOG GET}
+        } {
+            assert_match "NOPERM *" [refusal $c {*}$command]
+        }
+        r EXISTS other
+    } 1
+}
+
 # --- Secrets
 
 check "the slow log shows no rules" {

@@ -73,17 +73,35 @@ check "where options repeat, the last one counts, and it is checked" {
         {MSET ok 1 bad 2} {RENAME ok bad} {GETEX bad PERSIST} {SET bad v GET} {EVAL "return 1" 2 ok bad}
         {MIGRATE 127.0.0.1 1 "" 0 1 KEYS ok bad} {MIGRATE 127.0.0.1 1 bad 0 1}
         {MIGRATE 127.0.0.1 1 "" 0 1 AUTH KEYS KEYS bad}
+        {GEORADIUS ok 0 0 1 m STORE ok STORE bad} {GEORADIUS ok 0 0 1 m STOREDIST ok STORE bad}
+        {GEORADIUS ok 0 0 1 m COUNT STORE STORE bad} {GEORADIUSBYMEMBER ok STORE 1 m STORE ok STOREDIST bad}
+        {GEOSEARCHSTORE ok bad FROMLONLAT 0 0 BYRADIUS 1 m} {GEOSEARCHSTORE bad ok FROMLONLAT 0 0 BYRADIUS 1 m}
+        {XREADGROUP GROUP g STREAMS STREAMS bad >} {XREADGROUP NOACK GROUP g STREAMS STREAMS bad >}
+        {XREADGROUP GROUP STREAMS c COUNT 1 STREAMS ok bad > >} {XREADGROUP GROUP g c MAXCOUNT 10 STREAMS bad >}
+        {XACK bad g 1} {XCLAIM bad g c 0 1} {XGROUP CREATE bad g 0 MKSTREAM} {XINFO GROUPS bad} {XPENDING bad g}
         {WATCH ok bad} {OBJECT ENCODING bad} {MEMORY USAGE bad SAMPLES 1} {XINFO STREAM bad}
     }
     r EXISTS bad
 } 0
-# They come back to this test when they are there: GEORADIUS k 0 0 1 m STORE ok STORE bad;
-# XREADGROUP NOACK GROUP g STREAMS STREAMS bad >; XREADGROUP GROUP g c MAXCOUNT 10 STREAMS bad >; CLIENT TRACKING BCAST.
-check "commands with attacks of their own are not there yet" {
-    lmap command {{GEORADIUS k 0 0 1 m} {XREADGROUP GROUP g c STREAMS k >} {CLIENT TRACKING ON BCAST}} {
-        string range [error_of {r {*}$command}] 0 10
+check_in 3 "CLIENT TRACKING names no key that its user, or the user to whom it redirects, may not read" {
+    set c [as a ~ok %W~written +@all]
+    set all [client_open]
+    $c call CLIENT TRACKING ON BCAST
+    $all call CLIENT TRACKING ON BCAST REDIRECT [$c call CLIENT ID]
+    assert_equal [refusal $c GET bad] $no_key
+    foreach command {{SET bad 1} {SET written 1} {RENAME bad other} {MSET bad 1 ok 1} {SET bad 1 PX 1} {SET ok 2}} {
+        r {*}$command
     }
-} {{ERR unknown} {ERR unknown} {ERR Client-}}
+    after 5
+    r EXISTS bad
+    r DEL written other
+    $c send PING
+    set told {}
+    while {[set message [$c read]] ne "PONG"} {
+        lappend told {*}[lindex $message 1]
+    }
+    lsort -unique $told
+} ok
 check "a number of keys that is none is refused by the command, if not before" {
     set c [as a ~ok +@all]
     foreach command {EVAL EVAL_RO FCALL FCALL_RO EVALSHA} {

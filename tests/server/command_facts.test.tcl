@@ -12,7 +12,14 @@ set count_reason "a count of keys must be a number in full, as the command itsel
 set keys_differences [list \
     {LMPOP 1.5 a LEFT} "ERR Invalid arguments specified for command" $count_reason \
     {LMPOP 4294967297 a LEFT} "ERR Invalid arguments specified for command" $count_reason \
-    {EVAL s 1.5 a} "none" $count_reason]
+    {EVAL s 1.5 a} "none" $count_reason \
+    {PFMERGE d} "{d {RW access insert}}" "without a source the destination is still a key"]
+# Of several keys to store to, the command uses the last one.
+foreach call {{STORE d STORE e} {STORE d STOREDIST e} {STOREDIST d STORE e}} {
+    lappend keys_differences [concat GEORADIUS k 1 2 3 m $call] "{k {RO access}} {e {OW update}}" \
+        "Redis names keys that it does not use, and leaves out one that it does"
+}
+lappend keys_differences {GEORADIUSBYMEMBER k a 3 m STOREDIST d STORE e} "{k {RO access}} {e {OW update}}" "the same"
 set any_subcommand "\n    subcommand string\n    arg string flags {optional multiple}"
 # The answer with one more line behind the one that ends with `before`, and a version in its history.
 proc docs_with {name before line {version ""}} {
@@ -23,12 +30,56 @@ proc docs_with {name before line {version ""}} {
 set count_of_members "        count pure-token token COUNT"
 set docs_differences [list \
     debug "server 1.0.0 doc_flags syscmd$any_subcommand" "redis-cli shows a hint" \
-    client|list [string map {" 8.0.0" ""} [dict get [facts_by_name $facts/docs] client|list]] \
-        "what came with 8.0.0 is a field about I/O threads, which are not there" \
     bitop [docs_with bitop "token NOT" [join {
         "        diff pure-token token DIFF" "        diff1 pure-token token DIFF1"
         "        andor pure-token token ANDOR" "        one pure-token token ONE"} \n] " history 8.2.0"] \
         "these operations came with Redis 8.2"]
+set polygon [join {"        polygon block since 9.0.0" "            num-vertices integer token BYPOLYGON"
+    "            vertices block flags multiple" "                longitude double"
+    "                latitude double"} \n]
+foreach name {geosearch geosearchstore} {
+    set box [join {"                mi pure-token token MI" "    order oneof flags optional"} \n]
+    set answer [string map [list $box [string map [list "    order" "$polygon\n    order"] $box] \
+        "    from oneof" "    from oneof flags optional" " history 7.0.0" " history {7.0.0 9.0.0}"] \
+        [dict get [facts_by_name $facts/docs] $name]]
+    lappend docs_differences $name $answer "BYPOLYGON came with Valkey 9"
+}
+foreach {name answer} [facts_by_name $facts/newer_docs] {
+    lappend docs_differences $name $answer "it has newer arguments"
+}
+set info_differences [list \
+    client [string map {"client|caching" "client|caching client|capa"} [dict get [facts_by_name $facts/info] client]] \
+        "CAPA came with Valkey 8" \
+    cluster [string map {"cluster|slots" "cluster|slot-stats cluster|slots"} \
+        [dict get [facts_by_name $facts/info] cluster]] "SLOT-STATS came with Redis 8.2"]
+foreach {name arity} {exec -1 move -3 sismember -3} {
+    lappend info_differences $name [regsub {^\S+} [dict get [facts_by_name $facts/info] $name] $arity] \
+        "an option came with Valkey 9.2"
+}
+set references [join {
+    "    condition oneof since 8.2.0 flags optional" "        keepref pure-token token KEEPREF"
+    "        delref pure-token token DELREF" "        acked pure-token token ACKED"} \n]
+set references_reason "KEEPREF, DELREF and ACKED came with Redis 8.2"
+set producer [join {
+    "    idmp oneof since 8.6.0 flags optional" "        pid string token IDMPAUTO"
+    "        idmp block token IDMP" "            pid string" "            iid string"} \n]
+lappend docs_differences xadd [string map {"{6.2.0 7.0.0}" "{6.2.0 7.0.0 8.2.0}"} \
+    [docs_with xadd "nomkstream pure-token token NOMKSTREAM since 6.2.0 flags optional" $references\n$producer]] \
+    "$references_reason, IDMP and IDMPAUTO with 8.6" \
+    xtrim [string map {"history 6.2.0" "history {6.2.0 8.2.0}"} \
+    [docs_with xtrim "count integer token LIMIT since 6.2.0 flags optional" $references]] $references_reason
+set limits_of_all [join {
+    "    maxcount integer token MAXCOUNT since 8.10.0 flags optional"
+    "    maxsize integer token MAXSIZE since 8.10.0 flags optional"} \n]
+set count_of_each "count integer token COUNT flags optional"
+set limits_reason "CLAIM came with Redis 8.4, MAXCOUNT and MAXSIZE with 8.10"
+lappend docs_differences xread [docs_with xread $count_of_each $limits_of_all " history 8.10.0"] $limits_reason \
+    xreadgroup [string map [list "    noack pure" \
+    "    min-idle-time integer token CLAIM since 8.4.0 flags optional\n    noack pure"] \
+    [docs_with xreadgroup $count_of_each $limits_of_all " history {8.4.0 8.10.0}"]] $limits_reason
+lappend docs_differences xinfo|stream \
+    [regsub {7\.2\.0} [dict get [facts_by_name $facts/docs] xinfo|stream] {7.2.0 8.6.0}] \
+    "what is known of producers came with Redis 8.6"
 foreach name {zinter zinterstore zunion zunionstore} {
     lappend docs_differences $name [docs_with $name "token MAX" $count_of_members] "COUNT came with Redis 8.8"
 }
@@ -72,7 +123,7 @@ proc with_differences {facts differences} {
 }
 
 proc recorded_info {} {
-    return [facts_by_name $::facts/info]
+    return [with_differences [facts_by_name $::facts/info] $::info_differences]
 }
 
 # {call answer …}

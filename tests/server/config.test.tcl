@@ -32,6 +32,8 @@ set directives {
     hll-sparse-max-bytes       3000                 yes {1kb 1024}                      {-1 abc}
     stream-node-max-bytes      4096                 yes {1kb 1024}                      {-1 abc}
     stream-node-max-entries    100                  yes {0 0}                           {-1 1kb}
+    stream-idmp-duration       100                  yes {86400 86400}                   {0 86401 -1 1s}
+    stream-idmp-maxsize        100                  yes {10000 10000}                   {0 10001 -1 1kb}
     timeout                    0                    yes {300 300 0 0}                   {-1 abc 1.5 2147483648}
     tcp-keepalive              300                  yes {0 0 60 60}                     {-1 abc}
     maxclients                 10000                yes {50 50 10000 10000}             {0 -1 abc 4294967296}

@@ -42,6 +42,27 @@ proc assert_report {log signal_number} {
     }
 }
 
+# The ids of the server's threads of this name.
+proc threads_named {server name} {
+    set found {}
+    foreach file [glob /proc/[$server pid]/task/*/comm] {
+        if {[string trim [read_file $file]] eq $name} {
+            lappend found [lindex [file split $file] end-1]
+        }
+    }
+    return $found
+}
+
+check_in 2 "a crash in an I/O thread leaves a report that names the thread" {
+    lassign [crash {io-threads 2} {
+        wait_until {[llength [threads_named $crashing io_thd_1]]}
+        exec python3 -c {import ctypes, sys; ctypes.CDLL(None).tgkill(int(sys.argv[1]), int(sys.argv[2]), 6)} \
+            [$crashing pid] [threads_named $crashing io_thd_1]
+    }] status log
+    assert_equal [lrange $status 0 1] "CHILDKILLED SIGABRT"
+    regexp {In thread \d+, io_thd_1, which runs no commands.*BUG REPORT END} $log
+} 1
+
 foreach {subcommand signal said} {
     SEGFAULT SIGSEGV "" ASSERT SIGABRT "*ASSERTION FAILED*" PANIC SIGABRT "*Guru Meditation*"
     OOM SIGABRT "*Out Of Memory allocating 9223372036854775807 bytes*"
@@ -83,6 +104,7 @@ check_in 2 "crash-log-enabled can be changed while the server runs" {
     foreach {first then reported} {yes no 0  no yes 1} {
         lassign [crash [list crash-log-enabled $first] "
             \$client call CONFIG SET crash-log-enabled $then
+            wait_until {\[regexp {\\) S } \[read_file /proc/\[\$crashing pid]/stat]]} ;# it waits for events again
             exec kill -ABRT \[\$crashing pid]
         "] status log
         assert_equal [lrange $status 0 1] "CHILDKILLED SIGABRT"

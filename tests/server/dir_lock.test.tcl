@@ -4,7 +4,7 @@ source $library/faults.tcl
 
 server_start
 
-set check_binary [file dirname $server_binary]/packlist-check
+set check_binary [file dirname $server_program]/packlist-check
 
 # Starts a server in the current server's directory, which must fail. Its log and its errors go to the same pipe, as on
 # a terminal, so the error must be there once. Returns it, without what a line of the log begins with.

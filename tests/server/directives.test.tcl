@@ -67,7 +67,6 @@ set hidden {
     cluster-ping-interval 0 500
     debug-context "" text
     enable-debug-assert no yes
-    io-threads-always-active no yes
     min-io-threads-avoid-copy-reply 7 2
     min-string-size-avoid-copy-reply 16384 1
     min-string-size-avoid-copy-reply-threaded 65536 1
@@ -77,6 +76,7 @@ set hidden {
 }
 # These have an effect; enable-protected-configs is not needed to set them.
 set honoured {
+    io-threads-always-active no yes
     key-load-delay 0 1
     loading-process-events-interval-bytes 2097152 4096
     rdb-key-save-delay 0 1
@@ -122,8 +122,7 @@ check_in 2 "CONFIG GET with a pattern lists none of the hidden directives" {
 
 check "CONFIG SET of a directive with one value says why it has no other" {
     foreach {name value why} {
-        io-threads 4                "one thread serves all clients"
-        activedefrag yes            "memory is not defragmented"
+        prefetch-batch-max-size 4   "the server chooses how many keys are loaded ahead"
         import-mode yes             "keys always expire"
         cluster-enabled yes         "there are no clusters"
     } {
@@ -132,7 +131,7 @@ check "CONFIG SET of a directive with one value says why it has no other" {
             "ERR CONFIG SET failed (possibly related to argument '$name') - $why"
         assert_equal [r CONFIG GET $name] $before
     }
-    r CONFIG SET repl-diskless-load DISABLED io-threads 1
+    r CONFIG SET repl-diskless-load DISABLED activedefrag no
 } OK
 check "lines of files are no directives for CONFIG GET and CONFIG SET" {
     foreach name {user rename-command loadmodule} {

@@ -146,13 +146,13 @@ check "RESTORE refuses bad options" {
 
 # --- Payloads
 
-check "RESTORE takes versions up to 12, and 80, which is Valkey's" {
+check "RESTORE takes versions up to 15, and 80 and 81, which are Valkey's" {
     lmap payload [list "\x00\x05hello\x01\x00W6>E\x97\xd4kY" "\x00\x05hello\x0c\x00\xa8\x04\xeb\xb6\x9f\x1e\xbeC" \
             "\x00\x05hello\x0d\x00\xc1\xdbV\xc5b\x81W\xca" "\x00\x05helloO\x00I\xb9\xd9\x0cD^\x113" \
             "\x00\x05helloP\x00\xacX\x16\xe7\xfbfG\xfe" "\x00\x05helloQ\x00\xc5\x87\xab\x94\x06\xf9\xaew"] {
         expr {[catch {r RESTORE k 0 $payload REPLACE} error] ? $error eq $bad_footer : [r GET k]}
     }
-} {hello hello 1 1 hello 1}
+} {hello hello hello 1 hello hello}
 check "RESTORE refuses every payload with a byte changed or missing" {
     r RPUSH l a 1 22222 [string repeat x 100]
     set payload [r DUMP l]
@@ -193,6 +193,18 @@ proc with_skipped_checksums {body} {
         r DEBUG SET-SKIP-CHECKSUM-VALIDATION 0
     }
 }
+
+check "RESTORE names a type that only other servers have" {
+    set found {}
+    with_skipped_checksums {
+        foreach type {6 7 28 29 32 33} {
+            lappend found [error_of {r RESTORE k 0 "[format %c $type]\x01\x01x\x01y\x0e\x00[string repeat \0 8]"}]
+        }
+    }
+    set found
+} [list {*}[lmap type {module module array {hash with a template} {hash with a template}} {
+    string cat "ERR Bad data format: values of type " $type " can't be loaded"
+}] "ERR Bad data format"]
 
 # The words for which tools look in the logs of Redis, which has them at this level, too.
 check_in 2 "the log says at the level verbose what is bad in a payload" {

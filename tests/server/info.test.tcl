@@ -41,7 +41,7 @@ check "every line is a heading, a field or empty" {
 check "what clients look for" {
     list [info_field redis_version] [info_field server_name] [info_field redis_mode] [info_field loading] \
         [info_field role] [info_field maxmemory_policy] [info_field cluster_enabled]
-} {7.2.4 packlist standalone 0 master noeviction 0}
+} {7.4.0 packlist standalone 0 master noeviction 0}
 check "INFO names the process and where it listens" {
     assert_equal [info_field tcp_port] [$current_server port]
     assert_equal [info_field process_id] [$current_server pid]
@@ -181,14 +181,14 @@ check "CONFIG RESETSTAT zeroes the traffic, too" {
     expr {[info_field total_net_input_bytes] < 50000 && [info_field total_net_output_bytes] < 50000}
 } 1
 check "INFO names the build by the program's build ID" {
-    set notes [exec readelf -n $server_binary]
+    set notes [exec readelf -n $server_program]
     assert {[regexp {Build ID: ([0-9a-f]{16})} $notes _ id]}
     assert_equal [info_field redis_build_id] $id
     list [info_field redis_git_sha1] [info_field redis_git_dirty]
 } {00000000 0}
 check "fields of Redis 8 that are always zero here" {
-    list [info_field mem_overhead_db_hashtable_rehashing] [info_field expired_subkeys] [info_field io_threads_active]
-} {0 0 0}
+    list [info_field mem_overhead_db_hashtable_rehashing] [info_field expired_subkeys]
+} {0 0}
 check "usec_per_call is usec divided by calls" {
     r CONFIG RESETSTAT
     r DEBUG SLEEP 0.01
@@ -216,7 +216,7 @@ check "INFO itself takes no memory for good" {
     for {set i 0} {$i < 5} {incr i} { r INFO everything }
     set before [info_field used_memory]
     for {set i 0} {$i < 50} {incr i} { r INFO everything }
-    expr {abs([info_field used_memory] - $before) < 4096}
+    expr {abs([info_field used_memory] - $before) < 4096 + $spare_blocks}
 } 1
 check "INFO counts changes" {
     set before [info_field rdb_changes_since_last_save]

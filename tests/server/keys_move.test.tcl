@@ -230,6 +230,35 @@ check "MOVE refuses what it cannot do" {
         assert_equal [error_of {r MOVE {*}$arguments}] $error
     }
 }
+check "MOVE with REPLACE moves a key over another one, with its expiry" {
+    r SELECT 1
+    r RPUSH k to
+    r SELECT 0
+    r SET k from EX 100
+    set replies [list [r MOVE k 1] [r MOVE k 1 replace] [r EXISTS k] [r MOVE k 1 REPLACE]]
+    r SELECT 1
+    lappend replies [r GET k] [r TTL k] [r DEL k]
+} {0 1 0 0 from 100 1}
+check "MOVE with REPLACE moves to where there is no key, and touches who watches either" {
+    set others [lmap database {0 1} {
+        set other [client_open]
+        $other call SELECT $database
+        $other call WATCH k
+        set other
+    }]
+    r SET j x
+    r SET k 1
+    r MOVE k 1 REPLACE
+    lmap other $others {
+        $other call MULTI
+        $other call PING
+        $other call EXEC
+    }
+} {(nil) (nil)}
+check "MOVE with REPLACE takes no other word" {
+    r SET k 1
+    list [error_of {r MOVE k 1 FROB}] [error_of {r MOVE k 1 REPLACE x}] [error_of {r MOVE k 0 REPLACE}]
+} {{ERR syntax error} {ERR syntax error} {ERR source and destination objects are the same}}
 check "MOVE wakes a client that waits in the other database" {
     set there [client_open]
     $there call SELECT 1

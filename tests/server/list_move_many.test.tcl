@@ -75,15 +75,17 @@ check "EXACTLY moves all that are there, and deletes the source" {
     list [r LMOVEM src dst RIGHT RIGHT EXACTLY 2 OBO] [r EXISTS src] [list_of dst]
 } {{b a} 0 {b a}}
 foreach {version null} {2 nilarray 3 null} {
-    check_in $version "LMOVEM that moves nothing returns a null array, in RESP3 null" {
+    check_in $version "LMOVEM EXACTLY that moves nothing returns a null array, in RESP3 null" {
         r RPUSH src a b
         set replies [lmap call {
-            {LMOVEM none dst LEFT LEFT} {LMOVEM none dst LEFT LEFT COUNT 2 OBO}
             {LMOVEM none dst LEFT LEFT EXACTLY 2 OBO}
             {LMOVEM src dst LEFT LEFT EXACTLY 3 BULK} {LMOVEM src src LEFT RIGHT EXACTLY 3 BULK}
         } {typed {*}$call}]
         list [lsort -unique $replies] [list_of src] [r EXISTS dst none]
     } [list $null {a b} 0]
+    check_in $version "LMOVEM without EXACTLY returns a null array when there is no list, in RESP3 null" {
+        list [typed LMOVEM none dst LEFT LEFT] [typed LMOVEM none dst LEFT LEFT COUNT 2 OBO] [r EXISTS dst]
+    } [list $null $null 0]
     check_in $version "BLMOVEM that runs out of time, or may not wait, returns a null array, in RESP3 null" {
         r RPUSH src a
         set replies [list [typed BLMOVEM src dst LEFT LEFT 0.01 EXACTLY 2 OBO] [typed BLMOVEM none dst LEFT LEFT 0.01]]
@@ -246,6 +248,31 @@ check "a list that another command puts in place serves BLMOVEM" {
     r SORT two ALPHA STORE src3
     list [lmap c $clients {$c read}] [r EXISTS src1 src2 src3]
 } {{{a b} {a b} {a b}} 0}
+
+foreach {growth expected} {
+    {RPUSH src c} {a b c}
+    {LPUSH src c} {c a b}
+    {RPUSHX src c} {a b c}
+    {LINSERT src BEFORE b c} {a c b}
+    {LINSERT src AFTER b c} {a b c}
+    {LMOVE other src LEFT RIGHT} {a b c}
+    {RPOPLPUSH other src} {c a b}
+    {BLMOVE other src LEFT LEFT 0} {c a b}
+    {LMOVEM other src LEFT RIGHT COUNT 1 BULK} {a b c}
+    {RPUSHBOUND src 5 c} {a b c}
+    {SORT more ALPHA STORE src} {d e f}
+    {COPY more src REPLACE} {e d f}
+    {RENAME more src} {e d f}
+} {
+    check "[lindex $growth 0] that makes the list long enough serves BLMOVEM EXACTLY" {
+        r RPUSH src a b
+        r RPUSH other c
+        r RPUSH more e d f
+        set c [client_blocked BLMOVEM src dst LEFT RIGHT 0 EXACTLY 3 BULK]
+        r {*}$growth
+        list [$c read] [list_of dst]
+    } [list $expected $expected]
+}
 
 # --- What is propagated, and what the events are
 

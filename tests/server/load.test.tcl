@@ -163,6 +163,22 @@ check_in 2 "the log names the directive that skips them" {
         string match "*rdb-skip-unknown-types*Error loading dump.rdb*" $log
     }
 } 1
+foreach {type item} [list "hash with a template" \x1d[rdb_text key] array \x1c[rdb_text key] \
+        "a key with metadata of a module" \xf3] {
+    check_in 2 "the log does not name it for what cannot be skipped: $type" {
+        with_server {} {
+            write_data [rdb [rdb_string a 1] $item]
+            $current_server kill
+            foreach skips {no yes} done {loaded skipped} {
+                $current_server set_directives [list rdb-skip-unknown-types $skips]
+                lassign [$current_server fail_to_start] status log
+                assert_match "*Error loading dump.rdb*can't be $done*" $log
+                assert_match "*$type*" $log
+                assert {![string match "*With rdb-skip-unknown-types*" $log]}
+            }
+        }
+    } ""
+}
 check_in 2 "rdb-skip-unknown-types leaves them out" {
     with_server {} {
         write_data [rdb [rdb_string a 1] [rdb_module "my value"] [rdb_select 2] [rdb_module other] [rdb_string b 2]]

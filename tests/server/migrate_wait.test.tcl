@@ -274,7 +274,9 @@ check "CLIENT UNBLOCK ends MIGRATE" {
             r SET k x
             set c [mover 1 k 0 10000]
             assert_equal [r CLIENT UNBLOCK [mover_id] $how] 1
-            assert_equal [list [error_of {$c read}] [r GET k] [$c call PING]] [list $error x PONG]
+            # The target may have read all before the server has heard that all is sent.
+            set answer [string map {"timeout writing" "timeout reading"} [error_of {$c read}]]
+            assert_equal [list $answer [r GET k] [$c call PING]] [list $error x PONG]
             wait_until {[$fake open] == 0}
         }
     }

@@ -121,9 +121,98 @@ check "wrong arguments of the commands that are not queued spoil it too" {
 check "EXEC with arguments ends the transaction" {
     r MULTI
     assert_equal [error_of {r EXEC x}] \
-        "EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"
+        "EXECABORT Transaction discarded because of: syntax error"
     error_of {r EXEC}
 } "ERR EXEC without MULTI"
+
+# --- EXEC with conditions
+
+# {conditions, whether the queue runs} where a holds 1, b is a list, e has expired.
+foreach {conditions runs} {
+    {IFEQ a 1} 1
+    {IFEQ a 2} 0
+    {ifeq a 01} 0
+    {IFEQ none 1} 0
+    {IFNE a 2} 1
+    {IFNE a 1} 0
+    {IFNE none 1} 1
+    {NX none} 1
+    {NX a} 0
+    {NX b} 0
+    {NX e} 1
+    {XX a} 1
+    {xx b} 1
+    {XX none} 0
+    {XX e} 0
+    {IFEQ a 1 XX b NX none IFNE a 2} 1
+    {IFEQ a 1 XX none} 0
+    {XX none IFEQ a 1} 0
+    {NX NX XX a} 1
+} {
+    check "EXEC $conditions [expr {$runs ? {runs the queue} : {discards it}}]" {
+        r DEBUG SET-ACTIVE-EXPIRE 0
+        r MSET a 1
+        r RPUSH b x
+        r SET e x PX 1
+        after 5
+        r MULTI
+        r INCR counter
+        set reply [typed EXEC {*}$conditions]
+        r DEBUG SET-ACTIVE-EXPIRE 1
+        if {$reply in {nilarray null}} {
+            set reply discarded
+        }
+        list $reply [r GET counter] [error_of {r EXEC}]
+    } [list {*}[expr {$runs ? [list {array {{int 1}}} 1] : [list discarded (nil)]}] "ERR EXEC without MULTI"]
+}
+foreach conditions {x IFEQ {IFEQ a} {NX} {IFEQ a 1 x} {IFEQ a 1 NX} {IFDEQ a 1}} {
+    check "EXEC $conditions is no condition, and ends the transaction" {
+        r MULTI
+        r SET k v
+        list [error_of {r EXEC {*}$conditions}] [error_of {r EXEC}] [r EXISTS k]
+    } {{EXECABORT Transaction discarded because of: syntax error} {ERR EXEC without MULTI} 0}
+}
+check "EXEC with a comparison refuses another type, and runs nothing" {
+    r RPUSH b x
+    r MULTI
+    r SET k v
+    list [error_of {r EXEC IFNE b x}] [error_of {r EXEC}] [r EXISTS k]
+} {{WRONGTYPE Operation against a key holding the wrong kind of value} {ERR EXEC without MULTI} 0}
+check "a watched key that has changed discards the queue before any condition is asked" {
+    r WATCH w
+    [client_open] call SET w 1
+    r MULTI
+    r RPUSH b x
+    list [r EXEC IFEQ b x] [r EXISTS b]
+} {(nil) 0}
+check "conditions read the database that was selected before MULTI" {
+    r SET a 1
+    r MULTI
+    r SELECT 3
+    r SET a 2
+    list [r EXEC IFEQ a 1] [r EXISTS a]
+} {{OK OK} 1}
+check "EXEC with a condition asks for the right to read the key" {
+    r SET secret 1
+    r ACL SETUSER limited on nopass +@all ~a* %W~*
+    set c [client_open]
+    $c call AUTH limited any
+    $c call MULTI
+    $c call SET secret 2
+    set replies [list [error_of {$c call EXEC IFEQ secret 1}] [error_of {$c call EXEC}] [r GET secret]]
+    $c call MULTI
+    $c call SET secret 3
+    lappend replies [$c call EXEC NX a] [r GET secret]
+    r ACL DELUSER limited
+    set replies
+} {{EXECABORT Transaction discarded because of: NOPERM No permissions to access a key} {ERR EXEC without MULTI} 1 OK 3}
+check "what EXEC with conditions has run is propagated as a transaction without them" {
+    r MULTI
+    r SET a 1
+    r SET b 2
+    r EXEC NX a
+    r MGET a b
+} {1 2}
 check "after an error DISCARD begins anew" {
     r MULTI
     error_of {r FOO}
@@ -366,7 +455,7 @@ check "COMMAND INFO of the family" {
     lmap info [lmap name {multi exec discard watch unwatch} {lindex [typed COMMAND INFO $name] 1 0 1}] {
         list [lindex $info 0 1] [lindex $info 1 1] [lmap category [lindex $info 6 1] {lindex $category 1}]
     }
-} {{multi 1 {@fast @transaction}} {exec 1 {@slow @transaction}} {discard 1 {@fast @transaction}}\
+} {{multi 1 {@fast @transaction}} {exec -1 {@slow @transaction}} {discard 1 {@fast @transaction}}\
     {watch -2 {@fast @transaction}} {unwatch 1 {@fast @transaction}}}
 
 finish

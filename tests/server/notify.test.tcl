@@ -109,6 +109,12 @@ check_events {
                             {new to zunionstore to zinterstore to del to}
     {ZADD k 1 a 2 b}        {ZRANGESTORE to k 0 0;ZDIFFSTORE to 1 k;ZRANGESTORE to k 5 6}
                             {new to zrangestore to zdiffstore to del to}
+    {}                      {GEOADD k 1 2 a;GEOADD k 1 2 a;GEOADD k XX 1 3 a} {new k zadd k zadd k}
+    {GEOADD k 1 2 a}
+        {GEOSEARCHSTORE to k FROMLONLAT 1 2 BYRADIUS 9 m;GEORADIUS k 1 2 9 m STORE to;GEORADIUS k 1 2 9 m}
+                            {new to geosearchstore to georadiusstore to}
+    {GEOADD k 1 2 a}        {GEORADIUSBYMEMBER k a 9 m STOREDIST k;GEOSEARCHSTORE k k FROMLONLAT 9 9 BYRADIUS 9 m}
+                            {georadiusstore k del k}
     {}                      {ZCARD k;ZSCORE k a;ZRANGE k 0 1} {keymiss k keymiss k keymiss k}
 }
 # A skiplist.
@@ -180,6 +186,9 @@ check_events {
     {}              {GETRANGE k 0 1;SUBSTR k 0 1;LCS k j}   {keymiss k keymiss k keymiss k keymiss j}
     {}              {SETBIT k 1 1;SETBIT k 2 1}             {new k setbit k setbit k}
     {}              {GETBIT k 1;BITCOUNT k;BITPOS k 1}      {keymiss k keymiss k keymiss k}
+    {}              {PFADD k a;PFADD k a;PFADD k b;PFCOUNT k;PFCOUNT k none} {new k pfadd k pfadd k keymiss none}
+    {PFADD k a}     {PFMERGE to k none;PFMERGE to k}        {keymiss to keymiss none new to pfadd to pfadd to}
+    {PFADD k a}     {PFDEBUG TODENSE k;PFDEBUG GETREG k}    {}
     {SET k a}       {BITOP NOT to k;BITOP AND to none none} {new to set to keymiss none keymiss none del to}
     {}              {BITFIELD k SET u8 0 1;BITFIELD k INCRBY u8 0 1} {new k setbit k setbit k}
     {}              {BITFIELD k GET u8 0;BITFIELD_RO k GET u8 0} {keymiss k keymiss k}
@@ -367,5 +376,87 @@ check "events of RESTORE: none of what it replaces, and del where it replaces by
         r RESTORE k 1 $payload ABSTTL
     }
 } {new k restore k new k restore k del k}
+
+# ----- Fields of hashes -----
+
+# The messages about fields while the body runs, of channels that the letters select: {channel text …}.
+proc field_messages {letters body} {
+    with_config [list notify-keyspace-events $letters] {
+        set listener [client_open]
+        $listener call PSUBSCRIBE __subkey*
+        $listener call SUBSCRIBE end
+        uplevel 1 $body
+        set messages [messages_of $listener]
+    }
+    return $messages
+}
+
+foreach {letter messages} {
+    S {subkeyspace@0:key {hset|3:abc,1:d}}
+    T {subkeyevent@0:hset {3:key|3:abc,1:d}}
+    I {{subkeyspaceitem@0:key
+abc} hset {subkeyspaceitem@0:key
+d} hset}
+    V {subkeyspaceevent@0:hset|key {3:abc,1:d}}
+} {
+    check "$letter publishes the fields of hashes" {
+        field_messages h$letter {r HSET key abc 1 d 2}
+    } [list {*}$messages]
+}
+check "all four go together, in one order, beside the events of keys" {
+    with_config {notify-keyspace-events hKESTIV} {
+        set listener [client_open]
+        $listener call PSUBSCRIBE __*
+        $listener call SUBSCRIBE end
+        r HSET k f v
+        set channels {}
+        foreach {channel text} [messages_of $listener] {
+            lappend channels [lindex [split $channel @] 0]
+        }
+    }
+    set channels
+} {keyspace keyevent subkeyspace subkeyevent subkeyspaceitem subkeyspaceevent}
+check "without h, or without one of the letters, nothing is published about fields" {
+    list [field_messages gSTIV {r HSET k f v}] [field_messages AKE {r HSET k f v}]
+} {{} {}}
+check "events in another database name it" {
+    field_messages hT {
+        r SELECT 3
+        r HSET k f v
+        r DEL k
+    }
+} {subkeyevent@3:hset 1:k|1:f}
+foreach {commands texts} {
+    {{HSETNX k f 1} {HSETNX k f 1}} {hset|1:f}
+    {{HMSET k a 1 b 2 a 3}} {hset|1:a,1:b,1:a}
+    {{HINCRBY k f 1} {HINCRBYFLOAT k f 0.5}} {hincrby|1:f hincrbyfloat|1:f}
+    {{HSET k a 1 b 2 c 3} {HDEL k a none c} {HDEL k none}} {hset|1:a,1:b,1:c hdel|1:a,1:c}
+    {{HSET k a 1 b 2 c 3} {HEXPIRE k 100 FIELDS 3 a none c} {HPERSIST k FIELDS 2 c b}}
+        {hset|1:a,1:b,1:c hexpire|1:a,1:c hpersist|1:c}
+    {{HSET k a 1 b 2} {HPEXPIREAT k 1 FIELDS 1 a} {HGETDEL k FIELDS 2 a b}} {hset|1:a,1:b hdel|1:a hdel|1:b}
+    {{HSETEX k EX 100 FIELDS 2 a 1 b 2} {HGETEX k PERSIST FIELDS 2 b c} {HGETEX k EX 5 FIELDS 1 b}}
+        {hset|1:a,1:b hexpire|1:a,1:b hpersist|1:b hexpire|1:b}
+    {{HSETEX k FNX FIELDS 1 a 1} {HSETEX k FNX FIELDS 1 a 1} {HGETALL k} {DEL k}} {hset|1:a}
+} {
+    check "fields in the events of $commands" {
+        set found {}
+        foreach {channel text} [field_messages hS {foreach command $commands {r {*}$command}}] {
+            assert_equal $channel subkeyspace@0:k
+            lappend found $text
+        }
+        set found
+    } [list {*}$texts]
+}
+check "fields that expire are published" {
+    set found [field_messages hS {
+        r HSET k a 1 b 2
+        r HPEXPIRE k 1 FIELDS 2 a b
+        wait_until {![r EXISTS k]}
+    }]
+    lindex $found end
+} {hexpired|1:a,1:b}
+check "names may hold any bytes" {
+    field_messages hST {r HSET "k|1" "a,b" 1 "" 2}
+} {subkeyspace@0:k|1 hset|3:a,b,0: subkeyevent@0:hset 3:k|1|3:a,b,0:}
 
 finish

@@ -23,6 +23,32 @@ foreach {name requests expected} {
     {{SET a 1} {SET a 2 NX} {SET b 2 XX} {SETNX a 2} {MSETNX b 1 a 1}}
     {{SET a 1}}
 
+    "SET with a condition is propagated without it, and only when it was met"
+    {{SET a 1} {SET a 2 IFEQ 1} {SET a 3 IFEQ 1} {SET a 4 IFNE 1 GET KEEPTTL} {SET a 5 IFEQ 4 PX 100000}
+     {SET a get IFDNE 0000000000000000 GET} {SET b ifeq IFNE x}}
+    {{SET a 1} {SET a 2} {SET a 4 KEEPTTL} {SET a 5 PXAT TIME} {SET a get} {SET b ifeq}}
+
+    "MSETEX is propagated as MSET, or as SETs with the expiry"
+    {{MSETEX 2 a 1 b 2} {MSETEX 2 a 1 c 2 NX} {MSETEX 2 a 3 b 4 XX EX 100} {MSETEX 1 a 5 PXAT 99999999999999}
+     {MSETEX 2 a 6 c 7 KEEPTTL} {MSETEX 2 a 6 a 7}}
+    {{MSET a 1 b 2} MULTI {SET a 3 PXAT TIME} {SET b 4 PXAT TIME} EXEC {SET a 5 PXAT 99999999999999}
+     MULTI {SET a 6 KEEPTTL} {SET c 7 KEEPTTL} EXEC {MSET a 6 a 7}}
+
+    "DELEX and DELIFEQ are propagated as DEL"
+    {{MSET a 1 b 2 c 3} {DELEX a IFEQ 2} {DELEX a IFEQ 1} {DELEX b} {DELEX b} {DELIFEQ c 2} {DELIFEQ c 3}}
+    {{MSET a 1 b 2 c 3} {DEL a} {DEL b} {DEL c}}
+
+    "INCREX is propagated as the SET or DEL that it comes down to"
+    {{INCREX a} {INCREX a UBOUND 1} {INCREX a UBOUND 1 SATURATE} {INCREX a EX 100 ENX} {INCREX a EX 900 ENX}
+     {INCREX a PERSIST} {INCREX a BYFLOAT 0.5} {INCREX b BYINT 5 PXAT 99999999999999} {INCREX a BYFLOAT 1 EXAT 1}
+     {INCREX b PXAT 1 ENX}}
+    {{SET a 1 KEEPTTL} {SET a 1 KEEPTTL} {SET a 2 PXAT TIME} {SET a 3 KEEPTTL} {SET a 4} {SET a 4.5 KEEPTTL}
+     {SET b 5 PXAT 99999999999999} {DEL a} {SET b 6 KEEPTTL}}
+
+    "MOVE with REPLACE is propagated as COPY and DEL where it replaces a key"
+    {{SET a 1} {MOVE a 3 REPLACE} {SET a 2} {MOVE a 3 REPLACE}}
+    {{SET a 1} {MOVE a 3} {SET a 2} MULTI {COPY a a DB 3 REPLACE} {DEL a} EXEC}
+
     "SETEX, PSETEX, GETSET, SETNX"
     {{SETEX a 100 v} {PSETEX a 100000 v} {GETSET a 2} {SETNX b 1}}
     {{SET a v PXAT TIME} {SET a v PXAT TIME} {SET a 2} {SETNX b 1}}
@@ -44,6 +70,13 @@ foreach {name requests expected} {
     {{INCR a} {DECR a} {INCRBY a 5} {DECRBY a 2} {APPEND a 1} {SETRANGE a 1 9} {SETRANGE a 1 ""}
      {SETBIT a 3 0} {SETBIT a 3 0} {MSET b 1 c 2}}
     {{INCR a} {DECR a} {INCRBY a 5} {DECRBY a 2} {APPEND a 1} {SETRANGE a 1 9} {SETBIT a 3 0} {MSET b 1 c 2}}
+
+    "PFADD and PFMERGE are propagated as they came, and PFCOUNT where it stores the count"
+    {{PFADD a} {PFADD a} {PFADD a 1} {PFADD a 1} {PFCOUNT a} {PFCOUNT a} {PFADD b 2} {PFCOUNT a b} {PFCOUNT none}
+     {PFMERGE d a b} {PFMERGE d none} {PFCOUNT d none} {pfcount d} {PFDEBUG ENCODING d} {PFDEBUG TODENSE d}
+     {PFDEBUG TODENSE d} {PFDEBUG GETREG a} {PFDEBUG GETREG a} {PFDEBUG SIMD ON}}
+    {{PFADD a} {PFADD a 1} {PFCOUNT a} {PFADD b 2} {PFMERGE d a b} {PFMERGE d none} {pfcount d} {PFDEBUG TODENSE d}
+     {PFDEBUG GETREG a}}
 
     "members of sets are propagated as what was added and removed"
     {{SADD a 1 2 3} {SADD a 1} {SREM a 9} {SREM a 1 9} {SMOVE a b 2} {SMOVE a b 2} {SPOP a} {SADD c 5 6} {SPOP c 5}
@@ -106,6 +139,16 @@ foreach {name requests expected} {
      {ZDIFFSTORE c 2 a b} {ZRANGESTORE d a 0 -1} {ZRANGESTORE d a 9 10} {ZRANGESTORE d a 9 10}}
     {{ZADD a 1 u 2 v 3 w 4 x} {ZREMRANGEBYRANK a 0 0} {ZREMRANGEBYSCORE a 2 2} {ZREMRANGEBYLEX a {[w} {[w}}
      {ZUNIONSTORE c 2 a b} {ZINTERSTORE c 2 a none} {ZDIFFSTORE c 2 a b} {ZRANGESTORE d a 0 -1} {ZRANGESTORE d a 9 10}}
+
+    "GEOADD is propagated as ZADD; searches only if they store"
+    {{GEOADD a 13.361389 38.115556 x 15.087269 37.502669 y} {GEOADD a 13.361389 38.115556 x} {GEOADD a NX CH 1 2 x}
+     {geoadd a XX ch 15.087269 37.502669 x} {GEOADD a NX 1 2 x 180 -85.05112878 z} {GEORADIUS a 13 38 200 km}
+     {GEORADIUS a 13 38 200 km STORE b} {GEOSEARCHSTORE c a FROMMEMBER y BYRADIUS 9 m}
+     {GEOSEARCHSTORE d a FROMLONLAT 1 2 BYRADIUS 9 m} {GEOSEARCHSTORE c a FROMLONLAT 1 2 BYRADIUS 9 m}}
+    {{ZADD a 3479099956230698 x 3479447370796909 y} {ZADD a XX 3479447370796909 x}
+     {ZADD a NX 3378080408407459 x 9007199254740992 z}
+     {GEORADIUS a 13 38 200 km STORE b} {GEOSEARCHSTORE c a FROMMEMBER y BYRADIUS 9 m}
+     {GEOSEARCHSTORE c a FROMLONLAT 1 2 BYRADIUS 9 m}}
 
     "LMPOP and BLMPOP are propagated as the pop that they made"
     {{RPUSH l a b c d e f} {LMPOP 2 none l LEFT} {LMPOP 2 none l RIGHT COUNT 2}

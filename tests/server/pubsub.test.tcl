@@ -395,6 +395,9 @@ proc client_field {connection field} {
 check "CLIENT LIST counts subscriptions and flags listeners with P" {
     set c [client_open]
     set id [$c call CLIENT ID]
+    # Its I/O thread has sent the reply, and knows that, before it reads on.
+    $c write [request {CLIENT REPLY SKIP}][request PING]
+    wait_until {[client_field $id cmd] eq "ping"}
     set before [client_field $id tot-mem]
     $c call SUBSCRIBE a
     $c send PSUBSCRIBE b c
@@ -404,8 +407,9 @@ check "CLIENT LIST counts subscriptions and flags listeners with P" {
     assert {[client_field $id tot-mem] > $before}
     assert_equal [lmap field {sub psub ssub flags} {client_field $id $field}] {1 2 3 P}
     $c call RESET
-    list [lmap field {sub psub ssub flags} {client_field $id $field}] [expr {[client_field $id tot-mem] == $before}]
-} {{0 0 0 N} 1}
+    wait_until {[client_field $id tot-mem] == $before}
+    lmap field {sub psub ssub flags} {client_field $id $field}
+} {0 0 0 N}
 
 check "CLIENT LIST TYPE and CLIENT KILL TYPE distinguish subscribers from other clients" {
     set c [listen SUBSCRIBE a]

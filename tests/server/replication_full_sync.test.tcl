@@ -234,7 +234,7 @@ check_replicas "what a slow replica was not sent leads to no eviction" {
     with_server {repl-diskless-sync-delay 0 repl-backlog-size 1mb maxmemory-policy allkeys-random} {
         r DEBUG POPULATE 1000 key 100
         lassign [replica_sync] c
-        r CONFIG SET maxmemory [expr {[info_field used_memory] + 3000000}]
+        r CONFIG SET maxmemory [expr {[info_field used_memory] + 3000000 + $::spare_blocks}]
         for {set i 0} {$i < 300} {incr i} {
             r SETRANGE large 0 [string repeat x 100000]
         }
@@ -250,7 +250,7 @@ check_replicas "all of it is left out of maxmemory, also what has not reached th
             r DEBUG POPULATE 1000 key 100
             set large [list SETRANGE large 0 [string repeat x 100000]]
             r {*}$large
-            set most [expr {[info_field used_memory] + (1 << 20) + 100000}]
+            set most [expr {[info_field used_memory] + (1 << 20) + 100000 + $::spare_blocks}]
             lassign [replica_sync] c
             r CONFIG SET maxmemory [expr {$most + 300000}]
             for {set i 0} {$i < 15} {incr i} {

@@ -325,18 +325,18 @@ check_in 2 "because of the same command, all data is asked for once a minute, an
         set link [link_begin {a 1}]
         assert {![regexp {master_refused} [$current_server control INFO replication]]}
         $link feed MULTI
-        $link feed PFADD h x
+        $link feed BF.ADD h x
         $link feed EXEC
         set link [link_begins_anew {a 2} 1000]
         $link feed "FROB\n\x01" x
         set link [link_begins_anew {a 3} 2000]
         assert_equal [replication master_last_refused_command] frob??
-        $link feed PfAdd h x
+        $link feed Bf.Add h x
         wait_link down
-        regexp {'pfadd' of MASTER makes it necessary to ask for all data, in (\d+) seconds. Such commands so far: 3} \
+        regexp {'bf.add' of MASTER makes it necessary to ask for all data, in (\d+) seconds. Such commands so far: 3} \
             [$current_server log] _ seconds
         assert {$seconds > 4}
-        assert_equal [list [replication master_refused_commands] [replication master_last_refused_command]] {3 pfadd}
+        assert_equal [list [replication master_refused_commands] [replication master_last_refused_command]] {3 bf.add}
         # To name the primary anew makes it be asked at once.
         $current_server control REPLICAOF NO ONE
         $current_server control REPLICAOF 127.0.0.1 [$primary port]

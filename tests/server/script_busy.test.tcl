@@ -99,7 +99,8 @@ check "only commands with the flag allow_busy are run" {
         }
     }
     lsort [dict keys $allowed]
-} {auth discard function|kill function|stats hello multi quit replconf reset script|kill shutdown unwatch watch}
+} [list auth client|capa discard function|kill function|stats hello multi quit replconf reset script|kill shutdown\
+    unwatch watch]
 check "… what they do does not wait for the script" {
     with_busy [list EVAL $forever 0] {
         set c [client_open]
@@ -409,8 +410,9 @@ check "a client that waits for a key is served after the script" {
 } {a {l b} PONG}
 check "a client whose time to wait is over gets its reply after the script" {
     set waiting [client_open]
-    $waiting send BLPOP l 0.05
-    with_busy_to_end [list EVAL "[spin 0.5]" 0] {}
+    $waiting send BLPOP l 1
+    wait_blocked 1
+    with_busy_to_end [list EVAL "[spin 1.2]" 0] {}
     $waiting read
 } (nil)
 check "arguments and results of the script are its own" {

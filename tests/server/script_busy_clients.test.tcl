@@ -315,10 +315,16 @@ check_in 2 "SIGTERM is obeyed when the script has ended" {
 proc write_then_busy {script} {
     set writer [client_open]
     set ::runner [client_open]
-    at_once {
+    if {$::is_threaded} { ;# they may bring the two in another order
         $writer send SET before 1
-        after 50
+        wait_until {[r EXISTS before]}
         $::runner send EVAL $script 0
+    } else {
+        at_once {
+            $writer send SET before 1
+            after 50
+            $::runner send EVAL $script 0
+        }
     }
     wait_until {[is_busy]}
     return $writer

@@ -375,7 +375,7 @@ check "SCRIPT SHOW returns the text" {
     set sha [r SCRIPT LOAD {return 2}]
     list [r SCRIPT SHOW $sha] [r SCRIPT SHOW [string toupper $sha]]
 } {{return 2} {return 2}}
-check_error "SCRIPT SHOW of no script" {r SCRIPT SHOW abc} "NOSCRIPT No matching script. Please use EVAL."
+check_error "SCRIPT SHOW of no script" {r SCRIPT SHOW abc} "NOSCRIPT No matching script."
 foreach mode {YES SYNC} {
     check_error "SCRIPT DEBUG $mode: there is no debugger" [list r SCRIPT DEBUG $mode] \
         "ERR This server has no debugger for scripts"
@@ -387,7 +387,7 @@ check "SCRIPT HELP names every subcommand" {
 check "redis and server are the same table" {
     list [r EVAL {return server.call('PING')} 0] [r EVAL {return server.SERVER_NAME} 0] \
         [r EVAL {return {redis.REDIS_VERSION, redis.REDIS_VERSION_NUM}} 0]
-} {PONG redis {7.2.4 459268}}
+} {PONG redis {7.4.0 459776}}
 check "scripts have cjson, cmsgpack, struct and bit" {
     r EVAL {
         local value = cjson.decode(ARGV[1])

@@ -92,12 +92,12 @@ check_replies {appendonly yes appendfsync always}
 
 check "a held reply does not wait for a script that never ends" {
     with_server {enable-debug-command yes busy-reply-threshold 0} {
-        set c [client_open]
-        set runner [client_open]
+        lassign [clients_in_order] c runner
         # Compiled beforehand: the first script takes a millisecond, and after so long nothing is held.
         $c call {*}[long_script held]
         [client_open] send DEBUG SLEEP 0.2
         $c send {*}[long_script held]
+        after 50
         $runner send EVAL $forever 0
         assert_equal [$c read] held
         $::current_server crash

@@ -65,7 +65,7 @@ check "AUTH hides passwords in all its forms" {
     assert_hidden {
         {AUTH @} {auth @} {Auth bob @} {AUTH default @} {AUTH bob @ x} {AUTH bob x @} {AUTH a b c @}
         {AUHT @} {AUT bob @} {AUTHH @} {AUTJ @} {AUTH: @} {"auth @"} {"auth @" x} {AUTHENTICATE-PASSWORD @} {AUTH=@}
-        {AUTH:@ x}
+        {AUTH:@ x} {AUTH,@} {AUTH,@ x} {AUTH|@ x} {AUTH;@ x} "AUTH\t@" {"AUTH\t@" x}
     }
 }
 check_in 2 "AUTH hides passwords in inline commands" {
@@ -94,7 +94,14 @@ check "CONFIG SET hides passwords in all its forms" {
         {CONFIG SET requirepass=@ x} {CONFIG SET maxmemory 0 requirepass:@ x} {CONFIG SET requirepas @}
         {CONFIG SET require-pass @} {CONFIG SET masteraut @} {CONFIG SET masterauthh @}
         {CONFIG SET masterauth} {CONFIG SETT masterauth @} {CONFIG masterauth @} {CONFG SET masterauth @}
-        {"CONFIG SET requirepass @"} {"config set" requirepass @}
+        {"CONFIG SET requirepass @"} {"config set" requirepass @} {config|set requirepass @}
+        {CONFIG SET requirepass,@ x} {acl|setuser bob >@}
+    }
+}
+check "what was meant for a Sentinel hides passwords" {
+    assert_hidden {
+        {SENTINEL SET mymaster auth-pass @} {sentinel set mymaster auth-user bob auth-pass @}
+        {SENTINEL CONFIG SET sentinel-pass @} {each MULTI {SENTINEL SET mymaster auth-pass @} EXEC}
     }
 }
 check "requirepass is hidden when it is set, and when it is not" {
@@ -256,16 +263,31 @@ check_in 2 "an error of a line shows what is no secret" {
     write_file $path "user bob on >x nosuch\n"
     assert_match "*user*bob*" [lindex [server_run $path] 1]
 }
-check_in 2 "the title of the process does not show the password of the command line" {
-    set port [free_port]
-    set pid [exec setpriv --pdeathsig KILL -- $server_binary --requirepass [new_secret] --bind 127.0.0.1 --port $port \
-        --dir [$current_server folder] --save "" >/dev/null &]
-    try {
-        wait_until {[string match "*127.0.0.1:$port*" [read_file /proc/$pid/cmdline]]}
-        assert_no_secret "the title" [read_file /proc/$pid/cmdline]
-    } finally {
-        exec kill $pid
-        wait_until {![file exists /proc/$pid] || [regexp {\) [ZX] } [read_file /proc/$pid/stat]]}
+# Options with a password, @, as each of them may be written.
+set secret_options {
+    {--requirepass @} {--requirepass --@} {"--requirepass @"} {--RequirePass @} {--masterauth a@ --masteruser --@}
+    {--user bob on ">@" ~*} {"--user bob on >@"} {"--user\tbob on >@"}
+    {"--hz 20\nmasterauth @"} {--'masterauth' @} {--tls-key-file-pass @}
+}
+foreach options $secret_options {
+    check_in 2 "the title of the process does not show the password of the command line: $options" {
+        set port [free_port]
+        set options [string map [list @ [new_secret]] $options]
+        # An argument that begins with > would be a redirection of exec.
+        set command {p=$1; shift; exec "$0" --port $p "$@"}
+        foreach argument $options {append command " '[string map {' '\\''} $argument]'"}
+        foreach title {yes no} {
+            set pid [exec setpriv --pdeathsig KILL -- sh -c $command $server_binary $port --bind 127.0.0.1 \
+                --dir [$current_server folder] --save "" --set-proc-title $title >/dev/null &]
+            try {
+                wait_until {![catch {close [socket 127.0.0.1 $port]}]}
+                assert_match "*127.0.0.1*" [read_file /proc/$pid/cmdline]
+                assert_no_secret "the title" [read_file /proc/$pid/cmdline]
+            } finally {
+                exec kill $pid
+                wait_until {![file exists /proc/$pid] || [regexp {\) [ZX] } [read_file /proc/$pid/stat]]}
+            }
+        }
     }
 }
 
@@ -414,8 +436,10 @@ check_memory "replies with passwords do not stay in memory" {
 } {}
 check_memory "the password of the command line stays in memory as the value of requirepass only" {
     set port [free_port]
-    set pid [exec setpriv --pdeathsig KILL -- $server_binary --requirepass $secret_head-option --bind 127.0.0.1 \
-        --port $port --dir [$current_server folder] --save "" --set-proc-title no >/dev/null &]
+    # An argument that begins with > would be a redirection of exec.
+    set pid [exec setpriv --pdeathsig KILL -- sh -c {exec "$@" '--"user"' other on ">$0" --set-proc-title no} \
+        $secret_head-user $server_binary --requirepass $secret_head-option --bind 127.0.0.1 --port $port \
+        --dir [$current_server folder] --save "" >/dev/null &]
     try {
         wait_until {![catch {close [socket 127.0.0.1 $port]}]}
         assert_no_secret "the title" [read_file /proc/$pid/cmdline]
@@ -479,7 +503,7 @@ check_in 2 "the report of a crash shows no password" {
         }
         $client send DEBUG SEGFAULT
         $crashing wait_exit
-        assert_match {*BUG REPORT*} [string map {AddressSanitizer {BUG REPORT}} [$crashing log]]
+        assert {[regexp {BUG REPORT|(Address|Thread)Sanitizer} [$crashing log]]}
         assert_no_secret "the report" [$crashing log]
     } finally {
         catch {$client close}

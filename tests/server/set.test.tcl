@@ -17,6 +17,11 @@ check_sets "SREM counts the members that it removes, and the last one takes the 
     make_set k {1 2 3}
     list [r SREM k 2 7 2] [r SCARD k] [r SREM k 1 3 4] [r EXISTS k] [r SREM k 1]
 } {1 2 2 0 0}
+check "SISMEMBER with XX replies -1 for a missing key" {
+    r SADD k a
+    list [typed SISMEMBER k a XX] [r SISMEMBER k b xx] [typed SISMEMBER none a XX] [error_of {r SISMEMBER k a NX}] \
+        [error_of {r SISMEMBER k a XX XX}]
+} {{int 1} 0 {int -1} {ERR syntax error} {ERR syntax error}}
 check_sets "SISMEMBER and SMISMEMBER reply which members are there" {
     make_set k {1 2 3}
     list [typed SISMEMBER k 2] [typed SISMEMBER k 02] [typed SMISMEMBER k 1 x 3] [r SMISMEMBER none a b] \

@@ -27,6 +27,12 @@ proc assert_operation {operation keys} {
     assert_equal [sorted [r SMEMBERS to]] $expected
     if {$operation eq "INTER"} {
         assert_equal [r SINTERCARD [llength $keys] {*}$keys] [llength $expected]
+    } else {
+        assert_equal [r S${operation}CARD [llength $keys] {*}$keys] [llength $expected]
+        foreach limit {1 3 50} {
+            assert_equal [r S${operation}CARD [llength $keys] {*}$keys LIMIT $limit] \
+                [expr {min($limit, [llength $expected])}]
+        }
     }
 }
 
@@ -109,6 +115,27 @@ check_sets "SINTERCARD counts up to a limit" {
     list [r SINTERCARD 2 a b] [r SINTERCARD 2 a b LIMIT 0] [r SINTERCARD 2 a b limit 7] [r SINTERCARD 2 a b LIMIT 500] \
         [r SINTERCARD 1 a] [r SINTERCARD 2 a none]
 } {100 100 7 100 200 0}
+check_sets "SUNIONCARD and SDIFFCARD count up to a limit, SUNIONCARD also with APPROX" {
+    make_set a [numbered 1 200]
+    make_set b [numbered 101 300]
+    list [r SUNIONCARD 2 a b] [r SUNIONCARD 2 a b LIMIT 0] [r SUNIONCARD 2 a b limit 7 APPROX] \
+        [r SUNIONCARD 2 a b approx LIMIT 250] [r SUNIONCARD 1 a] [r SUNIONCARD 1 a LIMIT 5] [r SUNIONCARD 2 none a] \
+        [r SDIFFCARD 2 a b] [r SDIFFCARD 2 a b LIMIT 7] [r SDIFFCARD 2 a none LIMIT 500] [r SDIFFCARD 2 none a]
+} {300 300 7 250 200 5 200 100 7 200 0}
+check_sets "SUNIONCARD counts few sets and many, also the same one several times and missing ones" {
+    make_set large [numbered 1 1000]
+    for {set i 0} {$i < 12} {incr i} {
+        make_set $i [numbered [expr {$i * 90}] [expr {$i * 90 + 20 * $i}]]
+    }
+    foreach keys {{large 1 2} {2 large 0 11} {none none} {none 3 3} {3 large 3 large none 11 3} {4 5 6 7}
+            {1 2 3 4 5 none} {0 1 2 3 4 5 6 7 8 9 10 11} {11 10 9 8 7 6 5 4 3 2 1 0 large large}} {
+        set expected [llength [r SUNION {*}$keys]]
+        foreach limit [list 0 1 [expr {max(1, $expected - 1)}] [expr {max(1, $expected)}] 5000] {
+            assert_equal [r SUNIONCARD [llength $keys] {*}$keys LIMIT $limit] \
+                [expr {$limit ? min($limit, $expected) : $expected}]
+        }
+    }
+} ""
 check_in 3 "results are sets" {
     r SADD a 1
     lmap request {{SINTER a} {SUNION a none} {SDIFF a none} {SDIFF none a}} {lindex [typed {*}$request] 0}
@@ -133,7 +160,15 @@ foreach {arguments error} {
     {1 a LIMIT -1}  "ERR LIMIT can't be negative"
     {1 a LIMIT x}   "ERR LIMIT can't be negative"
 } {
-    check_error "SINTERCARD $arguments is refused" "r SADD a 1; r SINTERCARD $arguments" $error
+    foreach command {SINTERCARD SUNIONCARD SDIFFCARD} {
+        check_error "$command $arguments is refused" "r SADD a 1; r $command $arguments" $error
+    }
+}
+foreach command {SINTERCARD SDIFFCARD} {
+    check_error "$command has no APPROX" [list r $command 1 a APPROX] "ERR syntax error"
+}
+foreach command {SUNIONCARD SDIFFCARD} {
+    check_error "$command refuses a list" "r SADD a 1; r RPUSH l 1; r $command 2 a l" $wrong_type
 }
 
 finish

@@ -117,6 +117,18 @@ check "at most 32 arguments are kept" {
     assert_equal [lrange $entry 0 30] [list RPUSH l {*}[lrange $many 0 28]]
     lindex $entry 31
 } {... (11 more arguments)}
+check "slowlog-max-argc says how many arguments are kept, and with slowlog-show-argc each entry how many there were" {
+    set entries [lmap most {3 1 50} {
+        with_config [list slowlog-max-argc $most slowlog-show-argc yes] {
+            logged {r RPUSH l a b c}
+            set entry [lindex [r SLOWLOG GET -1] end-1] ;# the oldest is CONFIG SET
+        }
+        list [lindex $entry 3] [lindex $entry 6]
+    }]
+    lappend entries [error_of {r CONFIG SET slowlog-max-argc 0}]
+} {{{RPUSH l {... (3 more arguments)}} 5} {{{... (5 more arguments)}} 5} {{RPUSH l a b c} 5}\
+    {ERR CONFIG SET failed (possibly related to argument 'slowlog-max-argc') - argument must be between 1 and\
+    2147483647 inclusive}}
 check "32 arguments are all kept" {
     set many [numbers 30]
     lindex [logged {r RPUSH l {*}$many}] 0

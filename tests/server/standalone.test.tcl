@@ -83,37 +83,10 @@ check "ACL CAT names the commands of a category, as COMMAND LIST does" {
     assert {"lpush" in [r ACL CAT LIST] && "get" ni [r ACL CAT list]}
     assert {"config|set" in [r ACL CAT dangerous]}
     r ACL CAT geo
-} {}
+} {geoadd geodist geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch geosearchstore}
 check_error "ACL CAT refuses other names" {r ACL CAT nosuch} "ERR Unknown category 'nosuch'"
 check_error "ACL CAT takes one name" {r ACL CAT list x} \
     "ERR unknown subcommand or wrong number of arguments for 'CAT'. Try ACL HELP."
-# --- Client-side caching
-
-check "CLIENT TRACKING OFF is taken with all its options" {
-    set id [r CLIENT ID]
-    list [r CLIENT TRACKING OFF] [r CLIENT TRACKING off BCAST NOLOOP OPTIN OPTOUT] \
-        [r CLIENT TRACKING OFF PREFIX a PREFIX b REDIRECT $id]
-} {OK OK OK}
-foreach options {{} {BCAST PREFIX a}} {
-    check_error "CLIENT TRACKING ON $options" [list r CLIENT TRACKING ON {*}$options] \
-        "ERR Client-side caching is not supported: this server tracks no keys and sends no invalidation messages"
-}
-foreach {arguments error} {
-    nosuch "ERR syntax error"
-    {ON nosuch} "ERR syntax error"
-    {OFF PREFIX} "ERR syntax error"
-    {OFF REDIRECT} "ERR syntax error"
-    {OFF REDIRECT x} "ERR value is not an integer or out of range"
-    {OFF REDIRECT 0} "ERR The client ID you want redirect to does not exist"
-    {ON REDIRECT 99999999} "ERR The client ID you want redirect to does not exist"
-} {
-    check_error "CLIENT TRACKING $arguments" [list r CLIENT TRACKING {*}$arguments] $error
-}
-foreach mode {YES NO nosuch} {
-    check_error "CLIENT CACHING $mode: tracking is off" [list r CLIENT CACHING $mode] \
-        "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"
-}
-
 # --- All of them
 
 check "they can be queued in MULTI" {

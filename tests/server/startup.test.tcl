@@ -194,6 +194,8 @@ check_in 2 "bad values stop the start and are named" {
         "unixsocketperm 999" "argument couldn't be parsed as an octal number"
         "enable-debug-command perhaps" "argument(s) must be one of the following: no, yes, local"
         "client-output-buffer-limit normal 1" "Wrong number of arguments in buffer limit configuration."
+        "server-cpulist 0-" "must be a list of processors, such as 0,2-5,8-15:2"
+        "bio_cpulist abc" "must be a list of processors, such as 0,2-5,8-15:2"
         "logfile \"abc" "Unbalanced quotes in configuration line"
         "list-max-listpack-size x" "argument couldn't be parsed into an integer"
     } {

@@ -193,18 +193,22 @@ check_in 2 "XINFO describes the stream" {
         {XINFO STREAM s} {WRONGTYPE Operation against a key holding the wrong kind of value}
         {XINFO STREAM k FOO} {ERR unknown subcommand or wrong number of arguments for 'STREAM'. Try XINFO HELP.}
         {XINFO STREAM k} {length 2 radix-tree-keys 1 radix-tree-nodes 2 last-generated-id 4-7\
-            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 2-1 groups 0 first-entry {2-1 {a b}}\
+            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 2-1 idmp-duration 100 idmp-maxsize 100\
+            pids-tracked 0 iids-tracked 0 iids-added 0 iids-duplicates 0 groups 0 first-entry {2-1 {a b}}\
             last-entry {4-6 {a b}}}
         {XINFO STREAM k FULL} {length 2 radix-tree-keys 1 radix-tree-nodes 2 last-generated-id 4-7\
-            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 2-1 entries {{2-1 {a b}} {4-6 {a\
+            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 2-1 idmp-duration 100 idmp-maxsize 100\
+            pids-tracked 0 iids-tracked 0 iids-added 0 iids-duplicates 0 entries {{2-1 {a b}} {4-6 {a\
             b}}} groups {}}
         {XINFO STREAM k full count 1} {length 2 radix-tree-keys 1 radix-tree-nodes 2 last-generated-id 4-7\
-            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 2-1 entries {{2-1 {a b}}} groups {}}
+            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 2-1 idmp-duration 100 idmp-maxsize 100\
+            pids-tracked 0 iids-tracked 0 iids-added 0 iids-duplicates 0 entries {{2-1 {a b}}} groups {}}
         {XINFO STREAM k FULL COUNT} {ERR unknown subcommand or wrong number of arguments for 'STREAM'. Try\
             XINFO HELP.}
         {XINFO STREAM k FULL COUNT x} {ERR value is not an integer or out of range}
         {XINFO STREAM k FULL COUNT 0} {length 2 radix-tree-keys 1 radix-tree-nodes 2 last-generated-id 4-7\
-            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 2-1 entries {{2-1 {a b}} {4-6 {a\
+            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 2-1 idmp-duration 100 idmp-maxsize 100\
+            pids-tracked 0 iids-tracked 0 iids-added 0 iids-duplicates 0 entries {{2-1 {a b}} {4-6 {a\
             b}}} groups {}}
         {XINFO STREAM k FULL FOO 1} {ERR unknown subcommand or wrong number of arguments for 'STREAM'. Try\
             XINFO HELP.}
@@ -215,10 +219,12 @@ check_in 2 "XINFO describes the stream" {
         {XINFO GROUPS k} {}
         {XTRIM k MAXLEN 0} 2
         {XINFO STREAM k} {length 0 radix-tree-keys 0 radix-tree-nodes 1 last-generated-id 4-7\
-            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 0-0 groups 0 first-entry (nil)\
+            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 0-0 idmp-duration 100 idmp-maxsize 100\
+            pids-tracked 0 iids-tracked 0 iids-added 0 iids-duplicates 0 groups 0 first-entry (nil)\
             last-entry (nil)}
         {XINFO STREAM k FULL} {length 0 radix-tree-keys 0 radix-tree-nodes 1 last-generated-id 4-7\
-            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 0-0 entries {} groups {}}
+            max-deleted-entry-id 4-7 entries-added 3 recorded-first-entry-id 0-0 idmp-duration 100 idmp-maxsize 100\
+            pids-tracked 0 iids-tracked 0 iids-added 0 iids-duplicates 0 entries {} groups {}}
     }
 }
 check_in 2 "XREAD reads behind ids" {
@@ -400,9 +406,10 @@ set payload_with_group [binary decode hex {
     0501050100000101016705010101000000000000000500000000000000010b965e04a2010000010101630b965e04a2010000
     0b965e04a201000001000000000000000500000000000000010c0084c6c0fe046f04ae
 }]
-check_error "a payload with consumer groups cannot be restored, and the reply says why" {
+check_in 2 "a payload of another server with a consumer group is restored" {
     r RESTORE k 0 $payload_with_group
-} "ERR The stream has consumer groups, which this server does not support"
+    list [r XRANGE k - +] [r XINFO GROUPS k] [lrange [lindex [r XPENDING k g - + 10] 0] 0 1]
+} {{{5-1 {a b}}} {{name g consumers 1 pending 1 last-delivered-id 5-1 entries-read 1 lag 0}} {5-1 c}}
 
 check "commands of other types get an error" {
     r XADD k 1 f v
@@ -585,24 +592,6 @@ with_aof {appendfsync always} {
         }
     }
 }
-# A snapshot with that value.
-proc snapshot_with_group {} {
-    set value [string range $::payload_with_group 1 end-10]
-    return [rdb \x15[rdb_text groups]$value [rdb_string a 1]]
-}
-check_in 2 "a snapshot with consumer groups stops the start, rdb-skip-unknown-types leaves the groups out" {
-    with_server {} {
-        $current_server kill
-        write_file [$current_server data]/dump.rdb [snapshot_with_group]
-        lassign [$current_server fail_to_start] status log
-        assert {[string match "*a stream has consumer groups, which are not supported (rdb-skip-unknown-types), in key\
-            \"groups\"*" $log]}
-        $current_server launch_with {rdb-skip-unknown-types yes}
-        set ::default_client ""
-        assert {[string match "*Left out: the consumer groups of key \"groups\" of database 0*" [$current_server log]]}
-        list [r XRANGE groups - +] [r GET a]
-    }
-} {{{5-1 {a b}}} 1}
 check "streams survive a snapshot and a restart" {
     with_server {} {
         make_stream k 250

@@ -38,6 +38,14 @@ foreach {requests changes} {
     {{SET k 1} {GETEX k} {GETEX k EX 100} {GETEX k PERSIST} {GETEX k PERSIST} {GETEX k EXAT 1}}
     {{{set k} {expire k} {persist k} {del k}} 4}
     {{MSET a 1 b 2 a 3} {MSETNX c 1 d 2} {MSETNX e 1 a 2}} {{{set a} {set b} {set a} {set c} {set d}} 5}
+    {{SET k 1 IFEQ x} {SET k 1 IFNE x} {SET k 2 IFEQ 1 EX 100} {DELEX k IFEQ 1} {DELEX k} {DELEX k}}
+    {{{set k} {set k} {expire k} {del k}} 3}
+    {{SET k 1} {DELIFEQ k 2} {DELIFEQ k 1} {DIGEST k}} {{{set k} {del k}} 2}
+    {{MSETEX 2 a 1 b 2 EX 100} {MSETEX 2 a 1 c 2 NX} {MSETEX 1 a 3 KEEPTTL}}
+    {{{set a} {expire a} {set b} {expire b} {set a}} 3}
+    {{INCREX k UBOUND 0} {INCREX k EX 100} {INCREX k EX 100 ENX} {INCREX k BYFLOAT 1 PERSIST} {INCREX k PERSIST}
+        {INCREX k EXAT 1}}
+    {{{incrby k} {expire k} {incrby k} {incrbyfloat k} {persist k} {incrby k} {del k}} 5}
     {{APPEND k x} {APPEND k ""} {SETRANGE k 0 ""} {SETRANGE k 5 x}} {{{append k} {append k} {setrange k}} 3}
     {{INCR k} {DECRBY k 5} {INCRBYFLOAT k 1.5} {INCR k}} {{{incrby k} {incrby k} {incrbyfloat k}} 3}
     {{SETBIT k 5 0} {SETBIT k 5 0} {SETBIT k 5 1} {SETBIT k 100 0}} {{{setbit k} {setbit k} {setbit k}} 3}

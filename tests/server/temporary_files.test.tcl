@@ -70,9 +70,8 @@ check_in 2 "only the user of the server may read what has data or secrets, even 
         r SAVE
         r CONFIG SET maxclients 100
         r CONFIG REWRITE
-        r BGREWRITEAOF
-        wait_rewritten
-        set files [glob [data_file appendonlydir]/*]
+        rewrite_aof
+        set files [aof_files $current_server *]
         assert {[llength $files] >= 3}
         lappend files [data_file dump.rdb] [$current_server folder]/packlist.conf
         lsort -unique [lmap file $files {file attributes $file -permissions}]

@@ -67,6 +67,21 @@ check_in 2 "certificate and key are changed together" {
     r CONFIG SET tls-key-file $certificates/server.key tls-cert-file $certificates/server.crt
     list $answer [tls_cli client PING]
 } {PONG PONG}
+check_in 2 "a client over TLS is told what has changed of what it has read" {
+    set c [tls_open client]
+    foreach line {"HELLO 3" "CLIENT TRACKING ON" "GET k"} {
+        puts $c $line
+    }
+    while {[gets $c] ne "+OK\r"} {}
+    gets $c
+    r SET k 1
+    set told {}
+    for {set i 0} {$i < 6} {incr i} {
+        lappend told [string trimright [gets $c] \r]
+    }
+    tls_close $c
+    set told
+} {>2 {$10} invalidate *1 {$1} k}
 check_in 2 "tls-port 0 closes the port" {
     r CONFIG SET tls-port 0
     set answer [tls_cli client PING]

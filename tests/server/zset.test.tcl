@@ -385,4 +385,12 @@ foreach command {
     } [list $wrong_type text]
 }
 
+check "ZRANGE with XX replies null for a missing key, other forms do not take it" {
+    r ZADD k 1 a 2 b
+    assert {[typed ZRANGE none 0 -1 XX] in {nilarray null}}
+    assert {[typed ZRANGE none (1 5 byscore xx withscores limit 0 1] in {nilarray null}}
+    list [r ZRANGE k 0 -1 XX] [r ZRANGE k 5 9 XX REV] [error_of {r ZRANGESTORE to k 0 -1 XX}] \
+        [error_of {r ZREVRANGE none 0 -1 XX}]
+} {{a b} {} {ERR syntax error} {ERR syntax error}}
+
 finish

@@ -170,6 +170,22 @@ static void one_trim_frees_a_limited_number_of_blocks(void **state) {
     backlog_free(backlog);
 }
 
+static void a_block_that_someone_reads_outlives_the_backlog(void **state) {
+    (void)state;
+    struct backlog_cursor cursor;
+    struct backlog *backlog = backlog_new(7, 0);
+    backlog_append(backlog, SLICE("abc"));
+    assert_true(backlog_add_cursor(backlog, &cursor, 7));
+    struct slice bytes = backlog_peek(backlog, &cursor, 8, 10);
+    struct shared *shared = backlog_share(backlog, &cursor, 8);
+    shared_give(shared);
+    backlog_append(backlog, SLICE("def")); /* behind them */
+    backlog_remove_cursor(backlog, &cursor);
+    backlog_free(backlog);
+    assert_memory_equal(bytes.ptr, "bc", 2);
+    shared_release(shared, 1);
+}
+
 static void cursors_are_refused_where_no_bytes_are(void **state) {
     (void)state;
     struct backlog_cursor cursor;
@@ -188,6 +204,7 @@ int main(void) {
         cmocka_unit_test(cursors_read_what_was_appended),
         cmocka_unit_test(at_least_keep_bytes_stay_without_cursors),
         cmocka_unit_test(one_trim_frees_a_limited_number_of_blocks),
+        cmocka_unit_test(a_block_that_someone_reads_outlives_the_backlog),
         cmocka_unit_test(cursors_are_refused_where_no_bytes_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

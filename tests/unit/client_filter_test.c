@@ -1,4 +1,4 @@
-/* client_filter: the conditions that CLIENT KILL's options give, and the clients that they
+/* client_filter: the conditions that the options of CLIENT KILL and LIST give, and the clients that they
  * match. */
 #include "admin/client_filter.h"
 
@@ -14,7 +14,7 @@ static sds parse(struct client_filter *filter, const char *const *words) {
     struct slice options[OPTIONS_MAX];
     size_t count = 0;
     for (; words[count]; count++) options[count] = slice_of_cstr(words[count]);
-    return client_filter_parse(filter, options, count);
+    return client_filter_parse(filter, options, count, true, 16);
 }
 
 #define PARSE(filter, ...) parse(filter, (const char *const[]){__VA_ARGS__, NULL})
@@ -26,6 +26,7 @@ static sds parse(struct client_filter *filter, const char *const *words) {
         assert_non_null(error);                                                                    \
         assert_string_equal(error, text);                                                          \
         sds_free(error);                                                                           \
+        client_filter_end(&filter);                                                                \
     } while (0)
 
 static const struct client_facts someone = {
@@ -35,6 +36,12 @@ static const struct client_facts someone = {
     .age_s = 60,
     .type = CLIENT_TYPE_NORMAL,
     .user = {"default", 7},
+    .name = {"someone", 7},
+    .lib_version = {"1.2", 3},
+    .flags = {"xPe", 3},
+    .capabilities = {"r", 1},
+    .database = 3,
+    .idle_s = 5,
 };
 
 /* Whether these options match `someone`. */
@@ -43,7 +50,9 @@ static const struct client_facts someone = {
 static bool matches(const char *const *words, struct client_facts facts) {
     struct client_filter filter;
     assert_null(parse(&filter, words));
-    return client_filter_matches(&filter, &facts);
+    bool found = client_filter_matches(&filter, &facts);
+    client_filter_end(&filter);
+    return found;
 }
 
 static void each_option_is_a_condition(void **state) {
@@ -60,6 +69,77 @@ static void each_option_is_a_condition(void **state) {
     assert_false(MATCHES("TYPE", "pubsub"));
     assert_true(MATCHES("USER", "default"));
     assert_false(MATCHES("USER", "Default"));
+    assert_true(MATCHES("IDLE", "5"));
+    assert_false(MATCHES("IDLE", "6"));
+}
+
+/* Words of an option and its value that `someone` has, and of one that he has not. */
+static void each_option_can_be_negated(void **state) {
+    (void)state;
+    static const struct {
+        const char *option, *negated, *true_value, *false_value;
+    } options[] = {
+        {"ID", "NOT-ID", "7", "8"},
+        {"TYPE", "NOT-TYPE", "normal", "pubsub"},
+        {"ADDR", "not-addr", "127.0.0.1:5000", "127.0.0.1:500"},
+        {"LADDR", "NOT-LADDR", "127.0.0.2:6379", "127.0.0.1:5000"},
+        {"IP", "NOT-IP", "127.0.0.1", "127.0.0.2"},
+        {"ip", "Not-Ip", "127.0.0.1", "127.0.0.1:5000"},
+        {"USER", "NOT-USER", "default", "other"},
+        {"NAME", "NOT-NAME", "someone", "some"},
+        {"LIB-NAME", "NOT-LIB-NAME", NULL, "other"},
+        {"lib-name", "not-lib-name", NULL, ""},
+        {"LIB-VER", "NOT-LIB-VER", "1.2", "1"},
+        {"DB", "NOT-DB", "3", "0"},
+        {"FLAGS", "NOT-FLAGS", "P", "PN"},
+        {"FLAGS", "NOT-FLAGS", "ex", "N"},
+        {"CAPA", "NOT-CAPA", "r", NULL},
+    };
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        if (options[i].true_value) {
+            assert_true(MATCHES(options[i].option, options[i].true_value));
+            assert_false(MATCHES(options[i].negated, options[i].true_value));
+        }
+        if (options[i].false_value) {
+            assert_false(MATCHES(options[i].option, options[i].false_value));
+            assert_true(MATCHES(options[i].negated, options[i].false_value));
+        }
+    }
+}
+
+static void ids_can_be_many(void **state) {
+    (void)state;
+    assert_true(MATCHES("ID", "9", "7", "7", "1"));
+    assert_true(MATCHES("ID", "9", "7", "NAME", "someone"));
+    assert_false(MATCHES("ID", "9", "8", "DB", "3"));
+    assert_false(MATCHES("NOT-ID", "9", "7"));
+    assert_true(MATCHES("NOT-ID", "9", "6", "ID", "7"));
+    ASSERT_ERROR("ERR client-id should be greater than 0", "ID", "7", "0");
+    ASSERT_ERROR("ERR syntax error", "ID", "7", "x");
+    ASSERT_ERROR("ERR syntax error", "NOT-ID", "x");
+}
+
+static void addresses_of_all_kinds_have_an_ip(void **state) {
+    (void)state;
+    struct client_facts other = someone;
+    other.address = SLICE("[fe80::1]:5000");
+    assert_true(matches((const char *const[]){"IP", "fe80::1", NULL}, other));
+    other.address = SLICE("/tmp/a:b.sock:0");
+    assert_true(matches((const char *const[]){"IP", "/tmp/a:b.sock", NULL}, other));
+    other.address = SLICE("?");
+    assert_false(matches((const char *const[]){"IP", "127.0.0.1", NULL}, other));
+}
+
+static void options_are_told_from_values(void **state) {
+    (void)state;
+    static const char *const options[] = {"id",   "NOT-ID", "type",  "not-capa",
+                                          "idle", "MAXAGE", "SkipMe"};
+    static const char *const others[] = {"",           "not-",       "7",  "not-idle",
+                                         "NOT-SKIPME", "not-not-id", "ids"};
+    for (size_t i = 0; i < 7; i++) {
+        assert_true(client_filter_is_option(slice_of_cstr(options[i])));
+        assert_false(client_filter_is_option(slice_of_cstr(others[i])));
+    }
 }
 
 static void the_primary_has_no_user(void **state) {
@@ -102,6 +182,7 @@ static void types_are_known_by_all_their_names(void **state) {
     assert_int_equal(client_type_named(SLICE("Slave")), CLIENT_TYPE_REPLICA);
     assert_int_equal(client_type_named(SLICE("pubsub")), CLIENT_TYPE_PUBSUB);
     assert_int_equal(client_type_named(SLICE("master")), CLIENT_TYPE_MASTER);
+    assert_int_equal(client_type_named(SLICE("primary")), CLIENT_TYPE_MASTER);
     assert_int_equal(client_type_named(SLICE("norma")), CLIENT_TYPE_ANY);
     assert_int_equal(client_type_named(SLICE("")), CLIENT_TYPE_ANY);
 }
@@ -116,12 +197,28 @@ static void wrong_options_are_named(void **state) {
     ASSERT_ERROR("ERR Unknown client type 'foo'", "TYPE", "foo");
     ASSERT_ERROR("ERR syntax error", "SKIPME", "maybe");
     ASSERT_ERROR("ERR syntax error", "ID", "7", "ADDR");
-    ASSERT_ERROR("ERR syntax error", "NAME", "x");
+    ASSERT_ERROR("ERR syntax error", "FROB", "x");
+    ASSERT_ERROR("ERR syntax error", "NOT-SKIPME", "yes");
+    ASSERT_ERROR("ERR syntax error", "NOT-IDLE", "5");
+    ASSERT_ERROR("ERR idle is not an integer or out of range", "IDLE", "x");
+    ASSERT_ERROR("ERR idle should be greater than 0", "IDLE", "0");
+    ASSERT_ERROR("ERR DB is not an integer or out of range", "DB", "x");
+    ASSERT_ERROR("ERR NOT-DB is not an integer or out of range", "not-db", "x");
+    ASSERT_ERROR("ERR NOT-DB number should be between 0 and 15", "NOT-DB", "16");
+    ASSERT_ERROR("ERR DB number should be between 0 and 15", "DB", "-1");
+    ASSERT_ERROR("ERR Unknown flags found in the provided filter: NQ", "FLAGS", "NQ");
+    ASSERT_ERROR("ERR Unknown flags found in the NOT-FLAGS filter: NQ", "NOT-FLAGS", "NQ");
+    ASSERT_ERROR("ERR Unknown capa found in the provided filter: x", "CAPA", "x");
+    ASSERT_ERROR("ERR Unknown capa found in the NOT-CAPA filter: x", "not-capa", "x");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_option_is_a_condition),
+        cmocka_unit_test(each_option_can_be_negated),
+        cmocka_unit_test(ids_can_be_many),
+        cmocka_unit_test(addresses_of_all_kinds_have_an_ip),
+        cmocka_unit_test(options_are_told_from_values),
         cmocka_unit_test(the_primary_has_no_user),
         cmocka_unit_test(all_conditions_must_hold),
         cmocka_unit_test(the_last_of_an_option_counts),

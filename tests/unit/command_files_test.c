@@ -1,4 +1,5 @@
 /* The commands that may stand in append-only files. */
+#include "commands/commands.h"
 #include "main/command_bodies.h"
 #include "requests/client_commands.h"
 #include "server/server_commands.h"
@@ -12,7 +13,8 @@
 
 static bool may_stand_in_file(const struct command *command) {
     if (command->run == migrate_command) return false;
-    return command->flags & COMMAND_WRITE || command->run == select_command;
+    return command->flags & COMMAND_WRITE || command->run == select_command ||
+           command->run == pfcount_command; /* it may store its result */
 }
 
 static void the_commands_of_files_are_those_that_write(void **state) {

@@ -187,7 +187,8 @@ static void every_command_is_written_in_the_notation(void **state) {
         const struct key_positions *positions = &all[i].keys;
         if (positions->use & KEY_CHANNEL) continue;
         int specifications = command_has_keys(&all[i]) + (positions->other_use != 0) +
-                             (positions->shape == KEYS_OF_MIGRATE);
+                             (positions->shape == KEYS_OF_MIGRATE) +
+                             (positions->shape == KEYS_OF_GEORADIUS);
         /* Keys with names of their own may share a specification. */
         int sharing = positions->last > 0 ? positions->last - positions->first : 0;
         if (specifications == 1) specifications += sharing;

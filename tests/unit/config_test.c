@@ -304,24 +304,27 @@ static void a_bad_line_is_named(void **state) {
 
 static void what_cannot_be_had_is_noted_once(void **state) {
     struct fixture *fixture = *state;
-    read_text(fixture, "io-threads 1\nrepl-backlog-size 1MB\nIO-Threads 4\nio-threads 8\n\n"
-                       "loadmodule a.so b\nmaxmemory 100mb\nmaxmemory-policy allkeys-lru\n");
+    read_text(
+        fixture,
+        "activerehashing yes\nrepl-backlog-size 1MB\nActiveRehashing no\nactiverehashing NO\n\n"
+        "loadmodule a.so b\nmaxmemory 100mb\nmaxmemory-policy allkeys-lru\n");
     assert_int_equal(fixture->source.note_count, 2);
     const struct config_note *notes = fixture->source.notes;
-    assert_string_equal(notes[0].text,
-                        "file:3: 'io-threads' is ignored: one thread serves all clients");
+    assert_string_equal(
+        notes[0].text,
+        "file:3: 'activerehashing' is ignored: tables are always rehashed step by step");
     assert_int_equal(notes[0].level, LOG_NOTICE);
     assert_string_equal(notes[1].text, "file:6: 'loadmodule' is ignored: there are no modules: "
                                        "their commands are unknown");
     assert_int_equal(notes[1].level, LOG_WARNING);
-    assert_value(&fixture->config, "io-threads", "1");
+    assert_value(&fixture->config, "activerehashing", "yes");
     assert_value(&fixture->config, "maxmemory", "104857600");
     assert_value(&fixture->config, "maxmemory-policy", "allkeys-lru");
     refuse_text(fixture, "maxmemory-policy none",
                 FATAL "1 of file\n>>> 'maxmemory-policy none'\nargument(s) must be one of the "
                       "following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, "
                       "allkeys-lru, allkeys-lfu, allkeys-random, noeviction\n");
-    refuse(&fixture->config, "activedefrag", "yes", "memory is not defragmented");
+    refuse(&fixture->config, "activerehashing", "no", "tables are always rehashed step by step");
     accept(&fixture->config, "ACTIVEDEFRAG", "No", "no");
 }
 

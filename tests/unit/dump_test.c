@@ -100,15 +100,15 @@ static void assert_sealed_error(struct slice value, uint16_t version, enum dump_
 
 static void versions_that_are_known_are_read(void **state) {
     (void)state;
-    static const uint16_t known[] = {1, 6, 9, 10, 11, 12, 80};
+    static const uint16_t known[] = {1, 6, 9, 10, 11, 12, 13, 14, 15, 80, 81};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         sds payload = sealed(SLICE("\x00\x05hello"), known[i]);
         assert_text(sds_slice(payload), "hello");
         sds_free(payload);
     }
-    assert_sealed_error(SLICE("\x00\x05hello"), 13, DUMP_BAD_FOOTER);
+    assert_sealed_error(SLICE("\x00\x05hello"), 16, DUMP_BAD_FOOTER);
     assert_sealed_error(SLICE("\x00\x05hello"), 79, DUMP_BAD_FOOTER);
-    assert_sealed_error(SLICE("\x00\x05hello"), 81, DUMP_BAD_FOOTER);
+    assert_sealed_error(SLICE("\x00\x05hello"), 82, DUMP_BAD_FOOTER);
 }
 
 static void bad_values_are_refused(void **state) {

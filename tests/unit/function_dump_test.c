@@ -102,7 +102,7 @@ static void damaged_payloads_are_refused(void **state) {
     for (size_t len = 0; len < sds_len(payload); len++)
         assert_read(slice_make(payload, len), SIZE_MAX, bad, "");
     sds_free(payload);
-    assert_content(SLICE(""), 13, bad, "");
+    assert_content(SLICE(""), 16, bad, "");
     assert_content(SLICE("\x00\x01x"), 10, "given type is not a function", "");
     assert_content(SLICE("\xF5\x01x\xF6\x01x"), 10, "Pre-GA function format not supported", "x|");
     assert_content(SLICE("\xF5"), 10, "Failed loading library payload", "");

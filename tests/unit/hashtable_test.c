@@ -3,6 +3,7 @@
 #include "base/keyed_hash.h"
 #include "ds/hashtable_internal.h"
 #include "unit/in_range.h"
+#include "unit/relocate_step.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -40,6 +41,8 @@ struct model {
     bool *in;
     size_t capacity, count;
     struct random random;
+    struct relocate_step relocation;
+    size_t visited; /* items, by relocation */
 };
 
 /* Keys of 1 to 40 bytes, all different. */
@@ -58,6 +61,8 @@ static void model_start(struct model *model, size_t capacity) {
     model->in = mem_alloc_zeroed(capacity);
     model->capacity = capacity;
     model->count = 0;
+    model->relocation = (struct relocate_step){0};
+    model->visited = 0;
     for (size_t i = 0; i < capacity; i++) item_name(&model->items[i], i);
 }
 
@@ -88,6 +93,19 @@ static void delete (struct model *model, size_t i) {
     model->count--;
 }
 
+/* Items are in an array, so none of them moves. */
+static void *stay(void *item, void *arg) {
+    struct model *model = arg;
+    model->visited++;
+    return item;
+}
+
+static void relocate_some(struct model *model) {
+    if (!relocate_step_begins(&model->relocation, &model->random)) return;
+    uint64_t *cursor = &model->relocation.cursor.at;
+    *cursor = hashtable_relocate(model->table, *cursor, &model->relocation.relocator, stay, model);
+}
+
 /* Inserts and deletes random items until `target` are in. */
 static void drift_to(struct model *model, size_t target) {
     while (model->count != target) {
@@ -97,6 +115,7 @@ static void drift_to(struct model *model, size_t target) {
         size_t i = random_below(&model->random, model->capacity);
         while (model->in[i] == grow) i = (i + 1) % model->capacity;
         grow ? insert(model, i) : delete (model, i);
+        relocate_some(model);
     }
 }
 
@@ -130,6 +149,7 @@ static void finds_what_the_model_has_while_growing_and_shrinking(void **state) {
     check_all(&model);
     drift_to(&model, 100);
     check_all(&model);
+    assert_true(model.visited > MODEL_ITEMS);
     model_end(&model);
 }
 

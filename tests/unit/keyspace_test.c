@@ -4,6 +4,7 @@
 #include "base/keyed_hash.h"
 #include "store/keyspace.h"
 #include "unit/in_range.h"
+#include "unit/relocate_step.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -101,6 +102,21 @@ static void change(struct keyref *ref, uint32_t number, uint8_t more) {
     keyspace_recount(ref, old_type, old_length);
 }
 
+static struct entry *move_entry(struct entry *entry, void *arg) {
+    struct relocate_step *step = arg;
+    return entry_relocate(entry, value_size(entry), &step->relocator);
+}
+
+/* Moves the entries of a few keys, and a part of the tables of what expires. */
+static void relocate_some(struct keyspace *keyspace, struct relocate_step *step,
+                          struct random *random) {
+    if (!relocate_step_begins(step, random)) return;
+    struct relocate_cursor *cursor = &step->cursor;
+    cursor->at = keyspace_relocate(keyspace, cursor->at, &step->relocator, move_entry, step);
+    cursor->part =
+        keyspace_relocate_expiring(keyspace, EXPIRING_KEYS, cursor->part, &step->relocator);
+}
+
 static void random_steps_agree_with_the_model(void **state) {
     (void)state;
     struct random random = start();
@@ -109,6 +125,7 @@ static void random_steps_agree_with_the_model(void **state) {
     struct keyspace *keyspace = keyspace_new(free_entry, value_length);
     freed = 0;
     size_t i = 0;
+    struct relocate_step relocation = {0};
     for (uint32_t step = 1; step < MODEL_KEYS * 20; step++) {
         bool growing = step / (MODEL_KEYS * 5) % 2 == 0;
         if (random_below(&random, 3)) i = random_below(&random, MODEL_KEYS); /* or the same again */
@@ -127,6 +144,7 @@ static void random_steps_agree_with_the_model(void **state) {
         }
         assert_int_equal(keyspace_count(keyspace), count);
         assert_int_equal(freed, gone);
+        relocate_some(keyspace, &relocation, &random);
         if (step % MODEL_KEYS == 0) assert_true(keyspace_check(keyspace));
     }
     keyspace_free(keyspace);
@@ -366,8 +384,10 @@ static void keys_that_expire_are_known_through_every_change(void **state) {
     int64_t *model = mem_alloc(KEYS * sizeof(*model)); /* the expiry; -1: none, or no such key */
     for (size_t i = 0; i < KEYS; i++) model[i] = -1;
     struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct relocate_step relocation = {0};
     for (size_t step = 1; step < KEYS * 40; step++) {
         size_t i = random_below(&random, KEYS);
+        relocate_some(keyspace, &relocation, &random);
         struct keyref ref = find(keyspace, i);
         if (!ref.entry) {
             add(keyspace, i, 1);

@@ -24,6 +24,8 @@ static void letters_are_shown_in_one_order(void **state) {
     check_text("KgKg", "gK");
     check_text("mEKndtexzhsl$", "$lshzxetdnKEm");
     check_text("mn", "nm");
+    check_text("VTISh", "hSTIV");
+    check_text("AV", "AV");
 }
 
 static void a_stands_for_ten_classes(void **state) {
@@ -36,11 +38,12 @@ static void a_stands_for_ten_classes(void **state) {
     uint32_t flags = 0;
     assert_true(notify_parse(SLICE("A"), &flags));
     assert_false(flags & (EVENT_NEW | EVENT_KEY_MISS | NOTIFY_KEYEVENT | NOTIFY_KEYSPACE));
+    assert_false(flags & NOTIFY_FIELDS);
 }
 
 static void each_letter_is_a_flag_of_its_own(void **state) {
     (void)state;
-    static const char letters[] = "g$lshzxetdnKEm";
+    static const char letters[] = "g$lshzxetdnKEmSTIV";
     uint32_t seen = 0;
     for (size_t i = 0; letters[i]; i++) {
         uint32_t flags = 0;

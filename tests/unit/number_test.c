@@ -417,6 +417,9 @@ static void doubles_are_written_in_the_shortest_plain_form(void **state) {
     check_double_text(2251799813685249.5, "2251799813685249.5");
     check_double_text(467957031831174912.0, "467957031831174912");
     check_double_text(1e18, "1000000000000000000");
+    check_double_text(4611686018427387904.0, "4611686018427387904");
+    check_double_text(-4611686018427387904.0, "-4611686018427387904");
+    check_double_text(4611686018427388928.0, "4611686018427389000");
     check_double_text(1e19, "1e+19");
     check_double_text(1.7976931348623157e308, "1.7976931348623157e+308");
     check_double_text(-2.2250738585072014e-308, "-2.2250738585072014e-308");

@@ -7,6 +7,7 @@
 #include "ds/quicklist_build.h"
 #include "ds/quicklist_internal.h"
 #include "unit/in_range.h"
+#include "unit/relocate_step.h"
 #include "unit/seed.h"
 #include "unit/texts.h"
 
@@ -80,6 +81,7 @@ struct run {
     struct palette palette;
     struct model model;
     struct quicklist *list;
+    struct relocate_step relocation;
 };
 
 static void assert_is(const struct run *run, const uint8_t *element, size_t index) {
@@ -258,6 +260,9 @@ static void random_run(struct random *random, struct quicklist_limits limits, si
             remove_something(&run, growing ? 4 : 1 + size / 8);
         }
         if (random_below(random, 200) == 0) replace_by_copy(&run);
+        if (relocate_step_begins(&run.relocation, random))
+            run.list =
+                quicklist_relocate(run.list, &run.relocation.relocator, &run.relocation.cursor);
         compare(&run);
         assert_int_equal(mem_used() - used, quicklist_allocated(run.list));
     }

@@ -290,6 +290,69 @@ static void files_of_peers_are_read(void **state) {
     assert_holds(redis_2_4, &defaults, "db 0\nkey s=hello\nkey l of 2 until 1879048192000\nend\n");
 }
 
+#define END "\xFF\x00\x00\x00\x00\x00\x00\x00\x00"
+
+static void files_of_newer_peers_are_read(void **state) {
+    (void)state;
+    static const struct slice heads[] = {
+        {"REDIS0013", 9}, {"REDIS0014", 9}, {"REDIS0015", 9}, {"VALKEY081", 9}};
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        sds bytes = sds_new(heads[i]);
+        bytes = sds_append(bytes, SLICE("\xFE\x00\xF4\x7F\xFF\x05\x00\x00\x01s\x05hello" END));
+        assert_holds(sds_slice(bytes), &defaults, "db 0\nkey s=hello\nend\n");
+        sds_free(bytes);
+    }
+}
+
+static void what_newer_peers_add_is_refused_by_name(void **state) {
+    (void)state;
+    static const struct {
+        struct slice bytes;
+        const char *error;
+    } files[] = {
+        {SLICE("REDIS0014\x1C\x02hi"),
+         "values of this type can't be loaded, in key \"hi\" of type array"},
+        {SLICE("REDIS0015\x1D\x02hi"),
+         "values of this type can't be loaded, in key \"hi\" of type hash with a template"},
+        {SLICE("REDIS0015\x20\x02hi"),
+         "values of this type can't be loaded, in key \"hi\" of type hash with a template"},
+        {SLICE("REDIS0015\x21\x02hi"), "unknown type 33"},
+        {SLICE("REDIS0013\xF3\x01"), "a key with metadata of a module can't be loaded"},
+        {SLICE("REDIS0013\xF9\x01\xF3\x01"), "a key with metadata of a module can't be loaded"},
+        {SLICE("REDIS0013\xF2\x01"), "unknown type 242"},
+        {SLICE("VALKEY081\xF2\x01"), "a part of Valkey 9.2 or newer can't be loaded"},
+        {SLICE("VALKEY081\xF3\x01x\x00" END), "a slot import can't be loaded"},
+        {SLICE("REDIS0013\xF4\x80\x00\x00\x40\x00\x05\x00"), "slot out of range"},
+    };
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        sds expected = sds_append_format(sds_new(SLICE("")), "error: %s\n", files[i].error);
+        assert_holds(files[i].bytes, &defaults, expected);
+        sds_free(expected);
+    }
+}
+
+static void slot_imports_of_valkey_are_skipped_within_bounds(void **state) {
+    (void)state;
+    struct rdb_file_options options = defaults;
+    options.skip_unknown = true;
+    static const struct {
+        struct slice import;
+        const char *found;
+    } files[] = {
+        {SLICE("\x01x\x00"), "skipped slot import \nend\n"},
+        {SLICE("\x01x\x02\x00\x05\x07\x7F\xFF"), "skipped slot import \nend\n"},
+        {SLICE("\x01x\x01\x05\x04"), "error: a range of slots ends before it begins\n"},
+        {SLICE("\x01x\x01\x00\x80\x00\x00\x40\x00"), "error: slot out of range\n"},
+        {SLICE("\x01x\x80\x00\x01\x00\x00"), "error: too many ranges of slots\n"},
+    };
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        sds bytes = sds_append(sds_new(SLICE("VALKEY080\xF3")), files[i].import);
+        bytes = sds_append(bytes, SLICE(END));
+        assert_holds(sds_slice(bytes), &options, files[i].found);
+        sds_free(bytes);
+    }
+}
+
 static void an_unsupported_type_stops_the_load(void **state) {
     (void)state;
     assert_holds(SLICE("REDIS0010\xF6\x01x\xFF"), &defaults,
@@ -302,7 +365,7 @@ static void an_unsupported_type_stops_the_load(void **state) {
     struct rdb_file_options options = defaults;
     options.skip_unknown = true;
     assert_holds(SLICE("REDIS0010\x06\x02hi\x05x"), &options,
-                 "error: a module's value of unknown length, in key \"hi\" of type module\n");
+                 "error: values of this type can't be skipped, in key \"hi\" of type module\n");
 }
 
 static void a_collection_without_elements_is_an_item_of_its_own(void **state) {
@@ -359,12 +422,14 @@ static void bad_files_are_refused(void **state) {
                  "error: unexpected end of the data (Short read or OOM loading DB)\n");
     assert_holds(SLICE("HELLO0010\xFF"), &defaults,
                  "error: not an RDB file (Wrong signature trying to load DB from file)\n");
-    assert_holds(SLICE("REDIS0013\xFF"), &defaults,
-                 "error: unknown RDB version REDIS0013 (Can't handle RDB format version 13)\n");
+    assert_holds(SLICE("REDIS0016\xFF"), &defaults,
+                 "error: unknown RDB version REDIS0016 (Can't handle RDB format version 16)\n");
     assert_holds(SLICE("REDIS00x1\xFF"), &defaults,
                  "error: unknown RDB version REDIS00x1 (Can't handle RDB format version 0)\n");
     assert_holds(SLICE("VALKEY011\xFF"), &defaults,
                  "error: unknown RDB version VALKEY011 (Can't handle RDB format version 11)\n");
+    assert_holds(SLICE("VALKEY082\xFF"), &defaults,
+                 "error: unknown RDB version VALKEY082 (Can't handle RDB format version 82)\n");
     assert_holds(SLICE("REDIS0010\x08\x01k\x01v"), &defaults, "error: unknown type 8\n");
     assert_holds(SLICE("REDIS0010\xFC\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), &defaults,
                  "error: invalid expiry\n");
@@ -391,6 +456,9 @@ int main(void) {
         RANDOM_TEST(a_sink_that_fails_ends_all_writing),
         RANDOM_TEST(large_strings_pass_the_buffer),
         cmocka_unit_test(files_of_peers_are_read),
+        cmocka_unit_test(files_of_newer_peers_are_read),
+        cmocka_unit_test(what_newer_peers_add_is_refused_by_name),
+        cmocka_unit_test(slot_imports_of_valkey_are_skipped_within_bounds),
         cmocka_unit_test(an_unsupported_type_stops_the_load),
         cmocka_unit_test(a_collection_without_elements_is_an_item_of_its_own),
         cmocka_unit_test(errors_name_keys_in_printable_characters),

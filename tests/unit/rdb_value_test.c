@@ -238,7 +238,7 @@ static void bad_lists_are_refused(void **state) {
                    "unexpected end of the data (Short read or OOM loading DB)");
     assert_refused(RDB_LIST, SLICE("\x80\xFF\xFF\xFF\xFF\x01x"),
                    "unexpected end of the data (Short read or OOM loading DB)");
-    assert_refused(RDB_MODULE_2, SLICE("\x01\x01x"), "values of type 7 can't be read");
+    assert_refused(RDB_MODULE_2, SLICE("\x01\x01x"), "values of type 7 (module) can't be read");
 }
 
 /* Changing any byte of a good value gives a good value or an error. */

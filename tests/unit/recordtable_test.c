@@ -4,6 +4,7 @@
 #include "base/keyed_hash.h"
 #include "ds/recordtable_internal.h"
 #include "unit/capture_checks.h"
+#include "unit/relocate_step.h"
 #include "unit/seed.h"
 
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct model {
     struct item items[FIELDS];
     size_t count, expiring;
     struct random random;
+    struct relocate_step relocation;
 };
 
 static char filler[VALUE_MAX];
@@ -144,6 +146,10 @@ static void change(struct model *model, size_t range, bool grow, bool expire) {
     case 2: unset(model, i); break;
     default: grow ? set(model, i, expire ? random_expiry(model) : RECORD_NEVER) : unset(model, i);
     }
+    if (relocate_step_begins(&model->relocation, &model->random) &&
+        !recordtable_is_captured(model->table))
+        model->table = recordtable_relocate(model->table, &model->relocation.relocator,
+                                            &model->relocation.cursor);
 }
 
 static void note_expired(const struct record *record, void *arg) {

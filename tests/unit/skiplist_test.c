@@ -6,6 +6,7 @@
 #include "ds/skiplist_capture.h"
 #include "ds/skiplist_internal.h"
 #include "unit/in_range.h"
+#include "unit/relocate_step.h"
 #include "unit/seed.h"
 #include "unit/zset_model.h"
 
@@ -21,6 +22,7 @@ struct fixture {
     struct random random;
     struct skiplist *list;
     struct model model;
+    struct relocate_step relocation;
 };
 
 /* --- Comparing --- */
@@ -98,12 +100,31 @@ static void assert_path(const struct skiplist *list, double score) {
     assert_true((before ? before->links : list->head)[0].key < key);
 }
 
+/* The cursor is at the first member with a score that is at least this one, if there is one. */
+static void assert_at_score(struct fixture *f, bool found, const struct skiplist_cursor *cursor,
+                            double score) {
+    size_t below = model_below(&f->model, score, false);
+    assert_true(found == (below < f->model.count));
+    if (found)
+        assert_true(slice_equal(skiplist_cursor_member(cursor), member_of(&f->model.pairs[below])));
+}
+
+static void look_by_score(struct fixture *f, enum taste taste) {
+    double score = random_score(&f->random, taste), further = random_score(&f->random, taste);
+    struct skiplist_cursor cursor;
+    bool found = skiplist_seek_score(f->list, score, &cursor);
+    assert_at_score(f, found, &cursor, score);
+    if (!found || further <= skiplist_cursor_score(&cursor)) return;
+    assert_at_score(f, skiplist_skip_to_score(f->list, further, &cursor), &cursor, further);
+}
+
 static void look(struct fixture *f, enum taste taste) {
     double score = random_score(&f->random, taste);
     bool inclusive = random_below(&f->random, 2);
     assert_int_equal(skiplist_count_below(f->list, score, inclusive),
                      model_below(&f->model, score, inclusive));
     assert_path(f->list, score);
+    look_by_score(f, taste);
     if (f->model.count == 0) return;
     size_t rank = (size_t)random_below(&f->random, f->model.count);
     struct skiplist_cursor cursor;
@@ -131,6 +152,8 @@ static void step(struct fixture *f, enum taste taste, uint64_t members, bool gro
         drop(f, member);
     else if (dice == 17 && !growing)
         drop_range(f);
+    if (relocate_step_begins(&f->relocation, &f->random) && !skiplist_is_captured(f->list))
+        f->list = skiplist_relocate(f->list, &f->relocation.relocator, &f->relocation.cursor);
     look(f, taste);
 }
 

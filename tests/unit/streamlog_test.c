@@ -3,6 +3,7 @@
 #include "base/keyed_hash.h"
 #include "ds/streamlog_internal.h"
 #include "unit/capture_checks.h"
+#include "unit/relocate_step.h"
 #include "unit/seed.h"
 
 #include <stdio.h>
@@ -25,6 +26,7 @@ struct model {
     uint64_t length;
     struct stream_facts facts;
     struct random random;
+    struct relocate_step relocation;
 };
 
 static char filler[3000];
@@ -126,7 +128,13 @@ static void trim(struct model *model) {
     for (size_t i = 0; trim.by_id && i < model->used; i++)
         expected += model->items[i].in && stream_id_compare(model->items[i].id, trim.min_id) < 0;
     if (!trim.by_id && model->length > trim.max_length) expected = model->length - trim.max_length;
-    uint64_t removed = streamlog_trim(model->log, &trim);
+    struct streamlog *cut;
+    uint64_t removed = streamlog_trim(model->log, &trim, &cut);
+    if (cut) {
+        assert_false(streamlog_is_captured(model->log));
+        assert_true(streamlog_check(cut) && streamlog_length(cut) <= removed);
+        streamlog_free(cut);
+    }
     if (trim.whole_nodes)
         assert_true(removed <= expected && (trim.limit == 0 || removed <= trim.limit));
     else
@@ -211,6 +219,10 @@ static void change(struct model *model, bool grow) {
         delete (model, random_below(&model->random, model->used));
     else
         append(model);
+    if (relocate_step_begins(&model->relocation, &model->random) &&
+        !streamlog_is_captured(model->log))
+        model->log =
+            streamlog_relocate(model->log, &model->relocation.relocator, &model->relocation.cursor);
 }
 
 /* --- Tests --- */
@@ -297,16 +309,47 @@ static void a_node_that_was_trimmed_at_its_beginning_takes_more_entries(void **s
     const struct stream_limits limits = {4096, 100};
     for (uint64_t i = 1; i <= 1000; i++) {
         const struct stream_trim trim = {.max_length = 10};
+        struct streamlog *cut;
         streamlog_append(log, (struct stream_id){i, 0}, pair, 1, &limits);
-        assert_int_equal(streamlog_trim(log, &trim), i > 10);
+        assert_int_equal(streamlog_trim(log, &trim, &cut), i > 10);
+        assert_null(cut);
         assert_true(streamlog_check(log) && streamlog_nodes(log) <= 2);
     }
     streamlog_free(log);
 }
 
+static void what_is_trimmed_in_large_parts_is_cut_off(void **state) {
+    (void)state;
+    enum { COUNT = 20000 };
+    static const struct slice pair[] = {SLICE("f"), SLICE("v")};
+    const struct stream_limits limits = {4096, 5};
+    const uint64_t lengths[] = {COUNT - 3 * 5 * IDINDEX_SEGMENT / 2, 1, 0};
+    size_t used = mem_used();
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        const struct stream_trim trim = {.max_length = lengths[i]};
+        struct streamlog *log = streamlog_new(), *cut;
+        for (uint64_t id = 1; id <= COUNT; id++)
+            streamlog_append(log, (struct stream_id){id, 0}, pair, 1, &limits);
+        bool is_much = i > 0;
+        assert_int_equal(streamlog_trim(log, &trim, &cut), COUNT - lengths[i]);
+        assert_true(streamlog_check(log));
+        assert_int_equal(streamlog_length(log), lengths[i]);
+        if (is_much) assert_non_null(cut);
+        if (cut) {
+            assert_true(streamlog_check(cut));
+            assert_true(streamlog_length(cut) >= 5 * IDINDEX_SEGMENT);
+            streamlog_free(cut);
+        }
+        streamlog_append(log, (struct stream_id){COUNT + 1, 0}, pair, 1, &limits);
+        assert_true(streamlog_check(log));
+        streamlog_free(log);
+    }
+    assert_int_equal(mem_used(), used);
+}
+
 /* --- Captures --- */
 
-static uint64_t sum_index(struct streamlog_index index) {
+static uint64_t sum_index(struct idindex_view index) {
     struct stream_iter iter;
     struct stream_entry entry;
     struct stream_pair pair;
@@ -391,6 +434,7 @@ int main(void) {
         cmocka_unit_test(the_allocated_bytes_are_what_the_allocator_gives),
         cmocka_unit_test(limits_decide_where_a_node_ends),
         cmocka_unit_test(a_node_that_was_trimmed_at_its_beginning_takes_more_entries),
+        cmocka_unit_test(what_is_trimmed_in_large_parts_is_cut_off),
         cmocka_unit_test(a_capture_stays_as_the_log_was),
         cmocka_unit_test(a_log_that_is_freed_goes_over_to_its_capture),
         cmocka_unit_test(another_thread_reads_a_capture_while_the_log_changes),

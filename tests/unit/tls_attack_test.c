@@ -38,21 +38,8 @@ static struct client half_shaken(size_t most) {
 static void those_who_wait_for_others_do_not_time_out(void **state) {
     (void)state;
     enum { CLIENTS = 20 };
-    struct tls_options options = server_options();
-    options.new_per_turn = 1;
-    use(&options);
     struct client clients[CLIENTS];
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = client_make(NULL, TLS1_3_VERSION);
-        SSL_do_handshake(clients[i].ssl);
-    }
-    for (int i = 0; i < CLIENTS; i++) {
-        char hello[4096];
-        int len = BIO_read(clients[i].out, hello, sizeof(hello));
-        assert_int_equal(send(clients[i].fd, hello, (size_t)len, 0), len);
-    }
-    iterate();
-    iterate();
+    begin_handshakes_at_once(clients, CLIENTS);
     tls_end_slow(world.net, TLS_HANDSHAKE_TIMEOUT_MS + 1, CLIENTS);
     assert_uint_in_range((uint64_t)world.ended, 1, 4);
     int served = 0;
@@ -66,21 +53,8 @@ static void those_who_wait_for_others_do_not_time_out(void **state) {
 static void an_iteration_ends_few_that_have_gone(void **state) {
     (void)state;
     enum { CLIENTS = 100 };
-    struct tls_options options = server_options();
-    options.new_per_turn = 1;
-    use(&options);
     struct client clients[CLIENTS];
-    char hello[4096];
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = client_make(NULL, TLS1_3_VERSION);
-        SSL_do_handshake(clients[i].ssl);
-    }
-    for (int i = 0; i < CLIENTS; i++) {
-        int len = BIO_read(clients[i].out, hello, sizeof(hello));
-        assert_int_equal(send(clients[i].fd, hello, (size_t)len, 0), len);
-    }
-    iterate();
-    iterate(); /* now most of them wait */
+    begin_handshakes_at_once(clients, CLIENTS);
     for (int i = 0; i < CLIENTS; i++) {
         if (i % 2) client_reset(clients[i].fd), clients[i].fd = -1;
         client_free(&clients[i]);
@@ -202,6 +176,7 @@ static void a_connection_with_input_may_be_closed_by_another(void **state) {
     for (closes_at = 0; closes_at < WALKERS; closes_at++) {
         struct client clients[WALKERS];
         walker_count = 0;
+        memset(walkers, 0, sizeof(walkers)); /* with I/O threads some may still be read from */
         world.on_opened = note_walker;
         world.on_data = close_others;
         for (int i = 0; i < WALKERS; i++) clients[i] = connected(TLS1_3_VERSION);

@@ -166,6 +166,25 @@ static inline struct client connected(int version) {
     return client;
 }
 
+/* Makes clients that send the first record of their handshake all at once, of which an iteration begins few: then most
+ * of them wait. */
+static inline void begin_handshakes_at_once(struct client *clients, int count) {
+    struct tls_options options = server_options();
+    options.new_per_turn = 1;
+    use(&options);
+    for (int i = 0; i < count; i++) {
+        clients[i] = client_make(NULL, TLS1_3_VERSION);
+        SSL_do_handshake(clients[i].ssl);
+    }
+    for (int i = 0; i < count; i++) {
+        char hello[4096];
+        int len = BIO_read(clients[i].out, hello, sizeof(hello));
+        assert_int_equal(send(clients[i].fd, hello, (size_t)len, 0), len);
+    }
+    iterate();
+    iterate();
+}
+
 /* Receives exactly `len` bytes. */
 static inline void receive(struct client *client, char *bytes, size_t len) {
     size_t have = 0;

@@ -468,10 +468,14 @@ static void output_is_sent_before_a_close_after_write(void **state) {
     assert_int_equal(other.input_len, 4);
 }
 
+static void close_after_write(struct conn *conn) {
+    assert_true(conn_close_after_write(conn));
+}
+
 static void a_client_that_ended_its_input_gets_the_rest(void **state) {
     (void)state;
     struct conn *conn = client_new();
-    owner.on_ended = conn_close_after_write;
+    owner.on_ended = close_after_write;
     conn_queue(conn, "abc", 3);
     other.input_ends = true;
     ITERATE_UNTIL(!owner.conn);

@@ -44,7 +44,7 @@ static void each_form_is_read_by_the_type_that_it_is_named_for(void **state) {
         assert_int_equal(rdb_can_read(rdb_type), expected != NULL);
         read += expected != NULL;
     }
-    assert_int_equal(read, 23);
+    assert_int_equal(read, 25);
 }
 
 static void a_type_reads_what_it_writes(const struct entry *entry) {

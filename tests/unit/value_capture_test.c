@@ -122,17 +122,45 @@ static void add_entry(struct keyref *ref, uint64_t ms) {
     stream_append(ref, (struct stream_id){ms, 0}, pair, 1, &value_limits_default.stream);
 }
 
+/* A group with two consumers, which have the entries from 1 to `pending`. */
+static void add_group(struct keyref *ref, struct slice name, size_t pending) {
+    struct idindex_owner *owner = stream_owner(ref->entry);
+    struct consumer_group *group = consumer_groups_add(stream_groups(ref->entry), owner, name);
+    consumer_group_add(group, owner, SLICE("first consumer"), 1);
+    consumer_group_add(group, owner, SLICE("second consumer"), 2);
+    for (size_t i = 1; i <= pending; i++) {
+        const struct pending_entry entry = {{i, 0}, 1 + i / 10 % 2, (int64_t)i + 5, 1};
+        consumer_group_assign(group, owner, &entry);
+    }
+}
+
+static void change_groups(struct keyref *ref) {
+    struct consumer_groups *groups = stream_groups(ref->entry);
+    struct idindex_owner *owner = stream_owner(ref->entry);
+    struct consumer_group *group = consumer_groups_find(groups, SLICE("group"));
+    consumer_groups_remove(groups, owner, consumer_groups_find(groups, SLICE("to be destroyed")));
+    for (size_t i = 1; i < group->pending.length; i += 3)
+        consumer_group_acknowledge(group, owner, (struct stream_id){i, 0});
+    consumer_group_remove(group, owner, consumer_group_find(group, SLICE("first consumer")));
+    consumer_group_add(group, owner, SLICE("another consumer"), 3);
+}
+
 static void add_stream(struct keyref *ref, size_t amount) {
     stream_create(ref, KEY);
     for (size_t i = 1; i <= amount / 10; i++) add_entry(ref, i);
+    add_group(ref, SLICE("group"), amount / 10);
+    add_group(ref, SLICE("to be destroyed"), amount / 30);
 }
 
 static void change_stream(struct keyref *ref) {
     uint64_t length = stream_length(ref->entry);
     for (uint64_t i = 1; i < length; i += 7) stream_delete(ref, (struct stream_id){i, 0});
     const struct stream_trim trim = {.max_length = length / 2};
-    stream_trim(ref, &trim);
+    struct entry *cut;
+    stream_trim(ref, &trim, &cut);
+    if (cut) value_free(cut);
     for (uint64_t i = 1; i < length; i++) add_entry(ref, length + i);
+    change_groups(ref);
 }
 
 static const struct {

@@ -118,6 +118,31 @@ static void drop_range(struct fixture *f) {
     delete_if_empty(&ref);
 }
 
+/* The seeker is at the member of this rank, if there is one. */
+static void assert_seeker(struct fixture *f, bool found, const struct zset_seeker *seeker,
+                          size_t rank) {
+    char digits[INT64_TEXT_MAX];
+    assert_true(found == (rank < f->model.count));
+    if (!found) return;
+    assert_true(seeker->score == f->model.pairs[rank].score);
+    assert_true(slice_equal(zset_seek_text(seeker, digits), member_of(&f->model.pairs[rank])));
+}
+
+static void seek(struct fixture *f, const struct entry *entry, enum taste taste) {
+    double score = random_score(&f->random, taste), further = random_score(&f->random, taste);
+    struct zset_seeker seeker;
+    size_t rank = model_below(&f->model, score, false);
+    bool found = zset_seek(&seeker, entry, score);
+    assert_seeker(f, found, &seeker, rank);
+    for (int i = 0; found && i < 3; i++) {
+        found = zset_seek_next(&seeker);
+        assert_seeker(f, found, &seeker, ++rank);
+    }
+    if (!found || further <= seeker.score) return;
+    found = zset_seek_forward(&seeker, further);
+    assert_seeker(f, found, &seeker, model_below(&f->model, further, false));
+}
+
 static void look(struct fixture *f, enum taste taste) {
     struct keyref ref = find_key(f);
     if (!ref.entry) return;
@@ -127,6 +152,7 @@ static void look(struct fixture *f, enum taste taste) {
                      model_below(&f->model, score, inclusive));
     struct zset_member member;
     struct zset_draws draws;
+    seek(f, ref.entry, taste);
     zset_draws_begin(&draws, ref.entry);
     for (int i = 0; i < 5; i++) {
         zset_draws_next(&draws, &f->random, &member);

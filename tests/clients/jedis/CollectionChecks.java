@@ -22,7 +22,7 @@ import redis.clients.jedis.resps.Tuple;
 final class CollectionChecks {
     private CollectionChecks() {}
 
-    static void addTo(Checks checks) {
+    static void addTo(Checks<RedisProtocol> checks) {
         checks.add("sorted sets", CollectionChecks::sortedSets);
         checks.add("hashes and their fields, which may expire", CollectionChecks::hashes);
         checks.add("sets", CollectionChecks::sets);

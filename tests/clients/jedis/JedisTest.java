@@ -23,6 +23,7 @@ import redis.clients.jedis.Transaction;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.args.ListDirection;
 import redis.clients.jedis.args.ListPosition;
+import redis.clients.jedis.csc.CacheConfig;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.params.ClientKillParams;
@@ -351,8 +352,33 @@ final class JedisTest {
         }
     }
 
+    /** How many GETs the server has run. */
+    private static String gets() {
+        return ADMIN.info("commandstats").replaceAll("(?s).*cmdstat_get:calls=(\\d+).*", "$1");
+    }
+
+    private static void itsCache(RedisProtocol protocol) throws Exception {
+        if (protocol == RedisProtocol.RESP2) {
+            return; // the cache needs RESP3
+        }
+        try (RedisClient client = RedisClient.builder().hostAndPort(ADDRESS).clientConfig(config(protocol, 0))
+                .cacheConfig(CacheConfig.builder().maxSize(100).build()).build()) {
+            ADMIN.set("k", "1");
+            Checks.equal(client.get("k"), "1");
+            String before = gets();
+            for (int i = 0; i < 10; i++) {
+                Checks.equal(client.get("k"), "1");
+            }
+            Checks.equal(gets(), before);
+            ADMIN.set("k", "2");
+            Checks.waitUntil(() -> "2".equals(client.get("k")));
+            ADMIN.flushAll();
+            Checks.waitUntil(() -> client.get("k") == null);
+        }
+    }
+
     public static void main(String[] arguments) {
-        Checks checks = new Checks();
+        Checks<RedisProtocol> checks = new Checks<>(List.of(RedisProtocol.RESP2, RedisProtocol.RESP3));
         checks.add("a client names itself and chooses its database", JedisTest::aClientNamesItself);
         checks.add("what is sent comes back, byte for byte", JedisTest::bytesComeBack);
         checks.add("strings, keys and their expiry", JedisTest::stringsAndExpiry);
@@ -369,6 +395,7 @@ final class JedisTest {
         checks.add("a subscription that was cut off is an error", JedisTest::aSubscriptionThatWasCutOff);
         checks.add("keys are scanned", JedisTest::keysAreScanned);
         checks.add("the figures and switches of operators are understood", JedisTest::operators);
+        checks.add("a cached read needs no server, and the writes of others are seen", JedisTest::itsCache);
         CollectionChecks.addTo(checks);
         TlsChecks.addTo(checks);
         checks.run(ADMIN::flushAll);

@@ -102,7 +102,7 @@ final class TlsChecks {
             () -> connect(protocol, "tls-user:wrong@", null, "ca.crt").ping());
     }
 
-    static void addTo(Checks checks) {
+    static void addTo(Checks<RedisProtocol> checks) {
         checks.add("a URL leads to the port for TLS, and all comes back", TlsChecks::aUrlLeadsThere);
         checks.add("a server whose authority is not trusted is refused", TlsChecks::anUntrustedServer);
         checks.add("clients are asked for certificates", TlsChecks::certificatesOfClients);

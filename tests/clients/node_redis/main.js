@@ -281,6 +281,31 @@ for (const RESP of [2, 3]) {
   });
 }
 
+check('a cached read needs no server, and the writes of other clients are seen', async () => {
+  const client = createClient({ RESP: 3, socket: { port, reconnectStrategy: 10 },
+    clientSideCache: { ttl: 0, maxEntries: 0, evictPolicy: 'LRU' } }).on('error', () => {});
+  const gets = async () => /cmdstat_get:calls=(\d+)/.exec(await admin.info('commandstats'))[1];
+  const reads = (value) => waitUntil(async () => await client.get('k').catch(() => 'cut off') === value);
+  await client.connect();
+  try {
+    const id = await client.clientId();
+    await admin.set('k', '1');
+    assert.equal(await client.get('k'), '1');
+    const before = await gets();
+    for (let i = 0; i < 10; i++) assert.equal(await client.get('k'), '1');
+    assert.equal(await gets(), before);
+    await admin.set('k', '2');
+    await reads('2');
+    await admin.flushAll();
+    await reads(null);
+    await admin.sendCommand(['CLIENT', 'KILL', 'ID', String(id)]);
+    await admin.set('k', '3');
+    await reads('3');
+  } finally {
+    client.destroy();
+  }
+});
+
 // --- TLS
 
 /** Runs `use` with a client over TLS that has connected; fails when it cannot. */

@@ -3,6 +3,7 @@ import time
 
 import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.cache import CacheConfig
 from redis.retry import Retry
 
 from checks import PATIENCE, PORT, Checks, equal, in_thread, raises, wait_blocked, wait_until
@@ -406,3 +407,30 @@ def _(protocol):
         equal([client["lib-name"] for client in r.client_list(_type="normal")].count("redis-py") > 0, True)
         equal((r.client_pause(1), r.client_unpause(), r.client_no_evict("ON")), (True, "OK", "OK"))
         equal(r.client_setname("me") and r.client_getname(), "me")
+
+
+# --- Its cache ---
+
+@check("a cached read needs no server, another client's write is seen, a lost connection empties the cache")
+def _(protocol):
+    if protocol == 2:
+        return  # the cache needs RESP3
+
+    def gets():
+        return admin.info("commandstats")["cmdstat_get"]["calls"]
+
+    with connect(2) as admin, connect(3, cache_config=CacheConfig()) as r:
+        admin.set("k", "1")
+        equal(r.get("k"), "1")
+        before = gets()
+        equal({r.get("k") for _ in range(10)}, {"1"})
+        equal(gets(), before)
+        admin.set("k", "2")
+        wait_until(lambda: r.get("k") == "2")
+        admin.flushall()
+        wait_until(lambda: r.get("k") is None)
+        admin.set("k", "3")
+        wait_until(lambda: r.get("k") == "3")
+        admin.client_kill_filter(_type="normal", skipme=True)
+        admin.set("k", "4")
+        wait_until(lambda: r.get("k") == "4")

@@ -2,10 +2,9 @@
 primary is killed, and when Sentinel is told to make another server the primary.
 
 The program gets the Sentinels' ports in SENTINEL_PORTS, and PASSWORD; its keys have the prefix of the group's world.
-Called with "write", it pushes 1, 2, … to the
-list "written" for ever, and prints "written N" when WAIT has found N on a replica. With "take", it takes jobs from
-the list
-"queue" with BLPOP for ever, and prints "took JOB", or "error TEXT" for an error that the library raises."""
+Called with "write", it pushes 1, 2, … to the list "written" for ever, and prints "written N" when WAIT has found N on a
+replica. With "take", it takes jobs from the list "queue" with BLPOP for ever, and prints "took JOB", or "error TEXT"
+for an error that the library raises."""
 import tempfile
 
 from deployed import PASSWORD, Program, call, check, info, run_tests, wait_for

@@ -259,6 +259,14 @@ STREAM_NODES = [
 GROUP = raw(b"g") + length(5) + length(1) + length(1) + length(1) + struct.pack(">QQ", 5, 1) + MOMENT + length(1) + \
     length(1) + raw(b"c") + MOMENT * 2 + length(1) + struct.pack(">QQ", 5, 1)
 
+# Two pending entries, of which the second one is nobody's.
+GROUP_OF_NOBODY = raw(b"n") + length(5) + length(1) + length(1) + length(2) + struct.pack(">QQ", 5, 1) + MOMENT + \
+    length(1) + struct.pack(">QQ", 6, 0) + b"\0" * 8 + length(2) + length(1) + raw(b"c") + MOMENT * 2 + length(1) + \
+    struct.pack(">QQ", 5, 1) + length(1) + struct.pack(">QQ", 6, 0)
+PRODUCERS = length(1000) + length(3) + length(2) + raw(b"p") + length(2) + raw(b"i") + length(5) + length(1) + \
+    raw(b"j") + length(6) + length(2) + raw(b"q") + length(1) + raw(b"i") + length(1 << 41) + length(0) + length(9) + \
+    length(1)
+
 # Values of streams.
 STREAMS = [
     ("stream_old", 15, length(1) + STREAM_NODES[0] + length(2) + length(400) + length(0) + length(0)),
@@ -266,6 +274,9 @@ STREAMS = [
     ("stream_new", 21, length(2) + b"".join(STREAM_NODES) + stream_rest(5, 1 << 41, 0, 5, 1, 0, 0)),
     ("stream_empty", 21, length(0) + stream_rest(0, 7, 7, 0, 0, 0, 0)),
     ("stream_group", 21, length(1) + STREAM_NODES[0] + stream_rest(2, 400, 0, 5, 1, 0, 0)[:-1] + length(1) + GROUP),
+    ("stream_producers", 26, length(1) + STREAM_NODES[0] + stream_rest(2, 400, 0, 5, 1, 0, 0)[:-1] + length(1) + GROUP +
+     PRODUCERS),
+    ("stream_nobody", 27, length(0) + stream_rest(0, 7, 7, 0, 0, 0, 0)[:-1] + length(1) + GROUP_OF_NOBODY + PRODUCERS),
     ("stream_order", 19, length(2) + STREAM_NODES[1] + STREAM_NODES[0] + stream_rest(5, 1 << 41, 0, 5, 1, 0, 0)),
     ("stream_bad_count", 19, b"\x81" + b"\x7F" * 8 + STREAM_NODES[0]),
 ]

@@ -2,7 +2,12 @@ module packlist/tests/queues/asynq
 
 go 1.24.0
 
-require github.com/hibiken/asynq v0.26.0
+require (
+	github.com/hibiken/asynq v0.26.0
+	packlist/tests/queues/lib v0.0.0
+)
+
+replace packlist/tests/queues/lib => ../lib
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

@@ -3,7 +3,7 @@
 A library's folder holds `run`, which describes the library to `main` below, and a program of the library's language
 that enqueues jobs, works on them or checks more of the library. The harness decides which jobs there are, starts
 several workers, kills one of them with SIGKILL while it works on a job, starts another in its place, and waits until
-every job is done and the library has removed its keys.
+every job is done and the library has removed its keys, or left streams in which nothing waits.
 
 The producer reads jobs from standard input, one JSON object a line:
     {"n": 17, "kind": "plain", "delay": 0, "priority": 0}
@@ -17,8 +17,12 @@ The ledger is a file of lines "began N PID TIME" and "done N PID TIME". Programs
     PACKLIST_PORT       the server's port on 127.0.0.1
     QUEUE_FOLDER        a folder for the ledger and for files that mark first attempts
     QUEUE_CONCURRENCY   how many jobs a worker does at once, where the library lets the worker choose
+
+With QUEUE_MEASURE=N it checks nothing: workers do N plain jobs, and a line of JSON gives the server's CPU time per job
+in microseconds, as {"cpu_us_per_job": 123.4}.
 """
 import contextlib
+import ctypes
 import json
 import os
 import re
@@ -41,7 +45,7 @@ WORKERS = 3
 CONCURRENCY = 4
 PATIENCE = 250  # seconds without any progress; the runner takes a program for hung after 300
 ERRORS = r"\bERR |WRONGTYPE|NOSCRIPT No matching|[Uu]nknown (?:Redis )?command|BUSYKEY|LOADING Redis|MISCONF"
-CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+WARM_UP_JOBS = 50
 
 
 @dataclass
@@ -111,8 +115,11 @@ class Server:
             raise SystemExit(f"the server replied {error}") from None
 
     def cpu_seconds(self):
-        fields = Path(f"/proc/{self.pid}/stat").read_bytes().rpartition(b")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
+        """User and system time of all its threads, to the nanosecond."""
+        clock = ctypes.c_int()
+        if ctypes.CDLL(None).clock_getcpuclockid(self.pid, ctypes.byref(clock)):
+            raise SystemExit("this system has no clock of another process's CPU time")
+        return time.clock_gettime(clock.value)
 
 
 class Program:
@@ -229,7 +236,15 @@ class Run:
 
     def keys(self):
         """The keys that must not remain."""
-        return sorted(key for key in self.server.call("KEYS", "*") if not re.fullmatch(self.library.left, key))
+        return sorted(key for key in self.server.call("KEYS", "*")
+                      if not re.fullmatch(self.library.left, key) and not self.is_drained(key))
+
+    def is_drained(self, key):
+        """Whether this is a stream whose groups have been given all entries and have acknowledged all."""
+        if self.server.call("TYPE", key) != "stream":
+            return False
+        groups = [dict(zip(fields[::2], fields[1::2])) for fields in self.server.call("XINFO", "GROUPS", key)]
+        return bool(groups) and all((group["pending"], group["lag"]) == ("0", "0") for group in groups)
 
     def wait_until_empty(self):
         """Returns the keys that remain although nothing happens any more."""
@@ -380,8 +395,30 @@ def run_check(library, server):
         check("no program names an error of the server", not run.errors(), *run.errors()[:20])
 
 
+def measure_jobs(library, server, count):
+    """Server CPU microseconds per job, of jobs that follow a few which make the workers ready."""
+    def plain_jobs(first, count):
+        return [{"n": n, "kind": "plain", "delay": 0, "priority": n % 3} for n in range(first, first + count)]
+    with Run(library, server) as run:
+        workers = [run.start_worker() for _ in range(WORKERS)]
+        run.start_producer(plain_jobs(0, WARM_UP_JOBS)).ended_well()
+        run.wait_until(lambda: len(run.done()) == WARM_UP_JOBS, "the workers are ready")
+        before = server.cpu_seconds()
+        producer = run.start_producer(plain_jobs(WARM_UP_JOBS, count))
+        run.wait_until(lambda: len(run.done()) == WARM_UP_JOBS + count, "all jobs are done")
+        spent = server.cpu_seconds() - before
+        producer.ended_well()
+        for worker in workers:
+            worker.stop()
+    return spent / count * 1e6
+
+
 def main(*libraries):
     server = Server()
+    if count := int(os.environ.get("QUEUE_MEASURE", "0")):
+        figures = [measure_jobs(library, server, count) for library in libraries if library.produce]
+        print(json.dumps({"cpu_us_per_job": sum(figures) / len(figures)}))
+        return
     for library in libraries:
         if library.produce:
             run_jobs(library, server)

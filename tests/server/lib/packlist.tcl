@@ -13,6 +13,7 @@
 #   client_open ?protocol?          another connection
 #   client_blocked BLPOP k 0        another connection that sent this and waits; then `$c read`
 #   wait_blocked count              until so many clients wait
+#   clients_in_order                two connections whose requests reach the loop in the order in which they are sent
 #   wait_until {condition} ?ms?     until an expression holds; throws when it does not in time
 #   info_field name                 a field of INFO
 #   at_once body                    the server does not run meanwhile; then all that was sent to it is there at once
@@ -21,6 +22,9 @@
 #   error_of body                   the text of the error that a body ends in
 #   elapsed_ms body                 how long it takes
 #   cli arguments …                 the output of redis-cli
+#
+#   is_threaded, spare_blocks       variables: whether the server has I/O threads (PACKLIST_THREADED), and how many
+#                                   bytes these may keep for later use, beyond what a test measures
 #
 # Environment: CHECK=glob runs only the checks whose name matches, VERBOSE=1 names those that pass. PACKLIST_SEED is the
 # seed of rand().
@@ -39,6 +43,9 @@ if {[info exists env(CHECK)]} {
 }
 set seed [expr {[info exists env(PACKLIST_SEED)] ? $env(PACKLIST_SEED) : [clock microseconds] ^ [pid]}]
 expr {srand($seed)}
+# Each of two threads, and the loop for each, keeps up to 256 blocks of 1 KB and 17 of 16 KB.
+set is_threaded [info exists env(PACKLIST_THREADED)]
+set spare_blocks [expr {$is_threaded ? 2 * 2 * (256 + 17 * 16) * 1024 : 0}]
 
 set protocol 2
 set default_client ""
@@ -174,6 +181,22 @@ proc client_blocked {args} {
     $connection send {*}$args
     wait_blocked [expr {$waiting + 1}]
     return $connection
+}
+
+# I/O threads keep no order among each other: the two are with the same one.
+proc clients_in_order {} {
+    set of_thread {}
+    foreach _ {1 2 3} {
+        set connection [client_open]
+        wait_until {
+            [regexp {io-thread=(\d+)} [$connection call CLIENT INFO] _ thread] && ($thread > 0) == $::is_threaded
+        }
+        if {[dict exists $of_thread $thread]} {
+            return [list [dict get $of_thread $thread] $connection]
+        }
+        dict set of_thread $thread $connection
+    }
+    error "more than two threads have clients"
 }
 
 proc wait_blocked {count} {

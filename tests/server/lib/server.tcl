@@ -21,6 +21,9 @@
 set repository [file dirname [file dirname [file dirname [file dirname [file normalize [info script]]]]]]
 set server_binary [expr {[info exists env(PACKLIST_SERVER)] ? [file normalize $env(PACKLIST_SERVER)]
     : "$repository/build/release/packlist-server"}]
+# The program itself, where that is a script which gives it I/O threads.
+set server_program [expr {[info exists env(PACKLIST_THREADED)] ? [file normalize $env(PACKLIST_THREADED)]
+    : $server_binary}]
 set server_defaults {bind 127.0.0.1 save {""} enable-debug-command yes}
 set start_timeout_ms 60000
 # What a log holds only when something went wrong inside the server.

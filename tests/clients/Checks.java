@@ -4,31 +4,35 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import redis.clients.jedis.RedisProtocol;
 
-/** Named checks that are run one after the other, each in RESP2 and in RESP3. */
-final class Checks {
+/** Named checks that are run one after the other, each in all of the protocols. */
+final class Checks<P> {
     static final int PORT = Integer.parseInt(System.getenv("PACKLIST_PORT"));
     static final int PATIENCE_SECONDS = System.getenv("PACKLIST_SLOW") == null ? 20 : 60;
 
-    interface Body {
-        void run(RedisProtocol protocol) throws Exception;
+    interface Body<P> {
+        void run(P protocol) throws Exception;
     }
 
-    private record Check(String name, Body body) {}
+    private record Check<P>(String name, Body<P> body) {}
 
-    private final List<Check> checks = new ArrayList<>();
+    private final List<P> protocols;
+    private final List<Check<P>> checks = new ArrayList<>();
 
-    void add(String name, Body body) {
-        checks.add(new Check(name, body));
+    Checks(List<P> protocols) {
+        this.protocols = protocols;
+    }
+
+    void add(String name, Body<P> body) {
+        checks.add(new Check<>(name, body));
     }
 
     /** Runs all checks after {@code prepare}, prints the sum, and ends the process. */
     void run(Runnable prepare) {
         int passed = 0;
         int failed = 0;
-        for (RedisProtocol protocol : List.of(RedisProtocol.RESP2, RedisProtocol.RESP3)) {
-            for (Check check : checks) {
+        for (P protocol : protocols) {
+            for (Check<P> check : checks) {
                 prepare.run();
                 try {
                     check.body.run(protocol);

@@ -1,0 +1,175 @@
+/* hotkeys_commands: HOTKEYS START STOP GET RESET (of Redis 8.6). */
+#include "admin/admin_commands.h"
+#include "engine/engine.h"
+#include "engine/slow.h"
+#include "resp/reply.h"
+#include "stats/hotkeys.h"
+
+/* A collection may have to end by itself. */
+static struct hotkeys *current(struct call *call) {
+    slow_follow_hotkeys(call->engine);
+    return call->engine->hotkeys;
+}
+
+/* --- START METRICS count [CPU] [NET] [COUNT count] [DURATION seconds] [SAMPLE ratio]
+ *           [SLOTS count slot …] --- */
+
+static bool fail(struct call *call, const char *text) {
+    return reply_error(call->reply, text);
+}
+
+/* Parses METRICS at *index and moves *index to its last argument. */
+static bool parse_metrics(struct call *call, size_t *index, struct hotkeys *wanted) {
+    int64_t announced, found = 0;
+    if (*index + 1 == call->argc) return call_syntax_error(call);
+    if (!call_integer_in(call, ++*index, 1, HOTKEYS_METRICS, &announced,
+                         "ERR METRICS count must be between 1 and 2"))
+        return false;
+    for (; *index + 1 < call->argc; ++*index, found++) {
+        struct slice word = call->argv[*index + 1];
+        bool is_cpu = slice_is(word, "cpu");
+        if (!is_cpu && !slice_is(word, "net")) break;
+        bool *has = &wanted->has[is_cpu ? HOTKEYS_CPU : HOTKEYS_NET];
+        if (*has) return fail(call, "ERR a metric is given twice");
+        *has = true;
+    }
+    return found == announced ||
+           fail(call, "ERR METRICS count does not match number of metric types provided");
+}
+
+static bool parse_option(struct call *call, size_t *index, struct hotkeys *wanted) {
+    struct slice option = call->argv[*index];
+    int64_t number;
+    if (slice_is(option, "metrics")) return parse_metrics(call, index, wanted);
+    if (slice_is(option, "slots"))
+        return fail(call, "ERR SLOTS parameter cannot be used in non-cluster mode");
+    if (++*index == call->argc) return call_syntax_error(call);
+    if (slice_is(option, "count")) {
+        if (!call_integer_in(call, *index, 1, HOTKEYS_COUNT_MAX, &number,
+                             "ERR COUNT must be between 1 and 64"))
+            return false;
+        wanted->wanted = (size_t)number;
+    } else if (slice_is(option, "duration")) {
+        if (!call_integer_in(call, *index, 0, INT32_MAX, &number,
+                             "ERR DURATION must be a number of seconds"))
+            return false;
+        wanted->end_ms = number ? call->now_ms + number * 1000 : 0;
+    } else if (slice_is(option, "sample")) {
+        if (!call_integer_in(call, *index, 1, INT32_MAX, &number,
+                             "ERR SAMPLE ratio must be at least 1"))
+            return false;
+        wanted->ratio = (uint64_t)number;
+    } else {
+        return call_syntax_error(call);
+    }
+    return true;
+}
+
+void hotkeys_start_command(struct call *call) {
+    struct hotkeys *hotkeys = current(call);
+    struct hotkeys wanted = {.wanted = 10, .ratio = 1, .begin_ms = call->now_ms};
+    for (size_t i = 2; i < call->argc; i++)
+        if (!parse_option(call, &i, &wanted)) return;
+    if (!wanted.has[HOTKEYS_CPU] && !wanted.has[HOTKEYS_NET]) {
+        fail(call, "ERR METRICS parameter is required");
+        return;
+    }
+    if (hotkeys->is_active) {
+        fail(call, "ERR hotkeys tracking session already in progress");
+        return;
+    }
+    hotkeys_begin(hotkeys, &wanted);
+    slow_configure(call->engine);
+    reply_ok(call->reply);
+}
+
+/* --- STOP, RESET --- */
+
+void hotkeys_stop_command(struct call *call) {
+    struct hotkeys *hotkeys = current(call);
+    if (!hotkeys->is_active) {
+        reply_null(call->reply);
+        return;
+    }
+    hotkeys_end(hotkeys, call->now_ms);
+    slow_configure(call->engine);
+    reply_ok(call->reply);
+}
+
+void hotkeys_reset_command(struct call *call) {
+    struct hotkeys *hotkeys = current(call);
+    if (hotkeys->is_active) {
+        fail(call, "ERR hotkeys tracking session in progress, stop tracking first");
+        return;
+    }
+    hotkeys_reset(hotkeys);
+    reply_ok(call->reply);
+}
+
+/* --- GET --- */
+
+static void reply_number(struct reply *reply, const char *name, uint64_t number) {
+    reply_bulk_cstr(reply, name);
+    reply_integer(reply, (int64_t)number);
+}
+
+/* Keys and their amounts in the unit that the name tells, largest first. */
+static void reply_keys(struct reply *reply, const char *name, struct hotkeys_table *table,
+                       size_t wanted, uint64_t unit) {
+    hotkeys_sort(table);
+    size_t count = table->count < wanted ? table->count : wanted;
+    reply_bulk_cstr(reply, name);
+    reply_array(reply, 2 * count);
+    for (size_t i = 0; i < count; i++) {
+        reply_bulk(reply, sds_slice(table->keys[i].key));
+        reply_integer(reply, (int64_t)(table->keys[i].amount / unit));
+    }
+}
+
+/* As in Redis, one map in an array. */
+void hotkeys_get_command(struct call *call) {
+    enum { NS_PER_US = 1000 };
+    struct reply *reply = call->reply;
+    const struct hotkeys *hotkeys = current(call);
+    uint64_t user_ms, system_ms;
+    if (!hotkeys->exists) {
+        reply_null_array(reply);
+        return;
+    }
+    bool cpu = hotkeys->has[HOTKEYS_CPU], net = hotkeys->has[HOTKEYS_NET];
+    int64_t until_ms = hotkeys->is_active ? call->now_ms : hotkeys->end_ms;
+    hotkeys_processor_time(hotkeys, &user_ms, &system_ms);
+    reply_array(reply, 1);
+    reply_map(reply, 7 + (cpu ? 3u : 0u) + (net ? 2u : 0u));
+    reply_number(reply, "tracking-active", hotkeys->is_active);
+    reply_number(reply, "sample-ratio", hotkeys->ratio);
+    reply_bulk_cstr(reply, "selected-slots");
+    reply_array(reply, 0);
+    reply_number(reply, "all-commands-all-slots-us", hotkeys->total[HOTKEYS_CPU] / NS_PER_US);
+    reply_number(reply, "net-bytes-all-commands-all-slots", hotkeys->total[HOTKEYS_NET]);
+    reply_number(reply, "collection-start-time-unix-ms", (uint64_t)hotkeys->begin_ms);
+    reply_number(reply, "collection-duration-ms", (uint64_t)(until_ms - hotkeys->begin_ms));
+    if (cpu) {
+        reply_number(reply, "total-cpu-time-user-ms", user_ms);
+        reply_number(reply, "total-cpu-time-sys-ms", system_ms);
+    }
+    if (net) reply_number(reply, "total-net-bytes", hotkeys->total[HOTKEYS_NET]);
+    size_t wanted = hotkeys->wanted;
+    if (cpu) reply_keys(reply, "by-cpu-time-us", hotkeys->tables[HOTKEYS_CPU], wanted, NS_PER_US);
+    if (net) reply_keys(reply, "by-net-bytes", hotkeys->tables[HOTKEYS_NET], wanted, 1);
+}
+
+void hotkeys_help_command(struct call *call) {
+    static const char *const lines[] = {
+        "GET",
+        "    What was collected: totals, and the keys that cost most.",
+        "RESET",
+        "    Forget it.",
+        "START METRICS <count> [CPU] [NET] [COUNT <keys>] [DURATION <seconds>] [SAMPLE <ratio>]",
+        "    Collect which keys cost most microseconds (CPU) and bytes (NET).",
+        "STOP",
+        "    End the collection, and keep what was collected.",
+        NULL,
+    };
+    call_help(call, lines);
+}

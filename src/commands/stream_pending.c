@@ -1,0 +1,383 @@
+/* XPENDING XCLAIM XAUTOCLAIM */
+#include "base/alloc.h"
+#include "commands/commands.h"
+#include "commands/stream_group_common.h"
+
+/* --- XPENDING key group --- */
+
+static void reply_summary(struct reply *reply, const struct consumer_group *group) {
+    struct pending_entry first, last;
+    size_t mark, count = 0;
+    reply_array(reply, 4);
+    reply_integer(reply, (int64_t)group->pending.length);
+    if (!pendinglist_edge(&group->pending, false, &first)) {
+        reply_null(reply);
+        reply_null(reply);
+        reply_null_array(reply);
+        return;
+    }
+    pendinglist_edge(&group->pending, true, &last);
+    stream_reply_id(reply, first.id);
+    stream_reply_id(reply, last.id);
+    mark = reply_begin(reply);
+    for (size_t i = 0; i < group->consumers.count; i++) {
+        const struct consumer *consumer = consumer_group_at(group, i);
+        if (consumer->ids.length == 0) continue;
+        count++;
+        reply_array(reply, 2);
+        reply_bulk(reply, consumer->name);
+        reply_bulk_integer(reply, (int64_t)consumer->ids.length);
+    }
+    reply_array_end(reply, mark, count);
+}
+
+/* --- XPENDING key group [IDLE min-idle-time] start end count [consumer] --- */
+
+struct listing {
+    int64_t min_idle_ms;
+    struct stream_id first, last;
+    int64_t count;
+    bool has_consumer;
+    struct slice consumer;
+};
+
+static bool parse_listing(struct call *call, struct listing *listing) {
+    size_t at = 3;
+    *listing = (struct listing){0};
+    if (call->argc < 6 || call->argc > 9) return call_syntax_error(call);
+    if (slice_is(call->argv[3], "idle")) {
+        if (!call_integer(call, 4, &listing->min_idle_ms)) return false;
+        if (call->argc < 8) return call_syntax_error(call);
+        at = 5;
+    }
+    if (!call_integer(call, at + 2, &listing->count) ||
+        !stream_parse_bound(call, at, false, &listing->first) ||
+        !stream_parse_bound(call, at + 1, true, &listing->last))
+        return false;
+    listing->has_consumer = call->argc > at + 3; /* what follows it without IDLE is ignored */
+    if (listing->has_consumer) listing->consumer = call->argv[at + 3];
+    return true;
+}
+
+static void reply_pending(struct reply *reply, const struct consumer_group *group,
+                          const struct pending_entry *entry, int64_t idle_ms) {
+    const struct consumer *consumer = consumer_group_numbered(group, entry->consumer);
+    reply_array(reply, 4);
+    stream_reply_id(reply, entry->id);
+    reply_bulk(reply, consumer ? consumer->name : SLICE(""));
+    reply_integer(reply, !consumer ? -1 : idle_ms < 0 ? 0 : idle_ms);
+    reply_integer(reply, (int64_t)entry->deliveries);
+}
+
+/* The next pending entry of the group from this id on that was delivered at `latest_ms` or
+ * before. */
+static bool next_of_group(const struct consumer_group *group, struct stream_id from,
+                          int64_t latest_ms, struct pending_entry *entry) {
+    struct pending_iter iter;
+    pending_iter_start(&iter, idindex_view(&group->pending.index), from);
+    return pending_iter_next_old(&iter, latest_ms, entry);
+}
+
+/* The same of a consumer, whose ids have no times: from its next id the group goes on to what is
+ * old, and from there it to its next id. So neither what others have nor what is young is looked
+ * through one by one. */
+static bool next_of_consumer(const struct consumer_group *group, const struct consumer *consumer,
+                             const struct listing *listing, int64_t latest_ms,
+                             struct pending_entry *entry) {
+    struct pending_iter iter;
+    struct pending_entry id = {.id = listing->first};
+    do {
+        pending_iter_start(&iter, idindex_view(&consumer->ids.index), id.id);
+        if (!pending_iter_next(&iter, &id) || stream_id_compare(id.id, listing->last) > 0 ||
+            !next_of_group(group, id.id, latest_ms, entry))
+            return false;
+        id = *entry;
+    } while (entry->consumer != consumer->number);
+    return true;
+}
+
+static void reply_listing(struct call *call, const struct consumer_group *group,
+                          struct listing listing) {
+    struct pending_entry entry;
+    size_t mark = reply_begin(call->reply);
+    int64_t count = 0;
+    const struct consumer *consumer = NULL;
+    if (listing.has_consumer) consumer = consumer_group_find(group, listing.consumer);
+    bool has_more = consumer || !listing.has_consumer;
+    int64_t latest_ms = listing.min_idle_ms > 0 ? call->now_ms - listing.min_idle_ms : INT64_MAX;
+    while (has_more && count < listing.count &&
+           (consumer ? next_of_consumer(group, consumer, &listing, latest_ms, &entry)
+                     : next_of_group(group, listing.first, latest_ms, &entry)) &&
+           stream_id_compare(entry.id, listing.last) <= 0) {
+        reply_pending(call->reply, group, &entry, call->now_ms - entry.delivered_ms);
+        count++;
+        listing.first = entry.id;
+        has_more = stream_id_increment(&listing.first);
+    }
+    reply_array_end(call->reply, mark, (size_t)count);
+}
+
+void xpending_command(struct call *call) {
+    struct listing listing;
+    struct group_ref ref;
+    bool is_summary = call->argc == 3;
+    if (!is_summary && !parse_listing(call, &listing)) return;
+    if (!group_need_read(call, 1, 2, &ref)) return;
+    if (is_summary)
+        reply_summary(call->reply, ref.group);
+    else
+        reply_listing(call, ref.group, listing);
+}
+
+/* --- Claiming --- */
+
+struct claim {
+    struct call *call;
+    struct group_ref ref;
+    struct consumer *consumer;
+    bool is_created; /* the consumer; and the last id was moved: what was not propagated of it */
+    bool is_moved;
+    int64_t min_idle_ms;
+    int64_t delivered_ms;
+    int64_t deliveries; /* -1: one more, unless only ids are replied */
+    bool only_ids;      /* JUSTID */
+    bool forces;
+    bool has_last_id;
+    struct stream_id last_id;
+    size_t first_id; /* argv[first_id] to argv[end_ids - 1] are ids */
+    size_t end_ids;
+};
+
+static bool parse_min_idle(struct claim *claim, const char *error) {
+    struct call *call = claim->call;
+    if (!number_parse_int64(call->argv[4], &claim->min_idle_ms))
+        return reply_error(call->reply, error);
+    if (claim->min_idle_ms < 0) claim->min_idle_ms = 0;
+    return true;
+}
+
+static bool is_idle_enough(const struct claim *claim, const struct pending_entry *pending) {
+    return claim->min_idle_ms == 0 ||
+           claim->call->now_ms - pending->delivered_ms >= claim->min_idle_ms;
+}
+
+/* Gives the consumer the pending entry. */
+static void claim_entry(struct claim *claim, struct pending_entry pending) {
+    struct call *call = claim->call;
+    pending.consumer = claim->consumer->number;
+    if (claim->deliveries >= 0)
+        pending.deliveries = (uint64_t)claim->deliveries;
+    else if (!claim->only_ids)
+        pending_note_delivery(&pending, claim->delivered_ms);
+    pending.delivered_ms = claim->delivered_ms;
+    claim->consumer->active_ms = call->now_ms;
+    group_assign(call, &claim->ref, claim->consumer, &pending);
+    claim->is_created = claim->is_moved = false;
+}
+
+static void reply_claimed(const struct claim *claim, struct stream_entry *entry) {
+    if (claim->only_ids)
+        stream_reply_id(claim->call->reply, entry->id);
+    else
+        stream_reply_entry(claim->call->reply, entry);
+}
+
+/* Finds the consumer argv[3], or makes it. */
+static void find_claimer(struct claim *claim) {
+    claim->consumer =
+        group_need_consumer(claim->call, &claim->ref, claim->call->argv[3], &claim->is_created);
+}
+
+/* `changes` pending entries were changed, or the last id. */
+static void end_claims(struct claim *claim, uint64_t changes) {
+    struct call *call = claim->call;
+    call_touched_aside(call, claim->ref.entry, claim->ref.key, EVENT_STREAM, NULL, changes);
+    if (claim->is_created) group_propagate_consumer(call, &claim->ref, claim->consumer);
+    if (claim->is_moved) group_propagate_position(call, &claim->ref);
+}
+
+/* --- XCLAIM key group consumer min-idle-time id … [IDLE ms] [TIME ms] [RETRYCOUNT n] [FORCE]
+ * [JUSTID] [LASTID id] --- */
+
+/* An integer after an option; the error names the option. */
+static bool parse_number(struct call *call, size_t at, const char *option, int64_t *value) {
+    return number_parse_int64(call->argv[at], value) ||
+           reply_error_format(call->reply, "ERR Invalid %s option argument for XCLAIM", option);
+}
+
+static bool parse_claim_option(struct claim *claim, size_t *at) {
+    struct call *call = claim->call;
+    struct slice word = call->argv[*at];
+    bool has_more = *at + 1 < call->argc;
+    if (slice_is(word, "force")) {
+        claim->forces = true;
+    } else if (slice_is(word, "justid")) {
+        claim->only_ids = true;
+    } else if (slice_is(word, "idle") && has_more) {
+        if (!parse_number(call, ++*at, "IDLE", &claim->delivered_ms)) return false;
+        if (__builtin_sub_overflow(call->now_ms, claim->delivered_ms, &claim->delivered_ms))
+            claim->delivered_ms = call->now_ms;
+    } else if (slice_is(word, "time") && has_more) {
+        return parse_number(call, ++*at, "TIME", &claim->delivered_ms);
+    } else if (slice_is(word, "retrycount") && has_more) {
+        return parse_number(call, ++*at, "RETRYCOUNT", &claim->deliveries);
+    } else if (slice_is(word, "lastid") && has_more) {
+        claim->has_last_id = true;
+        return stream_parse_id(call, ++*at, 0, &claim->last_id);
+    } else {
+        return reply_error_format(call->reply, "ERR Unrecognized XCLAIM option '%.*s'",
+                                  slice_precision(word), word.ptr);
+    }
+    return true;
+}
+
+static bool parse_claim(struct claim *claim) {
+    struct call *call = claim->call;
+    struct stream_id id;
+    if (!parse_min_idle(claim, "ERR Invalid min-idle-time argument for XCLAIM")) return false;
+    claim->first_id = claim->end_ids = 5;
+    while (claim->end_ids < call->argc && stream_is_id(call->argv[claim->end_ids], 0, &id))
+        claim->end_ids++;
+    for (size_t at = claim->end_ids; at < call->argc; at++)
+        if (!parse_claim_option(claim, &at)) return false;
+    if (claim->delivered_ms < 0 || claim->delivered_ms > call->now_ms)
+        claim->delivered_ms = call->now_ms;
+    return true;
+}
+
+/* Claims an entry, if it is pending or FORCE is given. Sets *claimed to whether its reply was
+ * written. Returns whether anything was changed. */
+static bool claim_id(struct claim *claim, struct stream_id id, bool *claimed) {
+    const struct group_ref *ref = &claim->ref;
+    struct pending_entry pending = {.id = id, .deliveries = 1};
+    struct stream_entry entry;
+    bool is_pending = pendinglist_find(&ref->group->pending, id, &pending);
+    *claimed = false;
+    if (!is_pending && !claim->forces) return false;
+    if (!stream_find(ref->entry, id, &entry)) {
+        if (is_pending) group_forget(claim->call, ref, &pending);
+        /* A rewritten file has the pending entries of deleted ones, too. */
+        if (!is_pending && call_is_loading(claim->call)) claim_entry(claim, pending);
+        return is_pending;
+    }
+    *claimed = !is_pending || is_idle_enough(claim, &pending);
+    if (!*claimed) return false;
+    claim_entry(claim, pending);
+    reply_claimed(claim, &entry);
+    return true;
+}
+
+void xclaim_command(struct call *call) {
+    struct claim claim = {.call = call, .delivered_ms = call->now_ms, .deliveries = -1};
+    uint64_t changes = 0, count = 0;
+    if (!group_need_write(call, 1, 2, &claim.ref) || !parse_claim(&claim)) return;
+    struct consumer_group *group = claim.ref.group;
+    claim.is_moved = claim.has_last_id && stream_id_compare(claim.last_id, group->last_id) > 0;
+    changes = claim.is_moved;
+    if (claim.is_moved) group->last_id = claim.last_id;
+    find_claimer(&claim);
+    size_t mark = reply_begin(call->reply);
+    for (size_t i = claim.first_id; i < claim.end_ids; i++) {
+        struct stream_id id;
+        bool claimed;
+        stream_parse_id(call, i, 0, &id);
+        changes += claim_id(&claim, id, &claimed);
+        count += claimed;
+    }
+    reply_array_end(call->reply, mark, count);
+    end_claims(&claim, changes);
+}
+
+/* --- XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID] --- */
+
+enum { DEFAULT_COUNT = 100, LOOKS = 10 };
+
+static bool parse_autoclaim(struct claim *claim, struct stream_id *start, int64_t *count) {
+    struct call *call = claim->call;
+    if (!parse_min_idle(claim, "ERR Invalid min-idle-time argument for XAUTOCLAIM") ||
+        !stream_parse_bound(call, 5, false, start))
+        return false;
+    *count = DEFAULT_COUNT;
+    for (size_t at = 6; at < call->argc; at++) {
+        if (slice_is(call->argv[at], "count") && at + 1 < call->argc) {
+            if (!call_integer_in(call, ++at, 1, INT64_MAX / 16, count, "ERR COUNT must be > 0"))
+                return false;
+        } else if (slice_is(call->argv[at], "justid")) {
+            claim->only_ids = true;
+        } else {
+            return call_syntax_error(call);
+        }
+    }
+    return true;
+}
+
+struct ids {
+    struct stream_id *ids;
+    size_t count;
+    size_t capacity;
+};
+
+static void add_id(struct ids *ids, struct stream_id id) {
+    MEM_RESERVE(ids->ids, ids->capacity, ids->count + 1);
+    ids->ids[ids->count++] = id;
+}
+
+/* Claims what is idle, from *next on, and forgets what the stream has lost. *next is set to where
+ * the next call should begin. */
+static void claim_idle(struct claim *claim, struct stream_id *next, int64_t count,
+                       struct ids *claimed, struct ids *lost) {
+    const struct group_ref *ref = &claim->ref;
+    struct stream_finder finder = {.stream = ref->entry};
+    struct pending_iter iter;
+    struct pending_entry pending;
+    struct stream_entry entry;
+    bool has_more;
+    pending_iter_start(&iter, idindex_view(&ref->group->pending.index), *next);
+    for (int64_t looks = count * LOOKS;; looks--) {
+        has_more = pending_iter_next(&iter, &pending);
+        if (!has_more || looks == 0 || count == 0) break;
+        bool exists = stream_finder_next(&finder, pending.id, &entry);
+        if (exists && !is_idle_enough(claim, &pending)) continue;
+        add_id(exists ? claimed : lost, pending.id);
+        if (exists)
+            claim_entry(claim, pending);
+        else
+            group_forget(claim->call, ref, &pending);
+        count--;
+        has_more = stream_id_increment(&pending.id);
+        if (!has_more) break;
+        pending_iter_start(&iter, idindex_view(&ref->group->pending.index), pending.id);
+    }
+    *next = has_more ? pending.id : STREAM_ID_MIN;
+}
+
+static void reply_autoclaim(const struct claim *claim, struct stream_id next,
+                            const struct ids *claimed, const struct ids *lost) {
+    struct reply *reply = claim->call->reply;
+    struct stream_finder finder = {.stream = claim->ref.entry};
+    struct stream_entry entry;
+    reply_array(reply, 3);
+    stream_reply_id(reply, next);
+    reply_array(reply, claimed->count);
+    for (size_t i = 0; i < claimed->count; i++) {
+        stream_finder_next(&finder, claimed->ids[i], &entry);
+        reply_claimed(claim, &entry);
+    }
+    reply_array(reply, lost->count);
+    for (size_t i = 0; i < lost->count; i++) stream_reply_id(reply, lost->ids[i]);
+}
+
+void xautoclaim_command(struct call *call) {
+    struct claim claim = {.call = call, .delivered_ms = call->now_ms, .deliveries = -1};
+    struct ids claimed = {0}, lost = {0};
+    struct stream_id next;
+    int64_t count;
+    if (!parse_autoclaim(&claim, &next, &count) || !group_need_write(call, 1, 2, &claim.ref))
+        return;
+    find_claimer(&claim);
+    claim_idle(&claim, &next, count, &claimed, &lost);
+    reply_autoclaim(&claim, next, &claimed, &lost);
+    end_claims(&claim, claimed.count + lost.count);
+    mem_free(claimed.ids);
+    mem_free(lost.ids);
+}

@@ -1,0 +1,331 @@
+/* stream_groups_format: see the layout in stream_groups_format.h. */
+#include "persist/stream_groups_format.h"
+
+#include "base/alloc.h"
+#include "persist/rdb_format.h"
+#include "persist/value_commands.h"
+#include "types/stream.h"
+
+/* --- Writing --- */
+
+static void write_raw_id(struct rdb_writer *writer, struct stream_id id) {
+    rdb_write_uint64(writer, __builtin_bswap64(id.ms));
+    rdb_write_uint64(writer, __builtin_bswap64(id.seq));
+}
+
+static void write_pending(struct rdb_writer *writer, const struct consumer_group_image *group) {
+    struct pending_iter iter;
+    struct pending_entry entry;
+    rdb_write_length(writer, group->pending_count);
+    pending_iter_start(&iter, group->pending, STREAM_ID_MIN);
+    while (pending_iter_next(&iter, &entry)) {
+        write_raw_id(writer, entry.id);
+        rdb_write_uint64(writer, (uint64_t)entry.delivered_ms);
+        rdb_write_length(writer, entry.deliveries);
+    }
+}
+
+static void begin_consumer(struct rdb_writer *writer, unsigned type,
+                           const struct consumer_image *consumer) {
+    rdb_write_string(writer, consumer->name);
+    rdb_write_uint64(writer, (uint64_t)consumer->seen_ms);
+    if (type >= RDB_STREAM_LISTPACKS_3) rdb_write_uint64(writer, (uint64_t)consumer->active_ms);
+    rdb_write_length(writer, consumer->pending_count);
+}
+
+static void write_consumer(struct rdb_writer *writer, unsigned type,
+                           const struct consumer_image *consumer) {
+    struct pending_iter iter;
+    struct pending_entry entry;
+    begin_consumer(writer, type, consumer);
+    pending_iter_start(&iter, consumer->ids, STREAM_ID_MIN);
+    while (pending_iter_next(&iter, &entry)) write_raw_id(writer, entry.id);
+}
+
+/* The next pending entry that nobody has. */
+static bool next_of_nobody(struct pending_iter *iter, struct pending_entry *entry) {
+    while (pending_iter_next(iter, entry))
+        if (entry->consumer == CONSUMER_NOBODY) return true;
+    return false;
+}
+
+/* How many entries nobody has. A consumer without a name takes them over in the file. */
+static uint64_t count_of_nobody(const struct consumer_group_image *group) {
+    uint64_t count = group->pending_count;
+    for (size_t i = 0; i < group->consumer_count; i++) count -= group->consumers[i].pending_count;
+    return count;
+}
+
+static void write_ids_of_nobody(struct rdb_writer *writer,
+                                const struct consumer_group_image *group) {
+    struct pending_iter iter;
+    struct pending_entry entry;
+    pending_iter_start(&iter, group->pending, STREAM_ID_MIN);
+    while (next_of_nobody(&iter, &entry)) write_raw_id(writer, entry.id);
+}
+
+static void write_consumers(struct rdb_writer *writer, unsigned type,
+                            const struct consumer_group_image *group) {
+    uint64_t of_nobody = count_of_nobody(group);
+    struct consumer_image nobody = {.name = SLICE(""), .active_ms = -1};
+    size_t first = 0; /* names ascend, so the one without a name would be the first */
+    if (of_nobody > 0 && group->consumer_count > 0 && group->consumers[0].name.len == 0) {
+        nobody = group->consumers[0];
+        first = 1;
+    }
+    rdb_write_length(writer, group->consumer_count + (of_nobody > 0 && first == 0));
+    if (of_nobody > 0) {
+        struct consumer_image both = nobody;
+        struct pending_iter iter;
+        struct pending_entry entry;
+        both.pending_count += of_nobody;
+        begin_consumer(writer, type, &both);
+        pending_iter_start(&iter, nobody.ids, STREAM_ID_MIN);
+        while (pending_iter_next(&iter, &entry)) write_raw_id(writer, entry.id);
+        write_ids_of_nobody(writer, group);
+    }
+    for (size_t c = first; c < group->consumer_count && writer->error == 0; c++)
+        write_consumer(writer, type, &group->consumers[c]);
+}
+
+void stream_groups_write(struct rdb_writer *writer, unsigned type,
+                         const struct consumer_groups_image *image) {
+    size_t count = image ? image->count : 0;
+    rdb_write_length(writer, count);
+    for (size_t i = 0; i < count && writer->error == 0; i++) {
+        const struct consumer_group_image *group = &image->groups[i];
+        rdb_write_string(writer, group->name);
+        rdb_write_length(writer, group->last_id.ms);
+        rdb_write_length(writer, group->last_id.seq);
+        rdb_write_length(writer, (uint64_t)group->entries_read);
+        write_pending(writer, group);
+        write_consumers(writer, type, group);
+    }
+}
+
+/* --- As commands --- */
+
+static void command_id(struct rdb_writer *writer, struct stream_id id) {
+    char text[STREAM_ID_TEXT_MAX];
+    value_commands_text(writer, stream_id_text(text, id));
+}
+
+/* An XGROUP command; `arguments` follow the name of the group. */
+static void begin_xgroup(struct rdb_writer *writer, const char *subcommand, struct slice key,
+                         const struct consumer_group_image *group, size_t arguments) {
+    value_commands_begin(writer, "XGROUP", slice_of_cstr(subcommand), 2 + arguments);
+    value_commands_text(writer, key);
+    value_commands_text(writer, group->name);
+}
+
+static void write_claim(struct rdb_writer *writer, struct slice key,
+                        const struct consumer_group_image *group,
+                        const struct consumer_image *consumer, const struct pending_entry *entry) {
+    enum { ARGUMENTS = 10 };
+    value_commands_begin(writer, "XCLAIM", key, ARGUMENTS);
+    value_commands_text(writer, group->name);
+    value_commands_text(writer, consumer->name);
+    value_commands_integer(writer, 0);
+    command_id(writer, entry->id);
+    value_commands_text(writer, SLICE("TIME"));
+    value_commands_integer(writer, entry->delivered_ms);
+    value_commands_text(writer, SLICE("RETRYCOUNT"));
+    value_commands_integer(writer, (int64_t)entry->deliveries);
+    value_commands_text(writer, SLICE("JUSTID"));
+    value_commands_text(writer, SLICE("FORCE"));
+}
+
+static void write_consumer_commands(struct rdb_writer *writer, struct slice key,
+                                    const struct consumer_group_image *group,
+                                    const struct consumer_image *consumer) {
+    struct pending_iter iter;
+    struct pending_entry entry;
+    if (consumer->pending_count == 0) {
+        begin_xgroup(writer, "CREATECONSUMER", key, group, 1);
+        value_commands_text(writer, consumer->name);
+    }
+    pending_iter_start(&iter, consumer->ids, STREAM_ID_MIN);
+    while (writer->error == 0 && pending_iter_next(&iter, &entry)) {
+        pending_find(group->pending, entry.id, &entry);
+        write_claim(writer, key, group, consumer, &entry);
+    }
+}
+
+/* What nobody has is claimed and given back: so it is made even where the stream has no such entry.
+ * Any consumer serves for that; where there is none, one is made and deleted. */
+static void write_releases(struct rdb_writer *writer, struct slice key,
+                           const struct consumer_group_image *group) {
+    enum { ARGUMENTS = 5 };
+    const struct consumer_image unnamed = {.name = SLICE("")};
+    const struct consumer_image *consumer =
+        group->consumer_count > 0 ? &group->consumers[0] : &unnamed;
+    struct pending_iter iter;
+    struct pending_entry entry;
+    if (count_of_nobody(group) == 0) return;
+    pending_iter_start(&iter, group->pending, STREAM_ID_MIN);
+    while (writer->error == 0 && next_of_nobody(&iter, &entry)) {
+        write_claim(writer, key, group, consumer, &entry);
+        value_commands_begin(writer, "XNACK", key, ARGUMENTS);
+        value_commands_text(writer, group->name);
+        value_commands_text(writer, SLICE("FAIL"));
+        value_commands_text(writer, SLICE("IDS"));
+        value_commands_integer(writer, 1);
+        command_id(writer, entry.id);
+    }
+    if (consumer != &unnamed) return;
+    begin_xgroup(writer, "DELCONSUMER", key, group, 1);
+    value_commands_text(writer, unnamed.name);
+}
+
+void stream_groups_write_commands(struct rdb_writer *writer, struct slice key,
+                                  const struct consumer_groups_image *image) {
+    for (size_t i = 0; image && i < image->count; i++) {
+        const struct consumer_group_image *group = &image->groups[i];
+        begin_xgroup(writer, "CREATE", key, group, 3);
+        command_id(writer, group->last_id);
+        value_commands_text(writer, SLICE("ENTRIESREAD"));
+        value_commands_integer(writer, group->entries_read);
+        for (size_t c = 0; c < group->consumer_count && writer->error == 0; c++)
+            write_consumer_commands(writer, key, group, &group->consumers[c]);
+        write_releases(writer, key, group);
+    }
+}
+
+/* --- Reading --- */
+
+struct groups_load {
+    struct rdb_reader *reader;
+    unsigned type;
+    struct consumer_groups *groups;
+    struct idindex_owner *owner;
+    struct consumer_group *group;
+    uint64_t owned;   /* pending entries of the group that a consumer has */
+    bool has_unnamed; /* one that has no name, or nobody */
+};
+
+static bool fail(const struct groups_load *load, const char *what) {
+    return rdb_reader_fail(load->reader, "a consumer group of a stream has %s" RDB_INTEGRITY, what);
+}
+
+static bool read_raw_id(const struct groups_load *load, struct stream_id *id) {
+    if (!rdb_read_uint64(load->reader, &id->ms) || !rdb_read_uint64(load->reader, &id->seq))
+        return false;
+    id->ms = __builtin_bswap64(id->ms);
+    id->seq = __builtin_bswap64(id->seq);
+    return stream_id_compare(*id, STREAM_ID_MIN) != 0 || fail(load, "a pending id 0-0");
+}
+
+/* A time in ms; what lies before 1970 becomes `least`. */
+static bool read_time(const struct groups_load *load, int64_t least, int64_t *ms) {
+    uint64_t number;
+    if (!rdb_read_uint64(load->reader, &number)) return false;
+    *ms = (int64_t)number < least ? least : (int64_t)number;
+    return true;
+}
+
+/* The pending entries of the group; whose they are, the consumers say. */
+static bool read_pending(struct groups_load *load) {
+    uint64_t count;
+    struct pendinglist *list = &load->group->pending;
+    if (!rdb_read_length(load->reader, &count)) return false;
+    for (; count > 0; count--) {
+        struct pending_entry entry = {.consumer = CONSUMER_NOBODY}, other;
+        if (!read_raw_id(load, &entry.id) || !read_time(load, 0, &entry.delivered_ms) ||
+            !rdb_read_length(load->reader, &entry.deliveries))
+            return false;
+        if (entry.deliveries > INT64_MAX) return fail(load, "too many deliveries");
+        if (pendinglist_find(list, entry.id, &other)) return fail(load, "a pending id twice");
+        pendinglist_insert(list, load->owner, &entry);
+    }
+    return true;
+}
+
+/* The ids that a consumer has pending; NULL: that nobody has. */
+static bool read_ids(struct groups_load *load, const struct consumer *consumer) {
+    uint64_t count;
+    if (!rdb_read_length(load->reader, &count)) return false;
+    for (; count > 0; count--) {
+        struct pending_entry entry;
+        struct stream_id id;
+        if (!read_raw_id(load, &id)) return false;
+        if (!pendinglist_find(&load->group->pending, id, &entry))
+            return fail(load, "a consumer with an id that is not pending");
+        if (entry.consumer != CONSUMER_NOBODY) return fail(load, "a pending id of two consumers");
+        load->owned++;
+        if (!consumer) continue;
+        entry.consumer = consumer->number;
+        consumer_group_assign(load->group, load->owner, &entry);
+    }
+    return true;
+}
+
+static bool fail_consumer_twice(const struct groups_load *load) {
+    return fail(load, "a consumer twice");
+}
+
+/* One without a name that was never seen nor active is nobody. */
+static bool read_consumer(struct groups_load *load) {
+    struct slice name;
+    int64_t seen_ms, active_ms;
+    struct consumer *consumer = NULL;
+    if (!rdb_read_string(load->reader, &name)) return false;
+    bool is_unnamed = name.len == 0;
+    if (is_unnamed && load->has_unnamed) return fail_consumer_twice(load);
+    load->has_unnamed = load->has_unnamed || is_unnamed;
+    if (!is_unnamed) consumer = consumer_group_append(load->group, load->owner, name);
+    if (!read_time(load, 0, &seen_ms)) return false;
+    active_ms = seen_ms;
+    if (load->type >= RDB_STREAM_LISTPACKS_3 && !read_time(load, -1, &active_ms)) return false;
+    if (is_unnamed && seen_ms == 0 && active_ms == -1) return read_ids(load, NULL);
+    if (is_unnamed) consumer = consumer_group_append(load->group, load->owner, SLICE(""));
+    consumer->seen_ms = seen_ms;
+    consumer->active_ms = active_ms;
+    if (!read_ids(load, consumer)) return false;
+    pendinglist_fit(&consumer->ids, load->owner);
+    return true;
+}
+
+/* How many entries it has read: a length, of which the greatest is -1. */
+static bool read_entries_read(struct groups_load *load) {
+    uint64_t number;
+    if (!rdb_read_length(load->reader, &number)) return false;
+    load->group->entries_read = (int64_t)number;
+    return (int64_t)number >= CONSUMER_GROUP_UNKNOWN ||
+           fail(load, "read a wrong number of entries");
+}
+
+static bool read_group(struct groups_load *load) {
+    struct slice name;
+    uint64_t consumers;
+    if (!rdb_read_string(load->reader, &name)) return false;
+    struct consumer_group *group = consumer_groups_append(load->groups, load->owner, name);
+    load->group = group;
+    load->owned = 0;
+    load->has_unnamed = false;
+    if (!rdb_read_length(load->reader, &group->last_id.ms) ||
+        !rdb_read_length(load->reader, &group->last_id.seq))
+        return false;
+    if (load->type != RDB_STREAM_LISTPACKS && !read_entries_read(load)) return false;
+    if (!read_pending(load) || !rdb_read_length(load->reader, &consumers)) return false;
+    for (; consumers > 0; consumers--)
+        if (!read_consumer(load)) return false;
+    if (!consumer_group_sort(group)) return fail_consumer_twice(load);
+    if (load->type >= RDB_STREAM_LISTPACKS_5 && !read_ids(load, NULL)) return false;
+    if (load->owned != group->pending.length)
+        return fail(load, "a pending entry that no consumer has");
+    pendinglist_fit(&group->pending, load->owner);
+    return true;
+}
+
+bool stream_groups_read(struct rdb_reader *reader, unsigned type, struct streamlog *log) {
+    struct groups_load load = {.reader = reader,
+                               .type = type,
+                               .groups = streamlog_groups(log),
+                               .owner = streamlog_owner(log)};
+    uint64_t groups;
+    if (!rdb_read_length(reader, &groups)) return false;
+    for (; groups > 0; groups--)
+        if (!read_group(&load)) return false;
+    return consumer_groups_sort(load.groups) ||
+           rdb_reader_fail(reader, "a stream has a consumer group twice" RDB_INTEGRITY);
+}

@@ -1,0 +1,3 @@
+module packlist/tests/queues/lib
+
+go 1.24.0
