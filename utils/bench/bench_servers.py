@@ -20,6 +20,7 @@ import resp  # noqa: E402
 
 START_SECONDS = 10
 IDLE_SECONDS = 30  # freeing ten million keys in the background takes some
+IDLE_SAMPLE, IDLE_SAMPLES, IDLE_SHARE = 0.01, 2, 0.1  # idle: so many samples of so many seconds with less CPU than that
 
 
 @functools.cache  # as we give up all but one of them later
@@ -30,8 +31,9 @@ def cores():
 
 
 def take_core(core):
-    """Keeps this process and its children to a core, with priority over other programs where that is allowed."""
-    os.sched_setaffinity(0, {core})
+    """Keeps this process and its children to a core (None: to any), with priority over other programs where that is
+    allowed."""
+    os.sched_setaffinity(0, {core} if core is not None else set(cores()))
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -20)
     except PermissionError:
@@ -73,11 +75,11 @@ class Client(resp.Client):
 
 
 class Process:
-    """A program on the servers' core that listens on a port."""
+    """A program on the servers' core, or with `is_spread` on any, that listens on a port."""
 
-    def __init__(self, command, port, stdin=subprocess.DEVNULL, **how):
+    def __init__(self, command, port, stdin=subprocess.DEVNULL, is_spread=False, **how):
         self.port = port
-        core, _ = cores()
+        core = None if is_spread else cores()[0]
         self.process = subprocess.Popen(
             command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             preexec_fn=lambda: take_core(core), **how)
@@ -102,12 +104,12 @@ class Process:
 
     def wait_until_idle(self):
         """Waits until nothing goes on in it, such as freeing what FLUSHALL left."""
-        deadline = time.monotonic() + IDLE_SECONDS
-        while time.monotonic() < deadline:
-            before = self.cpu_seconds()
-            time.sleep(0.05)
-            if self.cpu_seconds() - before < 0.005:
-                return
+        deadline, idle, before = time.monotonic() + IDLE_SECONDS, 0, self.cpu_seconds()
+        while idle < IDLE_SAMPLES and time.monotonic() < deadline:
+            time.sleep(IDLE_SAMPLE)
+            now = self.cpu_seconds()
+            idle = idle + 1 if now - before < IDLE_SHARE * IDLE_SAMPLE else 0
+            before = now
 
     def stop(self):
         self.process.kill()
@@ -115,10 +117,10 @@ class Process:
 
 
 class Floor(Process):
-    """floor.c: answers every `request_len` bytes with `reply`."""
+    """floor.c: answers every `request_len` bytes with `reply`, which goes to all connections where it is `to_all`."""
 
-    def __init__(self, path, port, request_len, reply):
-        super().__init__([path, str(port), str(request_len)], port, subprocess.PIPE)
+    def __init__(self, path, port, request_len, reply, to_all):
+        super().__init__([path, str(port), str(request_len)] + ["all"] * to_all, port, subprocess.PIPE)
         try:
             with self.process.stdin as pipe:
                 pipe.write(reply)
@@ -134,11 +136,11 @@ class Floors:
     def __init__(self, path, port):
         self.path, self.port, self.reason = path, port, None
 
-    def start(self, request_len, reply):
+    def start(self, request_len, reply, to_all=False):
         """A Floor, or None; then `reason` says why."""
         if self.reason is None:
             try:
-                return Floor(self.path, self.port, request_len, reply)
+                return Floor(self.path, self.port, request_len, reply, to_all)
             except (ServerError, OSError) as error:
                 self.reason = str(error)
         return None
@@ -146,17 +148,19 @@ class Floors:
 
 class Server(Process):
     """A running server. `holds` names the data that it was last filled with (see measure.prepare). With `tls_port` it
-    listens there, too, with certificates that it finds in `authority`'s folder; otherwise that is None."""
+    listens there, too, with certificates that it finds in `authority`'s folder; otherwise that is None. It gets the
+    variables of `environment` beside ours."""
 
-    def __init__(self, name, path, port, argv0=None, options=(), tls_port=None):
-        self.holds, self.tls_port = None, tls_port
+    def __init__(self, name, path, port, argv0=None, options=(), tls_port=None, environment=None, is_spread=False):
+        self.holds, self.tls_port, self.program = None, tls_port, (name, path, argv0)
         self.folder = tempfile.TemporaryDirectory(prefix="packlist-bench-")
         self.authority = os.path.join(self.folder.name, "ca.crt")
         if tls_port:
             options = [*options, *self.make_certificates()]
         self.unix_socket = os.path.join(self.folder.name, "socket")
         super().__init__([argv0 or path, "--port", str(port), "--bind", "127.0.0.1", "--unixsocket", self.unix_socket,
-                          "--save", "", *options], port, executable=path, cwd=self.folder.name)
+                          "--save", "", *options], port, executable=path, cwd=self.folder.name, is_spread=is_spread,
+                         env={**os.environ, **(environment or {})})
         try:
             self.client = self.connect()
             self.label = self.name_and_version(name)
@@ -178,15 +182,25 @@ class Server(Process):
     def used_memory(self):
         return int(self.info("memory")["used_memory"])
 
+    def resident_memory(self):
+        return int(self.info("memory")["used_memory_rss"])
+
     def name_and_version(self, name):
         info = self.info("server")
         if int(info.get("process_id", self.process.pid)) != self.process.pid:
             raise ServerError(f"another server answers on port {self.port}")
         return peers.label(name, info)
 
+    def another(self, port, environment):
+        """Another server of the same program, with default options."""
+        name, path, argv0 = self.program
+        return Server(name, path, port, argv0, environment=environment)
+
     def stop(self):
         super().stop()
         self.folder.cleanup()
+
+    close = stop  # for contextlib.closing
 
 
 def start(name, path, port, argv0=None):
@@ -200,12 +214,12 @@ def start(name, path, port, argv0=None):
     return Server(name, path, port, argv0)
 
 
-def start_all(packlist, given, first_port):
+def start_all(packlist, given, first_port, with_peers=True):
     """Packlist first, then the peers that start; says which do not."""
     servers = []
     try:
         servers.append(start(None, packlist, first_port))
-        for number, (name, path, argv0) in enumerate(peers.find_peers(given), 1):
+        for number, (name, path, argv0) in enumerate(peers.find_peers(given) if with_peers else (), 1):
             try:
                 servers.append(start(name, path, first_port + 2 * number, argv0))
             except (ServerError, OSError) as error:

@@ -1,8 +1,9 @@
 /* The floor below every single-threaded server: what the kernel alone costs. An epoll server that parses
- * nothing: for every REQUEST_BYTES that arrive it sends the bytes of standard input once.
+ * nothing: for every REQUEST_BYTES that arrive it sends the bytes of standard input once; with `all`
+ * to all connections, as a server does with a message to subscribers.
  *
  *      make benchmarks
- *      printf '+PONG\r\n' | build/release/utils/bench/floor PORT REQUEST_BYTES
+ *      printf '+PONG\r\n' | build/release/utils/bench/floor PORT REQUEST_BYTES [all]
  *
  * Serves on 127.0.0.1 until it is killed. A connection that starts with CONFIG is closed: redis-benchmark
  * asks for the configuration before it loads, with requests of another length, and does without. */
@@ -26,6 +27,7 @@ enum { CONNECTIONS_MAX = 4096, EVENTS_MAX = 256, READ_SIZE = 64 * 1024, REPLIES_
 
 /* One per descriptor. */
 struct connection {
+    bool open;
     bool begun;     /* something has arrived */
     size_t partial; /* bytes of a request that has not arrived whole */
     size_t owed;    /* bytes of replies that the socket did not take yet */
@@ -34,6 +36,8 @@ struct connection {
 
 struct floor {
     int epoll, listener;
+    bool to_all;    /* a reply goes to all connections */
+    int open_below; /* no descriptor from here on is an open connection */
     size_t request_len, reply_len;
     size_t replies_len; /* a multiple of reply_len */
     char *replies;      /* the reply, again and again: a write sends many without copying any */
@@ -60,6 +64,34 @@ static bool send_replies(struct floor *f, int fd) {
     return true;
 }
 
+static void close_connection(struct floor *f, int fd) {
+    f->connections[fd].open = false;
+    close(fd);
+}
+
+/* So many bytes of replies, to all connections but `fd`. */
+static void send_to_others(struct floor *f, int fd, size_t len) {
+    for (int other = 0; other < f->open_below; other++) {
+        if (other == fd || !f->connections[other].open) continue;
+        f->connections[other].owed += len;
+        if (!send_replies(f, other)) close_connection(f, other);
+    }
+}
+
+/* False when there is none. */
+static bool accept_connection(struct floor *f) {
+    int fd = accept4(f->listener, NULL, NULL, SOCK_NONBLOCK), on = 1;
+    if (fd < 0) return false;
+    if (fd >= CONNECTIONS_MAX || !watch(f, EPOLL_CTL_ADD, fd, EPOLLIN)) {
+        close(fd);
+        return true;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    f->connections[fd] = (struct connection){.open = true};
+    if (fd >= f->open_below) f->open_below = fd + 1;
+    return true;
+}
+
 static bool receive(struct floor *f, int fd) {
     static const char handshake[] = "*3\r\n$6\r\nCONFIG";
     struct connection *c = &f->connections[fd];
@@ -69,22 +101,17 @@ static bool receive(struct floor *f, int fd) {
         memcmp(f->in, handshake, sizeof(handshake) - 1) == 0) {
         return false;
     }
+    if (f->to_all && !c->begun) {
+        while (accept_connection(f)) { /* others that have connected before this request was sent */
+        }
+    }
     c->begun = true;
     c->partial += (size_t)len;
-    c->owed += c->partial / f->request_len * f->reply_len;
+    size_t replies_len = c->partial / f->request_len * f->reply_len;
     c->partial %= f->request_len;
+    c->owed += replies_len;
+    if (f->to_all) send_to_others(f, fd, replies_len);
     return send_replies(f, fd);
-}
-
-static void accept_connection(struct floor *f) {
-    int fd = accept4(f->listener, NULL, NULL, SOCK_NONBLOCK), on = 1;
-    if (fd < 0) return;
-    if (fd >= CONNECTIONS_MAX || !watch(f, EPOLL_CTL_ADD, fd, EPOLLIN)) {
-        close(fd);
-        return;
-    }
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    f->connections[fd] = (struct connection){0};
 }
 
 static void handle(struct floor *f, const struct epoll_event *event) {
@@ -93,6 +120,7 @@ static void handle(struct floor *f, const struct epoll_event *event) {
         accept_connection(f);
         return;
     }
+    if (!f->connections[fd].open) return; /* closed since the event */
     bool well;
     if (event->events & EPOLLOUT) {
         well = send_replies(f, fd);
@@ -100,7 +128,7 @@ static void handle(struct floor *f, const struct epoll_event *event) {
     } else {
         well = receive(f, fd);
     }
-    if (!well) close(fd);
+    if (!well) close_connection(f, fd);
 }
 
 static bool listen_on(struct floor *f, uint16_t port) {
@@ -127,9 +155,10 @@ static bool read_reply(struct floor *f) {
     return true;
 }
 
-static int serve(uint16_t port, size_t request_len) {
+static int serve(uint16_t port, size_t request_len, bool to_all) {
     struct floor *f = mem_alloc_zeroed(sizeof(*f));
     f->request_len = request_len;
+    f->to_all = to_all;
     if (!read_reply(f)) {
         fprintf(stderr, "floor: standard input must hold a reply of less than %d bytes\n",
                 REPLIES_SIZE);
@@ -148,9 +177,10 @@ static int serve(uint16_t port, size_t request_len) {
 
 #else
 
-static int serve(uint16_t port, size_t request_len) {
+static int serve(uint16_t port, size_t request_len, bool to_all) {
     (void)port;
     (void)request_len;
+    (void)to_all;
     fprintf(stderr, "floor: this system has no epoll\n");
     return 1;
 }
@@ -159,11 +189,12 @@ static int serve(uint16_t port, size_t request_len) {
 
 int main(int argc, char **argv) {
     int64_t port, request_len;
-    if (argc != 3 || !number_parse_int64(slice_of_cstr(argv[1]), &port) || port < 1 ||
+    bool to_all = argc == 4 && slice_equal(slice_of_cstr(argv[3]), slice_of_cstr("all"));
+    if ((argc != 3 && !to_all) || !number_parse_int64(slice_of_cstr(argv[1]), &port) || port < 1 ||
         port > UINT16_MAX || !number_parse_int64(slice_of_cstr(argv[2]), &request_len) ||
         request_len < 1) {
-        fprintf(stderr, "usage: floor PORT REQUEST_BYTES < REPLY\n");
+        fprintf(stderr, "usage: floor PORT REQUEST_BYTES [all] < REPLY\n");
         return 1;
     }
-    return serve((uint16_t)port, (size_t)request_len);
+    return serve((uint16_t)port, (size_t)request_len, to_all);
 }

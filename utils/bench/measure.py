@@ -1,16 +1,17 @@
 """Runs rows, datasets and curves, server by server within each round."""
 import contextlib
+import dataclasses
 import json
-import statistics
 import subprocess
 import time
 
 import rows
 from bench_servers import Client, ServerError, TlsAddress, cores, take_core
 from data import fill, send_all
+from repeat import columns, medians, until_settled, until_sure
 from resp import encode
 
-CLIENTS = 50
+CLIENTS = 50  # of redis-benchmark, where a row does not say otherwise
 CALLS_AT_ONCE, ELEMENTS_AT_ONCE = 500, 1_000_000  # of growth curves, so that a round trip costs little
 MEMORY_SECONDS = 20  # until used_memory stays the same
 
@@ -50,7 +51,7 @@ def load(server, row):
     if row.by_tls:
         place = ["-p", str(tls_port_of(server)), "--tls", "--cacert", server.authority]
     command = ["redis-benchmark", *place, "-n", str(row.requests), "-P", str(row.pipeline),
-               "-c", str(CLIENTS), "-q"]
+               "-c", str(row.clients or CLIENTS), "-q"]
     if row.random_keys:
         command += ["-r", str(row.random_keys)]
     server.wait_until_idle()
@@ -74,12 +75,13 @@ def turn(server, row):
 def run_row(servers, row, rounds, floors, progress):
     """label -> median CPU microseconds per request; None where the server refuses it. The floor takes its
     turn after the servers, with the reply that the first of them gave."""
+    row = dataclasses.replace(row, requests=row.requests_of_turn)
     figures, floor = {label: [] for label in [server.label for server in servers] + ["floor"]}, None
     with contextlib.ExitStack() as stack:
-        for number in range(rounds):
+        for number in until_sure(rounds, figures):
             reply = None
             for server in servers:
-                progress(f"{row.name}: round {number + 1} of {rounds}, {server.label}")
+                progress(f"{row.name}: round {number + 1}, {server.label}")
                 try:
                     cpu, last = turn(server, row)
                     figures[server.label].append(cpu)
@@ -91,22 +93,22 @@ def run_row(servers, row, rounds, floors, progress):
                 stack.callback(floor.stop) if floor else None
             if floor:
                 figures["floor"].append(load(floor, row))
-    return {label: statistics.median(found) if found else None for label, found in figures.items()}
+    return medians(figures)
 
 
 def run_call(servers, call, rounds, progress):
     """label -> median CPU milliseconds per call; None where the server refuses it."""
     figures = {server.label: [] for server in servers}
-    for number in range(rounds):
+    for number in until_sure(rounds, figures):
         for server in servers:
-            progress(f"{call.name}: round {number + 1} of {rounds}, {server.label}")
+            progress(f"{call.name}: round {number + 1}, {server.label}")
             try:
                 prepare(server, call.data, {})
                 spent = [cpu_of_calls(server, [encode(call.command)], ()) for _ in range(call.calls)]
                 figures[server.label].append(sum(spent) / call.calls * 1000)
             except ServerError as error:
                 progress(f"{call.name}: {server.label}: {error}", keep=True)
-    return {label: statistics.median(found) if found else None for label, found in figures.items()}
+    return medians(figures)
 
 
 def bytes_per_member(dataset, megabytes):
@@ -128,7 +130,8 @@ def run_dataset(servers, dataset, progress):
     for server in servers:
         progress(f"{dataset.name}: {server.label}")
         try:
-            prepare(server, (), dataset.config)
+            prepare(server, dataset.before, dataset.config)
+            server.wait_until_idle()
             before = server.used_memory()
             fill(server.client, dataset.data)
             server.wait_until_idle()
@@ -140,11 +143,12 @@ def run_dataset(servers, dataset, progress):
     return figures
 
 
-def steady_memory(server):
-    """used_memory once it has stayed within a thousandth for a second, as servers shrink buffers after a while."""
+def steady_memory(measure):
+    """What `measure()` returns once it has stayed within a thousandth for a second: servers shrink buffers after a
+    while."""
     deadline, before = time.monotonic() + MEMORY_SECONDS, 0
     while time.monotonic() < deadline:
-        now = server.used_memory()
+        now = measure()
         if abs(now - before) * 1000 < now:
             return now
         before = now
@@ -153,19 +157,21 @@ def steady_memory(server):
 
 
 def run_connections(servers, connections, progress):
-    """label -> bytes of used_memory per idle connection."""
+    """label -> bytes per idle connection: of used_memory, or of resident memory over TLS, as only Packlist counts what
+    OpenSSL allocates in used_memory."""
     figures = {}
     for server in servers:
         progress(f"{connections.name}: {server.label}")
         prepare(server, (), {})
-        before = steady_memory(server)
+        measure = server.resident_memory if connections.by_tls else server.used_memory
+        before = steady_memory(measure)
         with contextlib.ExitStack() as stack:
             try:
                 place = TlsAddress(tls_port_of(server), server.authority) if connections.by_tls else server.port
                 for _ in range(connections.count):
                     client = stack.enter_context(contextlib.closing(Client(place)))
                     client.call("PING")
-                figures[server.label] = (steady_memory(server) - before) / connections.count
+                figures[server.label] = (steady_memory(measure) - before) / connections.count
             except (OSError, ServerError) as error:
                 progress(f"{connections.name}: {server.label}: {error}", keep=True)
                 figures[server.label] = None
@@ -189,8 +195,8 @@ def connect(server, row, program):
 def run_new_connections(servers, row, rounds, program, progress):
     """label -> the median of server CPU microseconds per connection; or, with pings, the longest wait in ms in the
     best round, as what else goes on in the machine only adds."""
-    found = {server.label: [] for server in servers}
-    for number in range(max(rounds, 3)):
+    found, rounds = {server.label: [] for server in servers}, max(rounds, 3)
+    for number in until_settled(rounds, found.values) if row.with_pings else until_sure(rounds, found):
         for server in servers:
             progress(f"{row.name}: round {number + 1}, {server.label}")
             try:
@@ -198,8 +204,9 @@ def run_new_connections(servers, row, rounds, program, progress):
                 found[server.label].append(connect(server, row, program)[row.with_pings])
             except ServerError as error:
                 progress(f"{row.name}: {server.label}: {error}", keep=True)
-    choose = min if row.with_pings else statistics.median
-    return {label: choose(figures) if figures else None for label, figures in found.items()}
+    if row.with_pings:
+        return {label: min(figures, default=None) for label, figures in found.items()}
+    return medians(found)
 
 
 def count_stalls(server, stalls):
@@ -217,7 +224,7 @@ def run_stalls(servers, stalls, rounds, progress):
     """(label -> commands slower than the limit, label -> the longest in ms) in the round that disturbed the
     server least, as what else goes on in the machine only adds."""
     found = {server.label: [] for server in servers}
-    for number in range(rounds):
+    for number in until_settled(rounds, lambda: columns(found)):
         for server in servers:
             progress(f"{stalls.name}: round {number + 1} of {rounds}, {server.label}")
             try:
@@ -235,9 +242,10 @@ def milliseconds(server, *command):
 
 def run_snapshot(servers, snapshot, rounds, progress):
     """(label -> ms that SAVE takes, label -> ms to load it again), by the wall's clock, as a disk takes part,
-    and in the best round, as what else goes on in the machine only adds."""
+    and in the best round, as what else goes on in the machine only adds. The servers keep the data, which the next row
+    may need, too."""
     found = {server.label: [] for server in servers}
-    for number in range(max(rounds, 3)):
+    for number in until_settled(max(rounds, 3), lambda: columns(found)):
         for server in servers:
             progress(f"{snapshot.name}: round {number + 1}, {server.label}")
             try:
@@ -246,8 +254,6 @@ def run_snapshot(servers, snapshot, rounds, progress):
                                             milliseconds(server, "DEBUG", "RELOAD", "NOSAVE")))
             except ServerError as error:
                 progress(f"{snapshot.name}: {server.label}: {error}", keep=True)
-    for server in servers:
-        empty(server)
     return [{label: min(pair[at] for pair in pairs) if pairs else None for label, pairs in found.items()}
             for at in range(2)]
 
@@ -285,11 +291,13 @@ def run_curves(servers, curves, longest, seconds, progress):
         server.holds = None
     have = 0
     for length in [length for length in rows.LENGTHS if length <= longest]:
+        progress(f"growth: {length:,} elements")
+        for start in range(have, length, 500):  # made once for all servers: that takes longer than sending it
+            request = encode(["RPUSH", "list", *[rows.ELEMENT % number for number in range(start, start + 500)]])
+            for server in servers:
+                server.client.pipeline([request])
         for server in servers:
             progress(f"growth: {length:,} elements, {server.label}")
-            send_all(server.client, (
-                encode(["RPUSH", "list", *[rows.ELEMENT % number for number in range(start, start + 500)]])
-                for start in range(have, length, 500)))
             server.wait_until_idle()
             for curve in curves:
                 figures[curve.name][server.label].append((length, cpu_per_call(server, curve, length, seconds)))

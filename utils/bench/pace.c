@@ -24,10 +24,10 @@
 #include <stdlib.h>
 
 #if __has_include(<sys/timerfd.h>)
-#include <arpa/inet.h>
+#include "loopback.h"
+
+#include <err.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -76,19 +76,9 @@ struct pace {
     struct reply text; /* a word with its number */
 };
 
-static void fail(const char *what) {
-    fprintf(stderr, "pace: %s\n", what);
-    exit(1);
-}
-
-static void fail_of_system(const char *what) {
-    fprintf(stderr, "pace: %s: %s\n", what, strerror(errno));
-    exit(1);
-}
-
 static void watch(struct pace *p, int fd, uint32_t events, void *what) {
     struct epoll_event event = {.events = events, .data.ptr = what};
-    if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event) != 0) fail_of_system("epoll_ctl");
+    if (epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &event) != 0) err(1, "epoll_ctl");
 }
 
 /* --- Requests --- */
@@ -122,7 +112,7 @@ static void parse_requests(struct pace *p, char **words, size_t count) {
         request->words[request->count++] = parse_word(slice_of_cstr(words[i]));
     }
     for (size_t i = 0; i < p->request_count; i++) {
-        if (p->requests[i].count == 0) fail("a request without words");
+        if (p->requests[i].count == 0) errx(1, "a request without words");
     }
 }
 
@@ -148,7 +138,7 @@ static void send_request(struct pace *p, struct connection *c, int64_t due_us) {
     c->due_us = due_us;
     c->len = 0;
     ssize_t len = send(c->fd, p->out.data, p->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (len != (ssize_t)p->out.len) fail("a connection is broken, or does not hold a request");
+    if (len != (ssize_t)p->out.len) errx(1, "a connection is broken, or does not hold a request");
 }
 
 /* Sends all that is due and has a connection. */
@@ -193,12 +183,11 @@ static void note_latency(struct pace *p, int64_t due_us) {
 static void receive(struct pace *p, struct connection *c) {
     ssize_t len = recv(c->fd, c->reply + c->len, REPLY_MAX - c->len, MSG_DONTWAIT);
     if (len < 0 && errno == EAGAIN) return;
-    if (len <= 0) fail("the server closed a connection, or sends more than a short reply");
+    if (len <= 0) errx(1, "the server closed a connection, or sends more than a short reply");
     c->len += (size_t)len;
     if (reply_length(slice_make(c->reply, c->len)) == 0) return;
     if (c->reply[0] == '-') {
-        fprintf(stderr, "pace: %.*s\n", (int)strcspn(c->reply, "\r\n"), c->reply);
-        exit(1);
+        errx(1, "%.*s", (int)strcspn(c->reply, "\r\n"), c->reply);
     }
     note_latency(p, c->due_us);
     p->idle[p->idle_count++] = c;
@@ -207,7 +196,7 @@ static void receive(struct pace *p, struct connection *c) {
 /* --- Phases --- */
 
 static void begin_phase(struct pace *p) {
-    if (p->phase_count == PHASES_MAX) fail("too many phases");
+    if (p->phase_count == PHASES_MAX) errx(1, "too many phases");
     p->phases[p->phase_count++].start_us = clock_monotonic_us();
 }
 
@@ -245,14 +234,7 @@ static void print_phase(const struct phase *phase, int64_t end_us) {
 /* --- The run --- */
 
 static void open_connection(struct pace *p, struct connection *c, uint16_t port) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int on = 1;
-    c->fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
-        fail_of_system("cannot connect");
-    }
-    setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    c->fd = connect_loopback(port);
     watch(p, c->fd, EPOLLIN, c);
     p->idle[p->idle_count++] = c;
 }
@@ -275,7 +257,7 @@ static void run(struct pace *p) {
 }
 
 static struct pace *start(uint16_t port, size_t connections) {
-    if (connections > CONNECTIONS_MAX) fail("too many connections");
+    if (connections > CONNECTIONS_MAX) errx(1, "too many connections");
     struct pace *p = mem_alloc_zeroed(sizeof(*p));
     p->end_us = INT64_MAX;
     p->connection_count = connections;

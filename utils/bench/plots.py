@@ -14,7 +14,7 @@ def quoted(text):
 
 def short(row):
     """A row's name as it stands under its bars: without the size of the data and the kind of measurement."""
-    return re.sub(r" \(.*|\.P\d+$|^memory-|^lrange-|^fill-\w+-\w+-depth-\d-", "", row)
+    return re.sub(r" \(.*|\.P\d+$|^memory-|^work-(queues-)?|^lrange-|^fill-\w+-\w+-depth-\d-", "", row)
 
 
 def curve(column, label):

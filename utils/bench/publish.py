@@ -41,9 +41,13 @@ def shown(readme, folder, results):
 
 
 def write(readme, folder, results):
-    """PublishError unless it was a whole run beside peers, with plots, into a folder of the repository."""
+    """PublishError unless it was a whole run beside peers that nothing disturbed, with plots, into a folder of the
+    repository."""
     if not results["whole"] or len(results["labels"]) < 2:
         raise PublishError("README.md shows whole runs beside peers only")
+    if results.get("disturbed"):
+        raise PublishError("disturbed: " + ", ".join(results["disturbed"])
+                           + "; --again --set NAME,… measures these again, on a quiet machine")
     if os.path.relpath(folder, readme.parent).startswith(".."):
         raise PublishError(f"{folder} is not in the repository")
     if PLOT[0] not in results["plots"]:

@@ -6,6 +6,7 @@ import time
 
 from bench_servers import ServerError
 from measure import empty, example, load, prepare
+from repeat import Least, until_settled
 from resp import Address, Link, encode, value_of
 from rows import FullSync, ReplicatedWrites
 from saving import Load, memory
@@ -189,16 +190,15 @@ def one_round(server, item, pace):
 def run_replication(servers, item, rounds, pace, floors, progress):
     """Name of a figure -> label, or "floor" -> the figure in the best round, as what else goes on in the machine
     only adds."""
-    best = {}
-    for number in range(1, rounds + 1):
+    found = Least(servers)
+    for number in until_settled(rounds, found.lists):
         for server in servers:
-            progress(f"{item.name}: round {number} of {rounds}, {server.label}")
+            progress(f"{item.name}: round {number + 1} of {rounds}, {server.label}")
             try:
-                for name, figure in one_round(server, item, pace).items():
-                    known = best.setdefault(name, {server.label: None for server in servers})
-                    known[server.label] = min(figure, known[server.label] or figure)
+                found.add(server, one_round(server, item, pace))
             except (OSError, ServerError) as error:
                 progress(f"{item.name}: {server.label}: {error}", keep=True)
+    best = found.figures()
     if isinstance(item, ReplicatedWrites) and (floor := measure_floor(floors, item.row)):
         for figures in best.values():
             figures["floor"] = floor

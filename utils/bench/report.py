@@ -7,30 +7,20 @@ import re
 import subprocess
 import time
 
+import goals
+import quiet
+from goals import EXACT
 from plots import Plots
 
 # growth and sds look different
-SECTIONS = ("cpu", "calls", "memory", "members", "connections", "stalls", "snapshots", "saving", "replication")
+SECTIONS = ("cpu", "work", "calls", "memory", "members", "connections", "stalls", "snapshots", "saving", "replication",
+            "tracking", "threads")
 AGAIN = ("run", "date", "commit", "busy with other things before the run")  # what is said of rows measured again
 EXTRAS = ("floor",)  # of figures, beside the servers' labels; no peers
-BUSY_SECONDS, BUSY_MOST = 2, 0.05
-EXACT = 0.02  # smaller differences between two figures mean nothing
 
 
 class ReportError(Exception):
     """Figures that cannot stand in one report."""
-
-
-def busy_share():
-    """How busy all cores are with other things, from 0 to 1."""
-    def times():
-        with open("/proc/stat", encoding="ascii") as file:
-            fields = [int(field) for field in file.readline().split()[1:]]
-        return fields[3] + fields[4], sum(fields[:8])  # idle and waiting, all
-    idle, total = times()
-    time.sleep(BUSY_SECONDS)
-    later_idle, later_total = times()
-    return 1 - (later_idle - idle) / max(1, later_total - total)
 
 
 def machine(root):
@@ -39,14 +29,12 @@ def machine(root):
         models = re.findall(r"^model name\s*:\s*(.*)$", file.read(), flags=re.M)
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=root, capture_output=True, text=True,
                             check=False).stdout.strip()
-    busy = busy_share()
     return {
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "machine": f"{models[0] if models else platform.machine()}, {os.cpu_count()} cores",
         "kernel": f"{platform.system()} {platform.release()}",
         "commit": commit or "unknown",
-        "busy with other things before the run":
-            f"{busy:.0%}" + (": do not trust the times" if busy > BUSY_MOST else ""),
+        "busy with other things before the run": f"{quiet.share_now():.0%}",
     }
 
 
@@ -58,22 +46,16 @@ def number(value, digits=3):
     return f"{value:,.{places}f}"
 
 
-def best_peer(figures, labels):
-    return min((figures[label] for label in labels[1:] if figures[label] is not None), default=None)
-
-
 def ratio(figures, labels):
     """The first server's figure over the best of the others', as text."""
-    ours, best = figures[labels[0]], best_peer(figures, labels)
-    return f"**{ours / best:.2f}**" if ours is not None and best else "–"
+    found = goals.ratio(figures, labels)
+    return "–" if found is None else f"**{found:.2f}**"
 
 
 def above_floor(figures, labels):
-    """The same of what lies above the floor, where both figures lie above it by more than chance."""
-    ours, best, floor = figures[labels[0]], best_peer(figures, labels), figures.get("floor")
-    if None in (ours, best, floor) or min(ours, best) < floor * (1 + EXACT):
-        return "–"
-    return f"{(ours - floor) / (best - floor):.2f}"
+    """The same of what lies above the floor, where that means anything."""
+    found = goals.above_floor(figures, labels)
+    return "–" if found is None else f"{found:.2f}"
 
 
 def table(head, lines):
@@ -108,6 +90,29 @@ def cpu_section(results, labels, plots):
         yield plots.bars(file_name("cpu " + group), f"Server CPU per request: {group}", "µs", rows,
                          columns(rows, labels))
         yield from comparison("row", rows, labels)
+
+
+def left(figures, label):
+    """What lies above the floor in this server's figure, as text."""
+    ours, floor = figures.get(label), figures.get("floor")
+    return "–" if None in (ours, floor) else number(max(0, ours - floor))
+
+
+def work_section(results, labels, plots):
+    groups = results.get("work", {})
+    if not groups:
+        return
+    yield ("Requests are sent one at a time, as applications mostly do: each client waits for a reply before it sends "
+           "the next request. **Left**: what Packlist costs beside the floor.\n")
+    yield from goals.summary([figures for rows in groups.values() for figures in rows.values()], labels)
+    for group, rows in groups.items():
+        shown = columns(rows, labels)
+        yield f"### {group}\n"
+        yield plots.bars(file_name("work " + group), f"Server CPU per operation: {group}", "µs", rows, shown)
+        yield from table(["row", *shown, "left", "ratio", "above floor", "goals"],
+                         ([name, *(number(figures.get(label)) for label in shown), left(figures, labels[0]),
+                           ratio(figures, labels), above_floor(figures, labels), goals.verdict(figures, labels)]
+                          for name, figures in rows.items()))
 
 
 def calls_section(results, labels, plots):
@@ -157,6 +162,24 @@ def replication_section(results, labels):
         "keys at a rate: latency and memory as above. The best round of each figure; less is better.\n"))
 
 
+def tracking_section(results, labels):
+    rows = {name: figures for found in results.get("tracking", {}).values() for name, figures in found.items()}
+    if rows:
+        yield ("Clients have read keys of 16 bytes with CLIENT TRACKING. **Memory**: bytes of `used_memory` per key, "
+               "whatever the number of clients. **Stall**: the longest time for which a PING of another client waits "
+               "when that happens, and in the 3 seconds after it, and the CPU time of the event loop's longest "
+               "iteration when only that happens, in ms; the best round.\n")
+        yield from comparison("", rows, labels)
+
+
+def threads_section(results, labels):
+    rows = {name: figures for found in results.get("threads", {}).values() for name, figures in found.items()}
+    if rows:
+        yield ("Servers with `io-threads 2` on all cores, 100 clients: CPU per request of the thread that runs "
+               "commands, and of the whole process, in µs. Less is better.\n")
+        yield from comparison("", rows, labels)
+
+
 def growth_section(results, labels, plots):
     for curve, points in results["growth"].items():
         command, how = curve.removeprefix("growth-").split(",", 1)
@@ -180,6 +203,12 @@ def introduction(results):
     yield from (f"- {name}: {value}" for name, value in results["machine"].items())
     yield f"- servers: {', '.join(results['labels'])}"
     yield f"- run: {results['options']}"
+    if results.get("seconds"):
+        yield (f"- took {sum(results['seconds'].values()) / 60:.0f} minutes: "
+               + ", ".join(f"{kind} {seconds / 60:.1f}" for kind, seconds in results["seconds"].items()))
+    if results.get("disturbed"):
+        yield ("- **disturbed, so do not trust their times** (share of the machine that other programs used): "
+               + ", ".join(f"{name} ({share:.0%})" for name, share in results["disturbed"].items()))
     for again in results.get("again", []):
         yield f"- measured again: {again['rows']}; " + "; ".join(f"{key}: {again[key]}" for key in AGAIN)
     yield ""
@@ -206,6 +235,9 @@ def replaced(results, newer, rows):
             results.setdefault(section, {}).setdefault(group, {}).update(found)
     results["growth"].update(newer["growth"])
     results["sds"] = newer["sds"] or results["sds"]
+    still = {name: share for name, share in results.get("disturbed", {}).items()
+             if not name.startswith(tuple(rows.split(",")))}
+    results["disturbed"] = {**still, **newer["disturbed"]}
     results.setdefault("again", []).append(
         {"rows": rows, "run": newer["options"], **{key: newer["machine"][key] for key in AGAIN if key != "run"}})
     return results
@@ -224,9 +256,11 @@ def remove_old_plots(folder, drawn):
 
 def write(folder, results):
     """results: {"labels": of the servers, ours first, "machine": name -> text, "options": text,
-    "cpu" (µs), "calls" (ms), "memory" (MB), "members" (B), "connections" (B), "stalls", "snapshots" (ms), "saving",
-    "replication": group -> name -> label (or one of EXTRAS) -> figure,
+    "cpu", "work" (µs), "calls" (ms), "memory" (MB), "members" (B), "connections" (B), "stalls", "snapshots" (ms),
+     "saving", "replication", "tracking", "threads": group -> name -> label (or one of EXTRAS) -> figure,
     "growth": curve -> label -> [(length, µs)], "sds": text or None, "whole": whether nothing was left out,
+    "seconds": kind of rows -> how long they took,
+    "disturbed": name of a row -> share of the machine that other programs used meanwhile, where it was too much,
     "again": what was replaced since (see replaced)}.
     Adds "plots", the names of the files. False when there is no gnuplot to draw them."""
     os.makedirs(folder, exist_ok=True)
@@ -234,6 +268,7 @@ def write(folder, results):
     lines = list(introduction(results))
     for title, section in (
             ("Server CPU, µs per request", cpu_section(results, labels, plots)),
+            ("Real work, server CPU in µs per operation", work_section(results, labels, plots)),
             ("Server CPU, ms per call", calls_section(results, labels, plots)),
             ("Memory, MB of `used_memory` per dataset", memory_section(results, labels, plots)),
             ("Memory, bytes of `used_memory` per member or field", plain_section(results, labels, "members")),
@@ -244,6 +279,8 @@ def write(folder, results):
             ("Saving and loading, ms", plain_section(results, labels, "snapshots")),
             ("Clients while a snapshot is being written", saving_section(results, labels)),
             ("Replication", replication_section(results, labels)),
+            ("Client tracking", tracking_section(results, labels)),
+            ("I/O threads", threads_section(results, labels)),
             ("Appending to sds strings", sds_section(results))):
         section = list(section)
         lines += [f"## {title}\n", *section] if section else []

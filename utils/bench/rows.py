@@ -4,9 +4,10 @@ import json
 from dataclasses import dataclass, field
 
 from data import documents
+from resp import encode
 
 DEFAULTS = {"list-max-listpack-size": "-2", "list-compress-depth": "0", "slowlog-log-slower-than": "10000",
-            "slowlog-max-len": "128"}
+            "slowlog-max-len": "128", "maxmemory-policy": "noeviction", "maxmemory": "0"}
 TEXT = (
     "A list keeps what arrived first. It is pushed at one end, popped at the other, and read from anywhere in "
     "between: a queue, a stack, a log of the last thousand messages, the newest comments of a page. Short lists "
@@ -35,6 +36,7 @@ JOB = json.dumps({  # 1 KB
               for kind, width in (("small", 160), ("medium", 640), ("large", 1280))],
     "trace": ["at resize (worker.js:120:17)", "at run (queue.js:88:5)"], "text": TEXT[:345]})
 UNLIMITED = 1_000_000_000      # range of random numbers that hardly ever repeat
+TURNS = 3                      # into so many are the requests of a row parted
 
 
 @dataclass
@@ -52,6 +54,63 @@ class Row:
     config: dict = field(default_factory=dict)
     by_unix_socket: bool = False   # instead of TCP over the loopback device; there is no floor to that
     by_tls: bool = False           # TLS 1.3 with the default cipher over TCP; there is no floor to that
+    clients: int = 0               # 0: measure.CLIENTS
+    section: str = "cpu"           # of the report
+
+    @property
+    def requests_of_turn(self):
+        """How many requests a round sends: a part of `requests`, so that the figures of a few rounds suffice where they
+        scatter little. All of them where filling the server again takes longer, or where they make the data grow."""
+        grows = self.writes and (self.data or self.random_keys == UNLIMITED)
+        return self.requests if grows else max(1, self.requests // TURNS)
+
+
+@dataclass
+class Member:
+    """Connections of exchange.c, alike: what each of them sends once, and in each round, and what it gets."""
+    count: int
+    request: bytes = b""
+    reply: bytes = b""             # only its length counts, but for that of the floor
+    first: bytes = b""
+    first_reply: bytes = b""
+
+
+@dataclass
+class Exchange:
+    """Connections that work together, measured as server CPU per round of a group. `floor`: what they are when the
+    floor takes the place of the server. It answers requests as long as the first one with the reply of that, to all
+    connections where the last ones send nothing."""
+    name: str
+    group: str
+    groups: int                    # which work beside each other
+    rounds: int                    # of each group
+    members: list
+    floor: list
+    data: tuple = ()
+    random_keys: int = 1           # range of __rand_int__ in requests
+    section: str = "work"
+
+
+@dataclass
+class Queue:
+    """A queue library of tests/queues, measured as server CPU per job."""
+    name: str
+    group: str
+    library: str
+    jobs: int
+    section: str = "work"
+
+
+@dataclass
+class Threaded:
+    """A workload for redis-benchmark with 100 clients on servers with I/O threads: CPU per request of the thread that
+    runs commands, and of the whole process."""
+    name: str
+    command: list
+    requests: int
+    data: tuple = ()
+    pipeline: int = 1
+    io_threads: int = 2
 
 
 @dataclass
@@ -71,8 +130,9 @@ class Dataset:
     group: str
     data: tuple
     config: dict = field(default_factory=dict)
-    members: int = 0               # or fields
+    members: int = 0               # or fields, or pending entries
     own_bytes: int = 0             # of a member, or of a field with its value, where all are equally long
+    before: tuple = ()             # what the server holds before, which does not count
 
 
 @dataclass
@@ -151,12 +211,48 @@ REPLICATION = (ReplicatedWrites, FullSync, Applying)
 
 
 @dataclass
+class TrackedMemory:
+    """Keys of 16 bytes that each of so many clients has read, all of which track keys: growth of used_memory per
+    key."""
+    name: str
+    trackers: int
+    keys: int
+
+
+@dataclass
+class TrackedStall:
+    """How long a PING waits at most, and how long a loop iteration of the server takes at most, when something happens
+    to what is tracked. `event`: the limit of keys becomes 1 (limit), all keys are deleted (flush), all trackers close
+    (close), 100 keys are written (write). Where they are `slow`, the trackers do not read what they are told."""
+    name: str
+    event: str
+    trackers: int
+    keys: int = 0                  # that each of them has read
+    prefixes: int = 0              # that each of them tracks in place of keys
+    slow: bool = False
+
+
+@dataclass
+class CommandStall:
+    """How long a PING waits at most while a client sends these commands one after the other."""
+    name: str
+    data: tuple                    # what the server holds, in all rounds and rows of it
+    before: tuple                  # what is added before each round
+    commands: list
+
+
+@dataclass
 class Curve:
     """A command on a list of growing length; `command` is made from that length."""
     name: str
     command: object
     scans: bool                    # it reads the whole list
     undo: tuple = ()               # a command, not measured, that takes back what the calls have changed
+
+
+QUEUE_LIBRARIES = ("arq", "asynq", "bee_queue", "bull", "bullmq", "celery", "dramatiq", "faststream",
+                   "functions_queue_node", "functions_queue_python", "huey", "node_resque", "php", "rq", "saq",
+                   "sidekiq", "taskiq", "watermill")
 
 
 def message(size):
@@ -170,8 +266,9 @@ def pipelined(pipeline):
 def command_rows(scale):
     for pipeline, count in ((1, 100_000), (16, 1_000_000)):
         requests = int(count * scale)
-        full = ("list", "list", requests + requests // 10, "hellohello")
         some = ("list", "list", 1000, "hellohello")
+        few = requests // TURNS  # as many as a round of other rows sends
+        popped = {"requests": few, "data": ("list", "list", few + few // 10, "hellohello")}
         strings = ("strings", 100_000)
 
         def row(name, *command, requests=requests, pipeline=pipeline, **more):
@@ -184,8 +281,8 @@ def command_rows(scale):
         yield row("lmove", "LMOVE", "list", "list", "LEFT", "RIGHT", data=some, writes=False)
         yield row("lpush", "LPUSH", "list", "hellohello")
         yield row("rpush", "RPUSH", "list", "hellohello")
-        yield row("lpop", "LPOP", "list", data=full)
-        yield row("rpop", "RPOP", "list", data=full)
+        yield row("lpop", "LPOP", "list", **popped)
+        yield row("rpop", "RPOP", "list", **popped)
         yield row("lpush-many", "LPUSH", "list:__rand_int__", "hellohello", random_keys=100_000)
         if pipeline > 1:
             yield row("lpush-1KB", "LPUSH", "list", message(1024), requests=int(400_000 * scale))
@@ -289,6 +386,16 @@ def zrange_first(row, count, **more):
                data=("zsets", count, 129), **more)
 
 
+def place_rows(scale):
+    million = int(1_000_000 * scale)
+    row = collection_row("places", 16, int(200_000 * scale))
+    one = {"data": ("places", "places", million, MEMBER), "random_keys": million}
+    near = ("GEOSEARCH", "places", "FROMMEMBER", RANDOM_MEMBER, "BYRADIUS", "10", "km")
+    yield row("geosearch-10km-count-10-any", *near, "COUNT", "10", "ANY", **one)
+    yield row("geosearch-10km-count-10-asc", *near, "COUNT", "10", "ASC", requests=int(20_000 * scale), **one)
+    yield row("geodist", "GEODIST", "places", RANDOM_MEMBER, RANDOM_MEMBER, **one)
+
+
 def zset_rows_of_much_memory(scale):
     """They let only one server hold its data at a time."""
     million = int(1_000_000 * scale)
@@ -338,6 +445,40 @@ def stream_rows(scale):
               requests=int(500_000 * scale), data=("stream", "stream", entries, "field", "hellohello"))
 
 
+def group_rows(scale):
+    """Rows that deliver have no more requests than the stream has entries for."""
+    million = int(1_000_000 * scale)
+    row = collection_row("consumer groups", 16, million // 2)
+    stream = ("stream", "stream", million + 1000, "field", "hellohello")
+    unread = {"data": ("several", stream, ("groups", "stream", 1)), "writes": True}
+    pending = {"data": ("several", stream, ("pending", "stream", million)), "random_keys": million, "writes": True,
+               "requests": million // 5}
+    read, claim = ("XREADGROUP", "GROUP", "group:0", "consumer"), ("XAUTOCLAIM", "stream", "pending", "consumer")
+    yield row("xreadgroup-1", *read, "COUNT", "1", "STREAMS", "stream", ">", **unread)
+    yield row("xreadgroup-10", *read, "COUNT", "10", "STREAMS", "stream", ">", **{**unread, "requests": million // 10})
+    yield row("xreadgroup-pending-10", "XREADGROUP", "GROUP", "pending", "consumer:0", "COUNT", "10", "STREAMS",
+              "stream", "__rand_int__-0", **pending)
+    yield row("xack", "XACK", "stream", "pending", "__rand_int__-1", **{**pending, "requests": million // 2})
+    yield row("xadd-with-groups", "XADD", "stream", "*", "field", "hellohello", **{**pending, "requests": million})
+    yield row("xautoclaim-10", *claim, "0", "__rand_int__-0", "COUNT", "10", **pending)
+    yield row("xautoclaim-none", *claim, "3600000", "__rand_int__-0", "COUNT", "10", **pending)
+
+
+def hyperloglog_rows(scale):
+    """Of a PFCOUNT without a count that is up to date two keys are asked for: no count is stored then."""
+    row = collection_row("HyperLogLogs", 16, int(100_000 * scale))
+    sparse, dense = ("hyperloglogs", 10, 500), ("hyperloglogs", 10, 100_000)
+    ten = [f"hll:{number}" for number in range(10)]
+    yield row("pfadd-sparse", "PFADD", "hll:__rand_int__", "element", random_keys=10, data=sparse, writes=True)
+    yield row("pfadd-dense", "PFADD", "hll:__rand_int__", "element", random_keys=10, data=dense, writes=True)
+    yield row("pfcount-cached", "PFCOUNT", ten[0], data=dense, writes=True)
+    yield row("pfcount-2-sparse", "PFCOUNT", ten[0], ten[1], data=sparse)
+    yield row("pfcount-2-dense", "PFCOUNT", ten[0], ten[1], data=dense)
+    yield row("pfmerge-3-sparse", "PFMERGE", "stored", *ten[:3], data=sparse, writes=True)
+    yield row("pfmerge-3-small", "PFMERGE", "stored", *ten[:3], data=("hyperloglogs", 10, 10), writes=True)
+    yield row("pfmerge-10-dense", "PFMERGE", "stored", *ten, data=dense, writes=True)
+
+
 def script_rows(scale):
     def sha(text):
         return hashlib.sha1(text.encode()).hexdigest()
@@ -353,6 +494,70 @@ def script_rows(scale):
               data=("script", ROUND_TRIP))
 
 
+def work_rows(scale):
+    """What applications do: one request at a time."""
+    many, group = int(100_000 * scale), "one request at a time"
+
+    def row(name, *command, requests=many, random_keys=many, writes=False, **more):
+        return Row(f"work-{name}", group, list(command), requests, random_keys=random_keys, writes=writes,
+                   section="work", **more)
+    key = "key:__rand_int__"
+    strings = ("strings", many)
+    yield row("get", "GET", key, data=strings)
+    yield row("set", "SET", key, "xxx", data=strings)
+    yield row("get-1000-connections", "GET", key, data=strings, clients=1000)
+    yield row("mget-100", "MGET", *[key] * 100, requests=many // 5, data=strings)
+    yield row("mset-100", "MSET", *[key, "xxx"] * 100, requests=many // 5, data=strings)
+    yield row("evalsha", "EVALSHA", hashlib.sha1(GET.encode()).hexdigest(), "1", key,
+              data=("several", strings, ("script", GET)))
+    yield transactions(group, many, strings)
+    yield row("hset", "HSET", "hash:__rand_int__", "field:2", RANDOM_VALUE, data=("hashes", many, 5, VALUE % 0))
+    yield row("zadd", *ZADD_RANDOM, data=("zset", "zset", many, MEMBER, SCORE))
+    yield row("lpush", "LPUSH", "list", "hellohello", writes=True)
+    yield row("get-10KB", "GET", key, random_keys=many // 10, data=("values", many // 10, 10 * 1024))
+    # There is as much data after it as before.
+    yield row("set-evicting", "SET", key, "x" * 1000, random_keys=UNLIMITED,
+              data=("values", many * 6 // 5, 1000),
+              config={"maxmemory-policy": "allkeys-lru", "maxmemory": str(1000 * many)})
+    yield row(f"get-of-{50 * many}", "GET", key, requests=3 * many, random_keys=50 * many,
+              data=("scripted-strings", 50 * many))
+    yield hand_over(group, many)
+    yield subscribers(group, many)
+
+
+def transactions(group, many, strings):
+    commands = (("MULTI",), ("SET", "key:__rand_int__", "xxx"), ("GET", "key:__rand_int__"),
+                ("EXPIRE", "key:__rand_int__", "1000"), ("EXEC",))
+    replies = b"+OK\r\n" + b"+QUEUED\r\n" * 3 + b"*3\r\n+OK\r\n$3\r\nxxx\r\n:1\r\n"
+    members = [Member(1, b"".join(map(encode, commands)), replies)]
+    return Exchange("work-transaction-of-3", group, 50, many // 150, members, members, strings, many)
+
+
+def hand_over(group, many):
+    """A worker waits for a job, which a producer adds. As two connections exchange a request and a reply each, the
+    floor is that of two requests."""
+    queue, job = "queue:__group_id__", message(100)
+    pop = Member(1, encode(["BLPOP", queue, "0"]), encode([queue, job]))
+    push = Member(1, encode(["LPUSH", queue, job]), b":1\r\n")
+    return Exchange("work-blpop-of-jobs", group, 25, many // 75, [pop, push], [Member(2, pop.request, pop.reply)])
+
+
+def subscribers(group, many):
+    """The floor sends the message to the publisher, too."""
+    count, channel, text = 100, "channel", message(100)
+    published, told = encode(["PUBLISH", channel, text]), encode(["message", channel, text])
+    subscribed = b"*3\r\n$9\r\nsubscribe\r\n$7\r\nchannel\r\n:1\r\n"
+    return Exchange(f"work-publish-to-{count}", group, 1, many // 30, [
+        Member(1, published, b":%d\r\n" % count),
+        Member(count, reply=told, first=encode(["SUBSCRIBE", channel]), first_reply=subscribed)],
+        [Member(1, published, told), Member(count, reply=told)])
+
+
+def queue_rows(scale):
+    for library in QUEUE_LIBRARIES:
+        yield Queue(f"work-queues-{library}", "queue libraries, per job", library, int(2000 * scale))
+
+
 def workloads(scale, with_all):
     yield from command_rows(scale)
     yield from unix_rows(scale)
@@ -361,11 +566,15 @@ def workloads(scale, with_all):
     yield from lrange_rows(scale)
     yield from message_rows(scale)
     yield from zset_rows(scale)
+    yield from place_rows(scale)
     yield from hash_rows(scale)
     yield from set_rows(scale)
     yield from whole_rows(scale)
     yield from stream_rows(scale)
+    yield from group_rows(scale)
+    yield from hyperloglog_rows(scale)
     yield from script_rows(scale)
+    yield from work_rows(scale)
     if with_all:
         yield from fill_rows(scale)
         yield from zset_rows_of_much_memory(scale)
@@ -425,6 +634,16 @@ def collection_datasets(scale):
     yield dataset("sets-small", f"{some:,} of 100 x member:N", some * 100, "sets", some, 100, "member:%d")
 
 
+def pending_datasets(scale):
+    million = int(1_000_000 * scale)
+    for name, what, pattern, consumers in (
+            ("pending", "1 ms apart", "%d-1", 1), ("pending-of-one-ms", "all of one ms", "1-%d", 1),
+            ("pending-of-100-consumers", "1 ms apart, each has ten in a row", "%d-1", 100)):
+        yield Dataset(f"memory-{name} ({million:,}, {what})", "pending entries",
+                      ("pending", "stream", million, consumers), members=million,
+                      before=("stream", "stream", million, "field", "hellohello", pattern))
+
+
 def connections(scale):
     count = int(4000 * scale)
     yield Connections(f"connections-idle, bytes each of {count:,}", count)
@@ -441,6 +660,16 @@ def stalls(scale):
     yield stall("stalls-zset", long, "members", *ZADD_RANDOM)
     yield stall("stalls-hash", long, "fields", *HSET_RANDOM)
     yield stall("stalls-set", long, "members", *SADD_RANDOM)
+
+
+def snapshots_and_savings(scale):
+    """Rows with the same data follow each other, so that the servers are filled with it once."""
+    rest = list(savings(scale))
+    for snapshot in snapshots(scale):
+        yield snapshot
+        yield from (saving for saving in rest if saving.data == snapshot.data)
+        rest = [saving for saving in rest if saving.data != snapshot.data]
+    yield from rest
 
 
 def snapshots(scale):
@@ -480,6 +709,57 @@ def replications(scale):
     yield Applying("replication-applying", "a replica, CPU per RPUSH of 10 bytes", lists, 100)
     yield FullSync("replication-sync", f"a full sync of {strings:,} strings to 3 replicas at once, SET",
                    ("populate", strings), [["SET", f"key:{{{strings}}}", f"value:{{{strings}}}"]], 5_000)
+
+
+def threaded(scale):
+    """More threads than this machine has cores would measure nothing."""
+    requests = int(400_000 * scale)
+    for name, command, data in (
+            ("get", ["GET", "key:__rand_int__"], ("strings", 1000)),
+            ("set", ["SET", "key:__rand_int__", "v" * 16], ()),
+            ("lpush", ["LPUSH", "list", "v" * 16], ()),
+            ("lpop", ["LPOP", "list"], ("list", "list", requests * 2, "v" * 16)),
+            ("hget", ["HGET", "hash", FIELD % 500], ("hash", "hash", 1000, FIELD, VALUE)),
+            ("lrange-300", ["LRANGE", "list", "0", "299"], ("list", "list", 300, "v" * 16)),
+            ("get-10k", ["GET", "large"], ("text", "large", 10_000))):
+        share = 8 if name in ("lrange-300", "get-10k") else 1
+        yield Threaded(f"threads-{name}", command, requests // share, data)
+    yield Threaded("threads-get.P16", ["GET", "key:__rand_int__"], requests * 4, ("strings", 1000), 16)
+    yield Threaded("threads-set.P16", ["SET", "key:__rand_int__", "v" * 16], requests * 4, (), 16)
+
+
+def trackings(scale):
+    some, many, prefixes = (int(count * scale) for count in (20_000, 300_000, 100_000))
+    for trackers in (1, 4, 16):
+        yield TrackedMemory(f"tracking-memory ({some:,} keys, clients: {trackers})", trackers, some)
+    for event, what in (("limit", "tracking-table-max-keys becomes 1"), ("flush", "FLUSHALL"),
+                        ("close", "all 4 close")):
+        yield TrackedStall(f"tracking-stall-{event} ({many:,} keys, clients: 4; {what})", event, 4, many)
+    yield TrackedStall(f"tracking-stall-prefixes (one client, {prefixes:,} prefixes; 100 keys are written)", "write", 1,
+                       prefixes=prefixes)
+    yield TrackedStall(f"tracking-stall-slow ({many:,} keys, clients: 4 that do not read; the limit becomes 1, then "
+                       "all close)", "slow", 4, many, slow=True)
+
+
+def group_stalls(scale):
+    million, consumers, groups, some = int(1_000_000 * scale), int(10_000 * scale), int(1000 * scale), 100
+    data = ("several", ("stream", "stream", 10 * million, "field", "hellohello"), ("groups", "stream", groups))
+    ids = [f"{million - number}-1" for number in range(some)]
+    place, claim = ("stream", "pending"), ("XAUTOCLAIM", "stream", "pending", "another")
+    requests = [
+        ["XREADGROUP", "GROUP", "pending", "consumer:1", "COUNT", some, "STREAMS", "stream", ">"],
+        ["XREADGROUP", "GROUP", "pending", "consumer:1", "COUNT", some, "STREAMS", "stream", 0],
+        [*claim, 0, 0, "COUNT", some], [*claim, 3_600_000, 0, "COUNT", some], ["XCLAIM", *place, "another", 0, *ids],
+        ["XACK", *place, *ids], ["XPENDING", *place], ["XPENDING", *place, "IDLE", 3_600_000, "-", "+", some],
+        ["XINFO", "GROUPS", "stream"], ["XINFO", "CONSUMERS", *place], ["XGROUP", "CREATECONSUMER", *place, "new"],
+        ["XGROUP", "DELCONSUMER", *place, "new"]]
+    many, one = ("pending", "stream", million, consumers), ("pending", "stream", million)
+    for name, before, commands in (
+            ("requests", many, requests * 10), ("delconsumer", one, [["XGROUP", "DELCONSUMER", *place, "consumer:0"]]),
+            ("destroy", one, [["XGROUP", "DESTROY", *place]])):
+        who = f"{consumers:,} consumers" if before is many else "one consumer"
+        yield CommandStall(f"groups-stall-{name} ({10 * million:,} entries, {groups:,} groups, {million:,} pending of "
+                           f"{who})", data, before, commands)
 
 
 ELEMENT = "%040d"

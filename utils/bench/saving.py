@@ -7,11 +7,13 @@ import time
 
 from bench_servers import ServerError
 from measure import CLIENTS, empty, prepare
+from repeat import Least, until_settled
 
 CLIENTS_OF_RATE = 500           # so many that what comes due need not wait for a connection to be free
 WARM_UP_SECONDS, BEFORE_SECONDS = 0.5, 1
 POLL_SECONDS = 0.01
 END_SECONDS = 60                # for what came due during the save to be answered
+AGREE = 0.05                    # latencies that differ by this share of the least do not count as different
 BEFORE, DURING = "seconds per request before", "during"  # where clients send as soon as they have their replies
 
 
@@ -99,15 +101,19 @@ def save_under_load(pace, server, rate, saving, watch=lambda: None):
 
 
 def measure_times(pace, server, saving):
-    """Figures of one save at the rate, and of one under as many requests as get answered."""
+    """Figures of one save at the rate."""
     _, paced = save_under_load(pace, server, saving.rate, saving)
+    rate = f"at {saving.rate:,}/s"
+    return {f"longest latency {rate}, ms": paced["longest"] / 1e3, f"p99.9 of latency {rate}, ms": paced["p99.9"] / 1e3,
+            f"duration {rate}, s": paced["seconds"]}
+
+
+def measure_throughput(pace, server, saving):
+    """Figures of one save under as many requests as get answered."""
     before, during = save_under_load(pace, server, 0, saving)
     if not during["requests"]:
         raise ServerError("answers nothing while it saves")
-    rate = f"at {saving.rate:,}/s"
-    return {f"longest latency {rate}, ms": paced["longest"] / 1e3, f"p99.9 of latency {rate}, ms": paced["p99.9"] / 1e3,
-            f"duration {rate}, s": paced["seconds"], BEFORE: before["seconds"] / before["requests"],
-            DURING: during["seconds"] / during["requests"]}
+    return {BEFORE: before["seconds"] / before["requests"], DURING: during["seconds"] / during["requests"]}
 
 
 def measure_memory(pace, server, saving):
@@ -136,17 +142,21 @@ def filled(servers, saving, progress):
 def run_saving(servers, saving, rounds, pace, progress):
     """Name of a figure -> label -> the figure, in the best round, as what else goes on in the machine only adds; memory
     is measured once."""
-    turns = [(f"round {number} of {rounds}", measure_times) for number in range(1, rounds + 1)]
     able, best = list(filled(servers, saving, progress)), {}
-    for what, measure in [*turns, ("memory", measure_memory)]:
+
+    def take_turns(found, what, measure):
         for server in able:
             progress(f"{saving.name}: {what}, {server.label}")
             try:
-                for name, figure in measure(pace, server, saving).items():
-                    known = best.setdefault(name, {server.label: None for server in servers})
-                    known[server.label] = min(figure, known.get(server.label) or figure)
+                found.add(server, measure(pace, server, saving))
             except (OSError, ServerError) as error:
                 progress(f"{saving.name}: {server.label}: {error}", keep=True)
+    for what, measure, most in (("times", measure_times, rounds), ("throughput", measure_throughput, rounds),
+                                ("memory", measure_memory, 1)):
+        found = Least(servers)
+        for number in until_settled(most, found.lists, AGREE):
+            take_turns(found, f"{what}, round {number + 1} of {most}", measure)
+        best |= found.figures()
     for server in servers:
         empty(server)
     before, during = best.pop(BEFORE, {}), best.pop(DURING, {})

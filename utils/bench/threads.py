@@ -1,0 +1,61 @@
+"""Servers with I/O threads (io-threads): CPU per request of the thread that runs commands, and of the whole process."""
+import statistics
+import subprocess
+from pathlib import Path
+
+from bench_servers import Server, ServerError
+from data import fill
+
+CLIENTS = 100
+MAIN, PROCESS = "main thread", "whole process"
+
+
+class ThreadedServer(Server):
+    """A server of its own, with so many I/O threads, on all cores: `like` says which."""
+
+    def __init__(self, like, io_threads, port):
+        name, path, argv0 = like.program
+        super().__init__(name, path, port, argv0, ["--io-threads", str(io_threads)], is_spread=True)
+
+    def main_thread_seconds(self):
+        pid = self.process.pid
+        return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+
+
+def load(server, row, requests):
+    command = ["redis-benchmark", "-p", str(server.port), "-n", str(requests), "-P", str(row.pipeline),
+               "-c", str(CLIENTS), "-r", "1000", "-q", *row.command]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def turn(server, row):
+    """(main thread, process), CPU microseconds per request. The first run lets servers that give clients to threads
+    under load do so."""
+    load(server, row, row.requests // 4)
+    main, process = server.main_thread_seconds(), server.cpu_seconds()
+    load(server, row, row.requests)
+    return tuple((after - before) / row.requests * 1e6 for before, after in
+                 ((main, server.main_thread_seconds()), (process, server.cpu_seconds())))
+
+
+def run_row(servers, row, rounds, progress):
+    """"main thread" or "whole process" -> label -> median CPU microseconds per request."""
+    figures = {MAIN: {}, PROCESS: {}}
+    port = max(server.port for server in servers) + 4
+    for server in servers:
+        found = []
+        for number in range(rounds):
+            progress(f"{row.name}: round {number + 1} of {rounds}, {server.label}")
+            try:
+                threaded = ThreadedServer(server, row.io_threads, port)
+            except ServerError as error:
+                progress(f"{row.name}: {server.label}: {error}", keep=True)
+                break
+            try:
+                fill(threaded.client, row.data)
+                found.append(turn(threaded, row))
+            finally:
+                threaded.stop()
+        for at, what in enumerate((MAIN, PROCESS)):
+            figures[what][server.label] = statistics.median(pair[at] for pair in found) if found else None
+    return figures
