@@ -42,22 +42,11 @@ proc assert_report {log signal_number} {
     }
 }
 
-# The ids of the server's threads of this name.
-proc threads_named {server name} {
-    set found {}
-    foreach file [glob /proc/[$server pid]/task/*/comm] {
-        if {[string trim [read_file $file]] eq $name} {
-            lappend found [lindex [file split $file] end-1]
-        }
-    }
-    return $found
-}
-
 check_in 2 "a crash in an I/O thread leaves a report that names the thread" {
     lassign [crash {io-threads 2} {
-        wait_until {[llength [threads_named $crashing io_thd_1]]}
+        wait_until {[dict size [threads_of [$crashing pid] io_thd_1]]}
         exec python3 -c {import ctypes, sys; ctypes.CDLL(None).tgkill(int(sys.argv[1]), int(sys.argv[2]), 6)} \
-            [$crashing pid] [threads_named $crashing io_thd_1]
+            [$crashing pid] [file tail [dict keys [threads_of [$crashing pid] io_thd_1]]]
     }] status log
     assert_equal [lrange $status 0 1] "CHILDKILLED SIGABRT"
     regexp {In thread \d+, io_thd_1, which runs no commands.*BUG REPORT END} $log

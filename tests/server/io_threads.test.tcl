@@ -202,9 +202,8 @@ check_in 2 "CONFIG REWRITE writes io-threads as it is, while clients are with th
 # Returns {name list} of each thread of the server: what it is called, and the processors that it may run on.
 proc processors_of_threads {} {
     set found {}
-    foreach path [glob /proc/[$::current_server pid]/task/*] {
-        set name [string trim [read_file $path/comm]]
-        regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file $path/status] _ list
+    dict for {directory name} [threads_of [$::current_server pid]] {
+        regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file $directory/status] _ list
         lappend found [list $name $list]
     }
     return $found

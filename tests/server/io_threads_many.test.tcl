@@ -13,8 +13,7 @@ proc open_files {} {
 
 # Of I/O threads: the allocator starts threads of its own when it needs them.
 proc thread_count {} {
-    set names [lmap task [glob -directory /proc/[$::current_server pid]/task *] {read_file $task/comm}]
-    return [llength [lsearch -all $names io_thd_*]]
+    return [dict size [threads_of [$::current_server pid] io_thd_*]]
 }
 
 # Runs the clients to their end and calls the body again and again meanwhile. Returns what they say.

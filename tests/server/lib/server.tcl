@@ -305,13 +305,21 @@ proc write_file {path bytes} {
     close $file
 }
 
+# Returns {directory name ...} of the threads of a process whose names match the pattern: the directories are below
+# /proc/PID/task, their last parts are the threads' ids. A thread that ends while this looks is left out.
+proc threads_of {pid {pattern *}} {
+    set found {}
+    foreach directory [glob /proc/$pid/task/*] {
+        if {![catch {string trim [read_file $directory/comm]} name] && [string match $pattern $name]} {
+            dict set found $directory $name
+        }
+    }
+    return $found
+}
+
 # How many threads of a process are the allocator's own: jemalloc names them.
 proc allocator_threads {pid} {
-    set count 0
-    foreach path [glob /proc/$pid/task/*/comm] {
-        if {![catch {read_file $path} name] && [string match jemalloc* $name]} {incr count}
-    }
-    return $count
+    return [dict size [threads_of $pid jemalloc*]]
 }
 
 proc last_lines {text count} {
