@@ -3,14 +3,17 @@ import os
 import shutil
 
 
+def named(given):
+    """(name or None, path, argv[0] or None) of each peer that is given as NAME=PATH or PATH."""
+    return [(name or None, os.path.abspath(path), None)
+            for name, _, path in (item.rpartition("=") for item in given)]
+
+
 def find_peers(given):
-    """(name or None, path, argv[0] or None) of each peer: those given as NAME=PATH, then what is on PATH.
+    """The same of these, then of what is on PATH.
 
     Debian's redis-tools holds the server too: redis-check-rdb, which is one when called redis-server."""
-    found = []
-    for item in given:
-        name, _, path = item.rpartition("=")
-        found.append((name or None, os.path.abspath(path), None))
+    found = named(given)
     for program, argv0 in (("redis-server", None), ("valkey-server", None), ("redis-check-rdb", "redis-server")):
         path = shutil.which(program)
         if path and os.path.realpath(path) not in (os.path.realpath(known) for _, known, _ in found):

@@ -215,11 +215,12 @@ def start(name, path, port, argv0=None):
 
 
 def start_all(packlist, given, first_port, with_peers=True):
-    """Packlist first, then the peers that start; says which do not."""
+    """Packlist first, then the peers that start: those given, else those that this machine has. Says which do not."""
     servers = []
+    found = (peers.named(given) or peers.find_peers(())) if with_peers else ()
     try:
         servers.append(start(None, packlist, first_port))
-        for number, (name, path, argv0) in enumerate(peers.find_peers(given) if with_peers else (), 1):
+        for number, (name, path, argv0) in enumerate(found, 1):
             try:
                 servers.append(start(name, path, first_port + 2 * number, argv0))
             except (ServerError, OSError) as error:
