@@ -36,7 +36,7 @@ JOB = json.dumps({  # 1 KB
               for kind, width in (("small", 160), ("medium", 640), ("large", 1280))],
     "trace": ["at resize (worker.js:120:17)", "at run (queue.js:88:5)"], "text": TEXT[:345]})
 UNLIMITED = 1_000_000_000      # range of random numbers that hardly ever repeat
-TURNS = 3                      # into so many are the requests of a row parted
+TURNS = 6                      # into so many are the requests of a row parted
 
 
 @dataclass
