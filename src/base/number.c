@@ -262,22 +262,60 @@ struct decimal {
     int count, point;
 };
 
-/* `value` is finite and positive. Fifteen digits always survive text → double → text, so fewer need
- * not be tried, except for trailing zeros; but the subnormal ones have less precision. */
-static struct decimal shortest_decimal(double value) {
-    struct decimal decimal;
-    char text[DOUBLE_TEXT_MAX];
-    int precision = value < DBL_MIN ? 1 : 15;
+static void set_digits(struct decimal *decimal, const char *digits, int count, int point) {
+    while (count > 1 && digits[count - 1] == '0') count--;
+    memcpy(decimal->digits, digits, (size_t)count);
+    decimal->count = count;
+    decimal->point = point;
+}
+
+/* The values between which find_few_digits finds whatever has up to fifteen digits. */
+static const double few_digits_min = 1e-7, few_digits_max = 1e15;
+
+/* Finds a decimal of up to fifteen digits that reads back as `value`: an integer over a power of
+ * ten. Both are exact as doubles, so their quotient is rounded as the text would be when it is
+ * read; and no two decimals of fifteen digits read back as the same double. */
+static bool find_few_digits(double value, struct decimal *decimal) {
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    for (size_t places = 0; places < sizeof(powers) / sizeof(powers[0]); places++) {
+        double scaled = value * powers[places];
+        if (scaled >= few_digits_max) return false;
+        uint64_t integer = (uint64_t)(scaled + 0.5);
+        if ((double)integer / powers[places] != value) continue;
+        char digits[INT64_TEXT_MAX];
+        int count = (int)number_format_uint64(digits, integer);
+        set_digits(decimal, digits, count, count - (int)places);
+        return true;
+    }
+    return false;
+}
+
+/* Tries more and more digits, until they read back as `value`. Seventeen always do; up to fifteen
+ * always survive text → double → text, so fewer need not be tried, except for trailing zeros; but
+ * the subnormal values have less precision. */
+static void try_digits(double value, int precision, struct decimal *decimal) {
+    char text[DOUBLE_TEXT_MAX], digits[17];
     do {
         snprintf(text, sizeof(text), "%.*e", precision - 1, value);
-    } while (strtod(text, NULL) != value && precision++ < 17);
+    } while (precision < 17 && strtod(text, NULL) != value && precision++);
+    int count = 0;
     const char *exponent = strchr(text, 'e');
-    decimal.count = 0;
-    for (const char *at = text; at < exponent; at++) {
-        if (number_is_digit(*at)) decimal.digits[decimal.count++] = *at;
-    }
-    while (decimal.count > 1 && decimal.digits[decimal.count - 1] == '0') decimal.count--;
-    decimal.point = (int)strtol(exponent + 1, NULL, 10) + 1;
+    for (const char *at = text; at < exponent; at++)
+        if (number_is_digit(*at)) digits[count++] = *at;
+    set_digits(decimal, digits, count, (int)strtol(exponent + 1, NULL, 10) + 1);
+}
+
+/* `value` is finite and positive. */
+static struct decimal shortest_decimal(double value) {
+    struct decimal decimal;
+    if (value < DBL_MIN)
+        try_digits(value, 1, &decimal);
+    else if (value < few_digits_min || value >= few_digits_max)
+        try_digits(value, 15, &decimal);
+    else if (!find_few_digits(value, &decimal))
+        try_digits(value, 16, &decimal);
     return decimal;
 }
 

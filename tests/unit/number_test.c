@@ -446,6 +446,34 @@ static void doubles_read_back_the_same(void **state) {
     }
 }
 
+/* The significant digits of a text, without zeros at either end. */
+static void digits_of(const char *text, char *digits) {
+    size_t count = 0;
+    for (; *text && *text != 'e'; text++)
+        if (number_is_digit(*text) && (count > 0 || *text != '0')) digits[count++] = *text;
+    while (count > 0 && digits[count - 1] == '0') count--;
+    digits[count] = '\0';
+}
+
+static void no_fewer_digits_would_do(void **state) {
+    (void)state;
+    struct random random = random_of_this_run();
+    for (int i = 0; i < 30000; i++) {
+        char text[DOUBLE_TEXT_MAX], expected[DOUBLE_TEXT_MAX], digits[DOUBLE_TEXT_MAX];
+        uint64_t integer = random_next(&random) >> random_below(&random, 64);
+        double value = (double)(integer + 1) / pow(10, (double)random_below(&random, 30));
+        if (i % 3 == 0) value += value / 3;
+        int precision = 0;
+        do {
+            snprintf(text, sizeof(text), "%.*e", precision++, value);
+        } while (strtod(text, NULL) != value);
+        digits_of(text, expected);
+        number_format_shortest(text, value);
+        digits_of(text, digits);
+        assert_string_equal(digits, expected);
+    }
+}
+
 static void integers_are_shortened_by_exponents_on_demand(void **state) {
     (void)state;
     const struct {
@@ -493,6 +521,7 @@ int main(void) {
         cmocka_unit_test(long_doubles_are_written_plainly_with_17_places),
         cmocka_unit_test(sizes_take_units_in_any_case),
         cmocka_unit_test(doubles_are_written_in_the_shortest_plain_form),
+        cmocka_unit_test(no_fewer_digits_would_do),
         cmocka_unit_test(doubles_read_back_the_same),
         cmocka_unit_test(integers_are_shortened_by_exponents_on_demand),
         cmocka_unit_test(decimal_numbers_out_of_range_are_infinite_or_zero),
