@@ -127,6 +127,8 @@ static void reply_places(struct call *call, void (*write)(struct reply *, struct
     if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
     reply_array(call->reply, call->argc - 2);
     for (size_t i = 2; i < call->argc; i++) {
+        if ((i - 2) % ZSET_PREFETCHED_MAX == 0)
+            zset_prefetch_members(ref.entry, &call->argv[i], call->argc - i);
         if (geo_find(ref.entry, call->argv[i], &point))
             write(call->reply, point);
         else
@@ -160,6 +162,7 @@ void geodist_command(struct call *call) {
     }
     if (call->argc == 5 && !geo_parse_unit(call, 4, &unit)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
+    zset_prefetch_members(ref.entry, &call->argv[2], 2);
     if (geo_find(ref.entry, call->argv[2], &from) && geo_find(ref.entry, call->argv[3], &to))
         geo_reply_distance(call->reply, geo_distance(from, to) / unit);
     else

@@ -28,7 +28,11 @@ void zmscore_command(struct call *call) {
     struct keyref ref;
     if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
     reply_array(call->reply, call->argc - 2);
-    for (size_t i = 2; i < call->argc; i++) reply_score(call->reply, ref.entry, call->argv[i]);
+    for (size_t i = 2; i < call->argc; i++) {
+        if ((i - 2) % ZSET_PREFETCHED_MAX == 0)
+            zset_prefetch_members(ref.entry, &call->argv[i], call->argc - i);
+        reply_score(call->reply, ref.entry, call->argv[i]);
+    }
 }
 
 /* --- Ranks --- */

@@ -228,6 +228,21 @@ struct zset_place zset_find(const struct entry *entry, struct slice member) {
     return place;
 }
 
+void zset_prefetch_members(const struct entry *entry, const struct slice *members, size_t count) {
+    uint64_t hashes[ZSET_PREFETCHED_MAX];
+    const void *at[ZSET_PREFETCHED_MAX];
+    if (!entry || zset_length(entry) <= VALUE_CACHED_MEMBERS) return;
+    if (zset_is_embedded(entry)) return;
+    const struct skiplist *list = skiplist_of(entry);
+    if (count > ZSET_PREFETCHED_MAX) count = ZSET_PREFETCHED_MAX;
+    uint32_t left = ((uint32_t)1 << count) - 1; /* bit i: there is a next step for member i */
+    for (size_t i = 0; i < count; i++) hashes[i] = skiplist_hash(members[i]);
+    for (unsigned step = 0; left != 0; step++)
+        for (size_t i = 0; i < count; i++)
+            if (left >> i & 1 && !skiplist_prefetch_member(list, hashes[i], &at[i], step))
+                left &= ~((uint32_t)1 << i);
+}
+
 uint64_t zset_rank(const struct entry *entry, const struct zset_place *place) {
     CHECKED_ASSERT(place->found);
     if (zset_is_embedded(entry)) return place->index;

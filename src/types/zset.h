@@ -60,6 +60,12 @@ struct zset_place {
 /* Looks a member up. Expected O(1); O(n) in a listpack. */
 struct zset_place zset_find(const struct entry *entry, struct slice member);
 
+/* Starts loading what zset_find reads for the first ZSET_PREFETCHED_MAX of these members, for all
+ * of them at once: one after the other would wait for memory several times each. Only a hint.
+ * `entry` may be NULL. O(1). */
+enum { ZSET_PREFETCHED_MAX = 16 };
+void zset_prefetch_members(const struct entry *entry, const struct slice *members, size_t count);
+
 /* Members before the one that was found. O(log n); O(1) in a listpack. */
 uint64_t zset_rank(const struct entry *entry, const struct zset_place *place);
 
