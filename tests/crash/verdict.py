@@ -157,6 +157,13 @@ def run_unit(model, unit):
         raise Trouble(f"{unit.requests()!r:.500} was answered {unit.reply!r:.300}, not {expected!r:.300}")
 
 
+def around_difference(*values):
+    """The values as text, from shortly before the place where they differ."""
+    texts = [repr(value) for value in values]
+    begin = max(0, len(os.path.commonprefix(texts)) - 60)
+    return [("…" if begin else "") + text[begin:begin + 200] for text in texts]
+
+
 def describe_lost(writer, before, found, here, matches, needed):
     for unit in writer.units[:needed]:
         run_unit(before, unit)
@@ -167,7 +174,8 @@ def describe_lost(writer, before, found, here, matches, needed):
     for key in sorted(before.values.keys() | found.values.keys()):
         old, new = ((model.values.get(key), model.expiries.get(key)) for model in (before, found))
         if old != new:
-            lines.append(f"    {key.decode()} must be, or become, {old!r:.200}\n        and is {new!r:.200}")
+            expected, seen = around_difference(old, new)
+            lines.append(f"    {key.decode()} must be, or become, {expected}\n        and is {seen}")
     return "\n".join(lines)
 
 
