@@ -200,7 +200,7 @@ def fill_pending(client, key, count, consumers=1):
 def fill_hyperloglogs(client, count, elements):
     for number in range(count):
         elements_of_it = range(number * elements, (number + 1) * elements)
-        fill_in_chunks(client, "PFADD", f"hll:{number}", elements_of_it, ("element:%d",))
+        fill_in_chunks(client, "PFADD", f"hll:{number:012d}", elements_of_it, ("element:%d",))
 
 
 def fill_script(client, text):
@@ -234,7 +234,7 @@ def fill(client, data):
         ("populate", count)             key:0 … holding value:0 …, made by the server where it can
         ("list", key, count, element)   one list of equal elements
         ("numbers", key, count, pattern)        one list of 0, 1, 2, … in this pattern
-        ("hyperloglogs", count, elements)       hll:0 …, each of other elements
+        ("hyperloglogs", count, elements)       hll:000000000000 …, each of other elements
         ("lists", count, length, element)
         ("integers", lists, length)     each list holds 0, 1, 2, …
         ("documents", lists, length, bytes)     JSON objects, drawn from a few hundred

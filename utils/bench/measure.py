@@ -93,6 +93,9 @@ def run_row(servers, row, rounds, floors, progress):
                 stack.callback(floor.stop) if floor else None
             if floor:
                 figures["floor"].append(load(floor, row))
+    if row.uses_up:
+        for server in servers:
+            empty(server)
     return medians(figures)
 
 

@@ -50,7 +50,8 @@ class Row:
     pipeline: int = 1
     random_keys: int = 0           # range of __rand_int__ in the command
     data: tuple = ()               # what the server holds before: see data.fill
-    writes: bool = True            # it must be filled again afterwards
+    writes: bool = True            # the server must be filled again after each round
+    uses_up: bool = False          # after the last round only: there is enough for all of them
     config: dict = field(default_factory=dict)
     by_unix_socket: bool = False   # instead of TCP over the loopback device; there is no floor to that
     by_tls: bool = False           # TLS 1.3 with the default cipher over TCP; there is no floor to that
@@ -276,7 +277,8 @@ def command_rows(scale):
         yield row("ping", "PING", writes=False)
         yield row("get", "GET", "key:__rand_int__", random_keys=100_000, data=strings, writes=False)
         yield row("set", "SET", "key:__rand_int__", "xxx", random_keys=100_000, data=strings, writes=False)
-        yield row("append", "APPEND", "key:__rand_int__", "abc", random_keys=100_000, data=strings)
+        yield row("append", "APPEND", "key:__rand_int__", "abc", random_keys=100_000, data=strings, writes=False,
+                  uses_up=True)
         yield row("llen", "LLEN", "list", data=some, writes=False)
         yield row("lmove", "LMOVE", "list", "list", "LEFT", "RIGHT", data=some, writes=False)
         yield row("lpush", "LPUSH", "list", "hellohello")
@@ -374,10 +376,10 @@ def zset_rows(scale):
         yield row("zrank", "ZRANK", "zset", RANDOM_MEMBER, **one)
         yield row("zrange-byscore", "ZRANGE", "zset", RANDOM_SCORE, "+inf", "BYSCORE", "LIMIT", "0", "10", **one)
     yield row("zincrby", "ZINCRBY", "zset", "1", RANDOM_MEMBER, **one)
-    yield row("zrem", "ZREM", "zset", RANDOM_MEMBER, requests=million // 2, writes=True, **one)
-    yield row("zpopmin", "ZPOPMIN", "zset", writes=True,
-              data=("zset", "zset", million + million // 10, MEMBER, SCORE))
-    yield row("zadd-random", *ZADD_RANDOM, requests=3 * million, random_keys=UNLIMITED, writes=True)
+    yield row("zrem", "ZREM", "zset", RANDOM_MEMBER, requests=million // 2, uses_up=True, **one)
+    yield row("zpopmin", "ZPOPMIN", "zset", requests=million // 2, uses_up=True,
+              data=("zset", "zset", million, MEMBER, SCORE))
+    yield row("zadd-random", *ZADD_RANDOM, random_keys=UNLIMITED, writes=True)
     yield zrange_first(row, int(50_000 * scale))
 
 
@@ -424,7 +426,7 @@ def set_rows(scale):
         row = collection_row("sets", pipeline, int(count * scale))
         yield row("sismember", "SISMEMBER", "set", RANDOM_MEMBER, **one)
     yield row("srandmember", "SRANDMEMBER", "set", **one)
-    yield row("spop", "SPOP", "set", writes=True, data=("set", "set", million + million // 10, MEMBER))
+    yield row("spop", "SPOP", "set", requests=million // 2, uses_up=True, data=("set", "set", million, MEMBER))
     yield row("sadd-random", *SADD_RANDOM, random_keys=UNLIMITED, writes=True)
 
 
@@ -446,37 +448,40 @@ def stream_rows(scale):
 
 
 def group_rows(scale):
-    """Rows that deliver have no more requests than the stream has entries for."""
+    """The first two have no more requests, in all rounds, than the stream has entries for."""
     million = int(1_000_000 * scale)
     row = collection_row("consumer groups", 16, million // 2)
     stream = ("stream", "stream", million + 1000, "field", "hellohello")
-    unread = {"data": ("several", stream, ("groups", "stream", 1)), "writes": True}
-    pending = {"data": ("several", stream, ("pending", "stream", million)), "random_keys": million, "writes": True,
+    unread = {"data": ("several", stream, ("groups", "stream", 1)), "uses_up": True}
+    pending = {"data": ("several", stream, ("pending", "stream", million)), "random_keys": million,
                "requests": million // 5}
     read, claim = ("XREADGROUP", "GROUP", "group:0", "consumer"), ("XAUTOCLAIM", "stream", "pending", "consumer")
     yield row("xreadgroup-1", *read, "COUNT", "1", "STREAMS", "stream", ">", **unread)
-    yield row("xreadgroup-10", *read, "COUNT", "10", "STREAMS", "stream", ">", **{**unread, "requests": million // 10})
+    yield row("xreadgroup-10", *read, "COUNT", "10", "STREAMS", "stream", ">", **{**unread, "requests": million // 20})
     yield row("xreadgroup-pending-10", "XREADGROUP", "GROUP", "pending", "consumer:0", "COUNT", "10", "STREAMS",
               "stream", "__rand_int__-0", **pending)
-    yield row("xack", "XACK", "stream", "pending", "__rand_int__-1", **{**pending, "requests": million // 2})
-    yield row("xadd-with-groups", "XADD", "stream", "*", "field", "hellohello", **{**pending, "requests": million})
     yield row("xautoclaim-10", *claim, "0", "__rand_int__-0", "COUNT", "10", **pending)
-    yield row("xautoclaim-none", *claim, "3600000", "__rand_int__-0", "COUNT", "10", **pending)
+    yield row("xautoclaim-none", *claim, "3600000", "__rand_int__-0", "COUNT", "10",
+              **{**pending, "requests": million // 20})
+    yield row("xadd-with-groups", "XADD", "stream", "*", "field", "hellohello", **{**pending, "requests": million})
+    yield row("xack", "XACK", "stream", "pending", "__rand_int__-1",
+              **{**pending, "requests": million // 2, "uses_up": True})
 
 
 def hyperloglog_rows(scale):
     """Of a PFCOUNT without a count that is up to date two keys are asked for: no count is stored then."""
     row = collection_row("HyperLogLogs", 16, int(100_000 * scale))
     sparse, dense = ("hyperloglogs", 10, 500), ("hyperloglogs", 10, 100_000)
-    ten = [f"hll:{number}" for number in range(10)]
-    yield row("pfadd-sparse", "PFADD", "hll:__rand_int__", "element", random_keys=10, data=sparse, writes=True)
-    yield row("pfadd-dense", "PFADD", "hll:__rand_int__", "element", random_keys=10, data=dense, writes=True)
-    yield row("pfcount-cached", "PFCOUNT", ten[0], data=dense, writes=True)
+    ten = [f"hll:{number:012d}" for number in range(10)]
+    add = ("PFADD", "hll:__rand_int__", "element")
+    yield row("pfadd-sparse", *add, random_keys=10, data=sparse)
     yield row("pfcount-2-sparse", "PFCOUNT", ten[0], ten[1], data=sparse)
+    yield row("pfmerge-3-sparse", "PFMERGE", "stored", *ten[:3], data=sparse)
+    yield row("pfmerge-3-small", "PFMERGE", "stored", *ten[:3], data=("hyperloglogs", 10, 10))
+    yield row("pfadd-dense", *add, random_keys=10, data=dense)
+    yield row("pfcount-cached", "PFCOUNT", ten[0], data=dense)
     yield row("pfcount-2-dense", "PFCOUNT", ten[0], ten[1], data=dense)
-    yield row("pfmerge-3-sparse", "PFMERGE", "stored", *ten[:3], data=sparse, writes=True)
-    yield row("pfmerge-3-small", "PFMERGE", "stored", *ten[:3], data=("hyperloglogs", 10, 10), writes=True)
-    yield row("pfmerge-10-dense", "PFMERGE", "stored", *ten, data=dense, writes=True)
+    yield row("pfmerge-10-dense", "PFMERGE", "stored", *ten, data=dense)
 
 
 def script_rows(scale):
@@ -615,7 +620,7 @@ def datasets(scale):
 
 def collection_datasets(scale):
     million, some = int(1_000_000 * scale), int(20_000 * scale)
-    long = 5 * million
+    long = 2 * million
 
     def dataset(name, what, members, *data, own_bytes=0):
         return Dataset(f"memory-{name} ({what})", "sorted sets, hashes and sets", data, members=members,
