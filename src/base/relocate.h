@@ -79,8 +79,8 @@ struct relocator {
     struct relocate_slab ahead_slabs[RELOCATE_AT_ONCE];
 };
 
-/* What could be gained: bytes that nobody uses in slabs which are in use, bytes in all live blocks,
- * and bytes in pages that hold blocks. */
+/* Bytes that nobody uses in slabs which are in use: what moving could give back at most. Bytes in
+ * all live blocks, and in pages that hold blocks. */
 struct relocate_survey {
     size_t unused;
     size_t allocated;

@@ -1,22 +1,14 @@
-/* A pass visits the slow log and its siblings, whose few entries would keep many pages, then one
- * database after the other; in each the table of its keys, then those of what expires. Cursors are
+/* A pass visits the slow log and its siblings, whose few entries would keep many pages, the table
+ * of keys that clients track, and then one database after the other; in each the table of its keys,
+ * then those of what expires. Cursors are
  * as those of SCAN, so keys may come and go, and databases be flushed or swapped between two steps.
  * Values that do not end within their step are remembered by their keys, and finished before other
  * keys are visited. So a pass has no pointer into a keyspace between two steps.
  *
  * A step takes active-defrag-cycle-us. The pause after it is so long that steps take `percent` of
- * the time, counted as processor time, because other programs may interrupt a step: as in Redis,
- * this is interpolated between active-defrag-cycle-min and -max where the unused share is between
- * the two thresholds, and does not fall within a pass. The same holds where the pages exceed
- * maxmemory by some percent, whatever is unused: an instance at its limit keeps no pages for long
- * that it does not need. With maxmemory-rss, rss_limit begins passes, too, and they may take more
- * of the time.
- *
- * A page is returned when its last block has left it, so much is gained only near the end of a
- * pass, and each pass runs to its end. Another one follows as long as the last one has gained
- * enough, or so much has become unused meanwhile, and at least a quarter of the lower threshold is
- * unused. After that there is none until a quarter more is unused, or as many bytes more as
- * active-defrag-ignore-bytes. */
+ * the time (defrag_plan.h), counted as processor time, because other programs may interrupt a step.
+ * As in Redis, the percentage does not fall within a pass. With maxmemory-rss, rss_limit begins
+ * passes, too. */
 #include "reclaim/defrag.h"
 
 #include "base/alloc.h"
@@ -26,6 +18,7 @@
 #include "net/net.h"
 #include "stats/slowlog.h"
 #include "store/keyspace.h"
+#include "tracking/tracking.h"
 #include "types/value.h"
 
 enum {
@@ -33,13 +26,7 @@ enum {
     SURVEY_IN_PASS_MS = 100,  /* which sizes are worth moving changes fast */
     SURVEY_AT_LIMIT_MS = 100, /* while the pages exceed maxmemory, with maxmemory-rss */
     MADE_UP = 10,             /* steps that follow each other after a delay, at most */
-    WAIT_MS = 100,            /* until a snapshot has ended */
-    ENOUGH_PERCENT = 10, /* of what was unused: another pass follows where so much has changed */
-    /* By so many percent the pages exceed maxmemory when a pass begins, and when it may take all of
-     * its time. */
-    EXCESS_LOWER = 3,
-    EXCESS_UPPER = 5,
-    MOST_AT_LIMIT = 75 /* percent of the time, with maxmemory-rss */
+    WAIT_MS = 100             /* until a snapshot has ended */
 };
 
 /* Builds that check everything move all memory all the time: the tests then find whatever still
@@ -74,12 +61,12 @@ void defrag_stop(struct engine *engine) {
 }
 
 int64_t defrag_running_percent(const struct engine *engine) {
-    return engine->defrag->is_running ? engine->defrag->percent : 0;
+    return engine->defrag->plan.is_running ? engine->defrag->percent : 0;
 }
 
 int64_t defrag_current_ms(const struct engine *engine) {
     const struct defrag *defrag = engine->defrag;
-    return defrag->is_running ? engine->steady_ms - defrag->begun_ms : 0;
+    return defrag->plan.is_running ? engine->steady_ms - defrag->begun_ms : 0;
 }
 
 int64_t defrag_total_ms(const struct engine *engine) {
@@ -141,20 +128,24 @@ static uint64_t visit_bucket(struct engine *engine, struct keyspace *keyspace) {
                                       defrag->cursor, &defrag->relocator);
 }
 
-static void visit_slowlog(struct engine *engine) {
+/* Visits a part of what belongs to no database. Returns false when all of it was visited. */
+static bool visit_outside(struct engine *engine) {
     struct defrag *defrag = engine->defrag;
-    struct slowlog *log = &engine->slowlogs[defrag->slowlog];
-    if (slowlog_relocate(log, &defrag->relocator)) defrag->slowlog++;
-}
-
-/* Visits a few keys, or a part of a value or of a log. Returns false at the end of the pass. */
-static bool visit_some(struct engine *engine) {
-    struct defrag *defrag = engine->defrag;
-    struct keyspace *keyspace = engine->keyspaces[defrag->database];
     if (defrag->slowlog < SLOWLOG_KINDS) {
-        visit_slowlog(engine);
+        struct slowlog *log = &engine->slowlogs[defrag->slowlog];
+        if (slowlog_relocate(log, &defrag->relocator)) defrag->slowlog++;
         return true;
     }
+    if (defrag->has_seen_tracked) return false;
+    defrag->has_seen_tracked =
+        tracking_table_relocate(&engine->tracking->table, &defrag->relocator);
+    return true;
+}
+
+/* Visits a few keys, or a part of a value. Returns false at the end of the last database. */
+static bool visit_databases(struct engine *engine) {
+    struct defrag *defrag = engine->defrag;
+    struct keyspace *keyspace = engine->keyspaces[defrag->database];
     if (defrag->unfinished_count > 0) {
         visit_unfinished(engine, keyspace);
         return true;
@@ -166,6 +157,11 @@ static bool visit_some(struct engine *engine) {
     return ++defrag->database < engine->config.databases;
 }
 
+/* Returns false at the end of the pass. */
+static bool visit_some(struct engine *engine) {
+    return visit_outside(engine) || visit_databases(engine);
+}
+
 /* --- The pass --- */
 
 static void schedule(struct engine *engine, uint64_t ms) {
@@ -175,11 +171,10 @@ static void schedule(struct engine *engine, uint64_t ms) {
 static void begin_pass(struct engine *engine) {
     struct defrag *defrag = engine->defrag;
     relocator_flush();
-    defrag->is_running = true;
-    defrag->unused_at_begin = defrag->unused;
-    defrag->moved_at_begin = defrag->relocator.moved_bytes;
+    defrag_plan_begin(&defrag->plan, defrag->relocator.moved_bytes);
     defrag->begun_ms = engine->steady_ms;
     defrag->slowlog = 0;
+    defrag->has_seen_tracked = false;
     defrag->counted_us = clock_monotonic_us();
     defrag->left_us = 0;
     defrag->database = 0;
@@ -192,122 +187,61 @@ static void end_pass(struct engine *engine) {
     struct defrag *defrag = engine->defrag;
     forget_unfinished(defrag);
     defrag->total_ms += defrag_current_ms(engine);
-    defrag->is_running = false;
+    defrag_plan_end(&defrag->plan);
     relocator_flush();
 }
 
-/* Returns a value from `least` to `most`, as `share` lies between two thresholds. */
-static int64_t interpolate(int64_t least, int64_t most, int64_t share, int64_t lower,
-                           int64_t upper) {
-    if (share >= upper || most <= least) return most;
-    if (share <= lower) return least;
-    return least + (most - least) * (share - lower) / (upper - lower);
-}
-
-/* Returns the bytes by which the pages exceed maxmemory and which moving could give back. */
-static size_t excess_of(const struct engine *engine, const struct relocate_survey *survey) {
-    size_t max = (size_t)engine->config.maxmemory;
-    size_t excess = max && survey->active > max ? survey->active - max : 0;
-    return excess < survey->unused ? excess : survey->unused;
-}
-
-/* Returns the percentage of the time that a pass may take where the pages exceed maxmemory by
- * `excess` bytes. With maxmemory-rss, keys are evicted if it takes too long. */
-static int64_t percent_of_excess(const struct config *config, size_t excess) {
-    int64_t least = config->defrag_cycle_min, most = config->defrag_cycle_max;
-    int64_t share = (int64_t)(excess * 100 / (size_t)config->maxmemory);
-    if (!config->maxmemory_rss) return interpolate(least, most, share, EXCESS_LOWER, EXCESS_UPPER);
-    return interpolate(most, MOST_AT_LIMIT, share, 0, EXCESS_UPPER);
-}
-
-/* Returns the percentage of the time that a pass may take where so much is unused. */
-static int64_t wanted_percent(const struct engine *engine, const struct relocate_survey *survey) {
-    const struct config *config = &engine->config;
-    int64_t share = survey->allocated ? (int64_t)(survey->unused * 100 / survey->allocated) : 0;
-    size_t excess = excess_of(engine, survey);
-    int64_t percent = interpolate(config->defrag_cycle_min, config->defrag_cycle_max, share,
-                                  config->defrag_threshold_lower, config->defrag_threshold_upper);
-    int64_t of_excess = excess ? percent_of_excess(config, excess) : 0;
-    return percent > of_excess ? percent : of_excess;
-}
-
-/* Decides what the pass that has ended means for the next one, now that this much is unused. While
- * clients write, as much may have become unused meanwhile as the pass has gained; but where it
- * could not gain anything it has moved hardly anything either. */
-static void judge_pass(struct defrag *defrag, size_t unused) {
-    size_t before = defrag->unused_at_begin;
-    size_t gained = before > unused ? before - unused : 0;
-    size_t change = before > unused ? gained : unused - before;
-    size_t moved = (size_t)(defrag->relocator.moved_bytes - defrag->moved_at_begin);
-    defrag->is_to_go_on = change * 100 >= before * ENOUGH_PERCENT;
-    defrag->has_moved = (gained + moved) * 100 >= before * ENOUGH_PERCENT;
-    defrag->rest = unused;
-    defrag->unused_at_begin = 0;
-}
-
-/* Returns whether a pass has ended that was not judged yet. */
-static bool has_just_ended(const struct defrag *defrag) {
-    return !defrag->is_running && defrag->unused_at_begin > 0;
+static struct defrag_limits limits_of(const struct config *config) {
+    return (struct defrag_limits){
+        .cycle_min = config->defrag_cycle_min,
+        .cycle_max = config->defrag_cycle_max,
+        .threshold_lower = config->defrag_threshold_lower,
+        .threshold_upper = config->defrag_threshold_upper,
+        .ignore_bytes = (size_t)config->defrag_ignore_bytes,
+        .max_memory = (size_t)config->maxmemory,
+        .limits_pages = config->maxmemory_rss,
+    };
 }
 
 /* Asks the allocator; judges a pass that has ended since the last time. */
 static struct relocate_survey take_survey(struct engine *engine) {
     struct defrag *defrag = engine->defrag;
+    struct defrag_limits limits = limits_of(&engine->config);
     struct relocate_survey found = relocator_survey(&defrag->relocator);
-    int64_t percent = wanted_percent(engine, &found);
+    int64_t percent = defrag_plan_percent(&limits, &found);
     defrag->surveyed_ms = engine->steady_ms;
-    defrag->unused = found.unused;
-    if (!defrag->is_running || percent > defrag->percent) defrag->percent = percent;
-    if (has_just_ended(defrag)) judge_pass(defrag, found.unused);
-    if (found.unused < defrag->rest) defrag->rest = found.unused;
+    if (!defrag->plan.is_running || percent > defrag->percent) defrag->percent = percent;
+    defrag_plan_learn(&defrag->plan, &found, defrag->relocator.moved_bytes);
     return found;
-}
-
-/* Returns whether a pass should begin: the next one of a series, or the first. */
-static bool is_pass_wanted(const struct engine *engine, const struct relocate_survey *survey) {
-    const struct defrag *defrag = engine->defrag;
-    const struct config *config = &engine->config;
-    size_t lower = survey->allocated * (size_t)config->defrag_threshold_lower / 100;
-    size_t ignored = (size_t)config->defrag_ignore_bytes;
-    size_t more = defrag->rest / 4 < ignored ? defrag->rest / 4 : ignored;
-    size_t least_excess = (size_t)config->maxmemory / 100 * EXCESS_LOWER;
-    if (least_excess > 0 && excess_of(engine, survey) >= least_excess)
-        return defrag->has_moved || survey->unused >= defrag->rest + least_excess;
-    if (defrag->is_to_go_on) return survey->unused >= lower / 4;
-    return survey->unused >= lower && survey->unused >= ignored &&
-           survey->unused >= defrag->rest + more;
 }
 
 void defrag_tick(struct engine *engine) {
     struct defrag *defrag = engine->defrag;
-    int64_t every_ms = defrag->is_running ? SURVEY_IN_PASS_MS : SURVEY_EVERY_MS;
+    struct defrag_limits limits = limits_of(&engine->config);
+    int64_t every_ms = defrag->plan.is_running ? SURVEY_IN_PASS_MS : SURVEY_EVERY_MS;
     if (!engine->config.activedefrag || !defrag->is_supported) return;
     bool is_due = ALWAYS || engine->steady_ms - defrag->surveyed_ms >= every_ms;
-    if (!is_due && !has_just_ended(defrag)) return;
+    if (!is_due && !defrag_plan_is_unjudged(&defrag->plan)) return;
     struct relocate_survey found = take_survey(engine);
-    if (defrag->is_running) return;
-    if (ALWAYS || is_pass_wanted(engine, &found))
-        begin_pass(engine);
-    else
-        defrag->is_to_go_on = defrag->has_moved = false;
+    if (defrag->plan.is_running) return;
+    if (ALWAYS || defrag_plan_next(&defrag->plan, &limits, &found)) begin_pass(engine);
 }
 
 size_t defrag_movable(struct engine *engine) {
     struct defrag *defrag = engine->defrag;
     if (!engine->config.activedefrag || !defrag->is_supported) return 0;
     bool is_due = engine->steady_ms - defrag->surveyed_ms >= SURVEY_AT_LIMIT_MS;
-    if (is_due || has_just_ended(defrag)) take_survey(engine);
-    size_t rest = defrag->has_moved ? 0 : defrag->rest;
-    return defrag->unused > rest ? defrag->unused - rest : 0;
+    if (is_due || defrag_plan_is_unjudged(&defrag->plan)) take_survey(engine);
+    return defrag_plan_movable(&defrag->plan);
 }
 
 void defrag_begin(struct engine *engine) {
-    if (!engine->defrag->is_running && defrag_movable(engine) > 0) begin_pass(engine);
+    if (!engine->defrag->plan.is_running && defrag_movable(engine) > 0) begin_pass(engine);
 }
 
 bool defrag_configure(struct engine *engine) {
     struct defrag *defrag = engine->defrag;
-    if (!engine->config.activedefrag && defrag->is_running) end_pass(engine);
+    if (!engine->config.activedefrag && defrag->plan.is_running) end_pass(engine);
     return !engine->config.activedefrag || defrag->is_supported;
 }
 
@@ -340,7 +274,7 @@ static uint64_t pause_ms(const struct defrag *defrag) {
 static void on_timer(void *arg) {
     struct engine *engine = arg;
     struct defrag *defrag = engine->defrag;
-    if (!defrag->is_running) return;
+    if (!defrag->plan.is_running) return;
     if (must_wait(engine)) {
         schedule(engine, WAIT_MS);
         return;

@@ -1,15 +1,15 @@
 /* defrag: gives memory back that values no longer need, but that is scattered over pages which
  * other values keep: moves what lies in such pages together (base/relocate.h).
  *
- * The allocator is asked once a second how much of its pages is unused. If that is enough
- * (active-defrag-ignore-bytes, active-defrag-threshold-lower), or if the pages exceed maxmemory by
- * some percent, a pass begins, which visits all keys once, in short steps between the requests of
+ * The allocator is asked once a second how much of its pages is unused. If defrag_plan.h finds
+ * that enough, a pass begins, which visits all keys once, in short steps between the requests of
  * clients. Nothing that clients can see changes. */
 #ifndef PACKLIST_RECLAIM_DEFRAG_H
 #define PACKLIST_RECLAIM_DEFRAG_H
 
 #include "base/relocate.h"
 #include "base/sds.h"
+#include "reclaim/defrag_plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,18 +27,13 @@ struct defrag {
     struct relocator relocator;
     struct net_timer *timer; /* the next step */
     bool is_supported;       /* by the allocator */
-    bool is_running;         /* a pass is under way */
-    int64_t percent;         /* of the time that the pass may take */
-    int64_t surveyed_ms;     /* steady time of the last survey */
-    size_t unused;           /* by the last survey */
-    size_t unused_at_begin;  /* of the pass, by the survey; 0: no pass since the last survey */
-    uint64_t moved_at_begin; /* bytes, by the relocator */
-    bool is_to_go_on;        /* another pass is to follow the last one */
-    bool has_moved;          /* the last pass has gained, or at least moved, much */
-    size_t rest;             /* unused bytes that the last pass has left; 0 before the first */
+    struct defrag_plan plan;
+    int64_t percent;     /* of the time that the pass may take */
+    int64_t surveyed_ms; /* steady time of the last survey */
 
     /* Where the pass is. */
-    int slowlog; /* enum slowlog_kind; SLOWLOG_KINDS: after the last one */
+    int slowlog;           /* enum slowlog_kind; SLOWLOG_KINDS: after the last one */
+    bool has_seen_tracked; /* the table of keys that clients track was visited */
     int64_t database;
     int table;       /* 0: the keys; 1 + enum keyspace_expiring */
     uint64_t cursor; /* in that table */

@@ -108,7 +108,7 @@ bool rss_limit_follow(struct engine *engine, size_t uncounted, bool now) {
         .idle = less(stats.resident, stats.active + stats.metadata),
         .max = max,
         .movable = active > max ? defrag_movable(engine) : 0,
-        .is_moving = engine->defrag->is_running,
+        .is_moving = engine->defrag->plan.is_running,
     };
     struct rss_measures measures = rss_limit_decide(limit, &figures);
     if (measures.purges) begin_purge(engine);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/relocate.h"
 #include "ds/hashtable.h"
 
 #include <string.h>
@@ -401,6 +402,16 @@ size_t tracking_table_sweep(struct tracking_table *table,
     resize(table, bucket, to);
     if (++table->next_sweep == table->bucket_count) table->next_sweep = 0;
     return looked_at;
+}
+
+bool tracking_table_relocate(struct tracking_table *table, struct relocator *relocator) {
+    while (table->next_relocate < table->bucket_count) {
+        struct tracking_bucket *bucket = bucket_numbered(table, table->next_relocate++);
+        if (bucket->length > 0) bucket->bytes = relocate(relocator, bucket->bytes, bucket->length);
+        if (relocator_is_due(relocator)) return false;
+    }
+    table->next_relocate = 0;
+    return true;
 }
 
 bool tracking_table_free_some(struct tracking_table *table) {

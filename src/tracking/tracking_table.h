@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 struct tracking_bucket;
+struct relocator; /* base/relocate.h */
 
 /* All zero at first: empty. */
 struct tracking_table {
@@ -33,7 +34,8 @@ struct tracking_table {
     size_t keys;
     size_t pairs;
     size_t next_sweep; /* the bucket that tracking_table_sweep comes to next; 0: at its beginning */
-    size_t next_evict; /* where tracking_table_evict goes on; 0: at a bucket chosen at random */
+    size_t next_relocate; /* where tracking_table_relocate goes on; 0: at its beginning */
+    size_t next_evict;    /* where tracking_table_evict goes on; 0: at a bucket chosen at random */
 };
 
 /* The numbers of a key's clients, in ascending order. A caller uses one such array again and again,
@@ -74,6 +76,10 @@ bool tracking_table_free_some(struct tracking_table *table);
 /* Gives up a bucket if the table has many more than its records need. Returns whether there are
  * more to give up. Removing a key does the same, except during a sweep. O(bucket). */
 bool tracking_table_shrink(struct tracking_table *table);
+
+/* Moves the memory of some buckets to better places (base/relocate.h), until a step is due. Goes on
+ * there with the next call. Returns true when it has come to the end. */
+bool tracking_table_relocate(struct tracking_table *table, struct relocator *relocator);
 
 /* Returns the bytes that the table takes. O(buckets): for tests. */
 size_t tracking_table_allocated(const struct tracking_table *table);

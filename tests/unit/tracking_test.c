@@ -1,6 +1,7 @@
 /* Client tracking: the table against a model, its memory; who is told what; the work in the
  * background. */
 #include "tracking/tracking.h"
+#include "unit/relocate_step.h"
 #include "unit/seed.h"
 
 #include "base/alloc.h"
@@ -25,6 +26,7 @@ struct model {
     bool has[KEYS][NUMBERS];
     bool is_gone[NUMBERS];
     struct random random;
+    struct relocate_step step;
 };
 
 static struct slice key_name(size_t key) {
@@ -115,6 +117,8 @@ static void change(struct model *model) {
     } else {
         sweep(model);
     }
+    if (relocate_step_begins(&model->step, &model->random))
+        tracking_table_relocate(&model->table, &model->step.relocator);
 }
 
 static void the_table_does_what_the_model_does(void **state) {
@@ -155,6 +159,24 @@ static int calls_to_evict(struct tracking_table *table, struct random *random) {
 static bool is_not_seven(uint32_t number, void *arg) {
     (void)arg;
     return number != 7;
+}
+
+static void each_bucket_is_moved(void **state) {
+    (void)state;
+    struct tracking_table table = {0};
+    struct relocator relocator;
+    size_t steps = 1;
+    for (uint32_t key = 0; key < KEYS; key++) tracking_table_add(&table, key_name(key), key);
+    relocator_init_for_tests(&relocator, 2);
+    for (; !tracking_table_relocate(&table, &relocator); steps++) {
+        assert_true(steps < KEYS);
+        relocator_begin(&relocator, 0);
+    }
+    assert_true(tracking_table_check(&table));
+    assert_int_equal(steps, table.bucket_count / 2 + 1);
+    while (tracking_table_free_some(&table)) {
+    }
+    assert_in_range(relocator.moved, 1, 2 * steps);
 }
 
 static void a_search_of_many_empty_buckets_takes_several_calls(void **state) {
@@ -541,6 +563,7 @@ int main(void) {
 #define WITH_TRACKING(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_does_what_the_model_does),
+        cmocka_unit_test(each_bucket_is_moved),
         cmocka_unit_test(a_search_of_many_empty_buckets_takes_several_calls),
         cmocka_unit_test(a_key_takes_few_bytes),
         cmocka_unit_test(numbers_may_be_large_and_far_apart),
