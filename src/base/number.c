@@ -262,6 +262,15 @@ struct decimal {
     int count, point;
 };
 
+/* All are exact. */
+static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/* Values from `integers_min` on and below `integers_max` are looked for among integers over powers
+ * of ten, others by printing. All integers below the latter are doubles. */
+static const double integers_min = 1e-5, integers_max = 1e15;
+
 static void set_digits(struct decimal *decimal, const char *digits, int count, int point) {
     while (count > 1 && digits[count - 1] == '0') count--;
     memcpy(decimal->digits, digits, (size_t)count);
@@ -269,38 +278,54 @@ static void set_digits(struct decimal *decimal, const char *digits, int count, i
     decimal->point = point;
 }
 
-/* The values between which find_few_digits finds whatever has up to fifteen digits. */
-static const double few_digits_min = 1e-7, few_digits_max = 1e15;
+static void set_quotient(struct decimal *decimal, uint64_t integer, int places) {
+    char digits[INT64_TEXT_MAX];
+    int count = (int)number_format_uint64(digits, integer);
+    set_digits(decimal, digits, count, count - places);
+}
 
 /* Finds a decimal of up to fifteen digits that reads back as `value`: an integer over a power of
  * ten. Both are exact as doubles, so their quotient is rounded as the text would be when it is
- * read; and no two decimals of fifteen digits read back as the same double. */
-static bool find_few_digits(double value, struct decimal *decimal) {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    for (size_t places = 0; places < sizeof(powers) / sizeof(powers[0]); places++) {
-        double scaled = value * powers[places];
-        if (scaled >= few_digits_max) return false;
+ * read; and no two decimals of fifteen digits read back as the same double. Returns false where
+ * there is none; *places is then those that make an integer of sixteen digits. */
+static bool find_few_digits(double value, struct decimal *decimal, int *places) {
+    for (*places = 0;; ++*places) {
+        double power = powers_of_ten[*places], scaled = value * power;
+        if (scaled >= integers_max) return false;
         uint64_t integer = (uint64_t)(scaled + 0.5);
-        if ((double)integer / powers[places] != value) continue;
-        char digits[INT64_TEXT_MAX];
-        int count = (int)number_format_uint64(digits, integer);
-        set_digits(decimal, digits, count, count - (int)places);
+        if ((double)integer / power != value) continue;
+        set_quotient(decimal, integer, *places);
         return true;
     }
-    return false;
+}
+
+/* Finds the nearest decimal with `places` digits after the point, and returns whether it reads back
+ * as `value`: whether it is at most half as far away as the next double. Exact, as nothing is
+ * rounded: value × 10^places = scaled / 2^shift, below 2^123 / 2^shift. */
+static bool find_nearest(double value, int places, struct decimal *decimal) {
+    int exponent;
+    uint64_t mantissa = (uint64_t)ldexp(frexp(value, &exponent), DBL_MANT_DIG);
+    unsigned shift = (unsigned)(DBL_MANT_DIG - exponent);
+    unsigned __int128 power = (unsigned __int128)powers_of_ten[places], one = 1;
+    unsigned __int128 scaled = mantissa * power, rest = scaled & ((one << shift) - 1);
+    uint64_t integer = (uint64_t)(scaled >> shift);
+    if (2 * rest > one << shift || (2 * rest == one << shift && integer % 2)) {
+        rest = (one << shift) - rest;
+        integer++;
+    }
+    set_quotient(decimal, integer, places);
+    return 2 * rest < power || (2 * rest == power && mantissa % 2 == 0);
 }
 
 /* Tries more and more digits, until they read back as `value`. Seventeen always do; up to fifteen
  * always survive text → double → text, so fewer need not be tried, except for trailing zeros; but
  * the subnormal values have less precision. */
-static void try_digits(double value, int precision, struct decimal *decimal) {
+static void try_digits(double value, struct decimal *decimal) {
     char text[DOUBLE_TEXT_MAX], digits[17];
+    int precision = value < DBL_MIN ? 1 : 15, count = 0;
     do {
         snprintf(text, sizeof(text), "%.*e", precision - 1, value);
     } while (precision < 17 && strtod(text, NULL) != value && precision++);
-    int count = 0;
     const char *exponent = strchr(text, 'e');
     for (const char *at = text; at < exponent; at++)
         if (number_is_digit(*at)) digits[count++] = *at;
@@ -310,12 +335,12 @@ static void try_digits(double value, int precision, struct decimal *decimal) {
 /* `value` is finite and positive. */
 static struct decimal shortest_decimal(double value) {
     struct decimal decimal;
-    if (value < DBL_MIN)
-        try_digits(value, 1, &decimal);
-    else if (value < few_digits_min || value >= few_digits_max)
-        try_digits(value, 15, &decimal);
-    else if (!find_few_digits(value, &decimal))
-        try_digits(value, 16, &decimal);
+    int places;
+    bool is_common = value >= integers_min && value < integers_max;
+    bool is_found = is_common && (find_few_digits(value, &decimal, &places) ||
+                                  find_nearest(value, places, &decimal) ||
+                                  find_nearest(value, places + 1, &decimal));
+    if (!is_found) try_digits(value, &decimal);
     return decimal;
 }
 
