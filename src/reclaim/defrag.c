@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "engine/slow.h"
 #include "net/net.h"
+#include "reclaim/purge.h"
 #include "stats/slowlog.h"
 #include "store/keyspace.h"
 #include "tracking/tracking.h"
@@ -189,6 +190,7 @@ static void end_pass(struct engine *engine) {
     defrag->total_ms += defrag_current_ms(engine);
     defrag_plan_end(&defrag->plan);
     relocator_flush();
+    purge_begin(engine);
 }
 
 static struct defrag_limits limits_of(const struct config *config) {

@@ -2,13 +2,12 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/relocate.h"
 #include "engine/engine.h"
-#include "net/pool.h"
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
+#include "reclaim/purge.h"
 
-enum { MEASURE_EVERY_US = 2000, PURGE_EVERY_US = 1000000 };
+enum { MEASURE_EVERY_US = 2000 };
 
 /* Parts of maxmemory: one that is not worth a purge or a pass; one that is too much to wait until a
  * pass has ended; and one by which clients may exceed what is allowed while keys are evicted for
@@ -73,27 +72,6 @@ const char *rss_state_name(enum rss_state state) {
 
 /* --- Measuring and acting --- */
 
-static void purge(void *arg) {
-    (void)arg;
-    mem_purge();
-}
-
-static void purged(void *arg) {
-    struct rss_limit *limit = arg;
-    limit->is_purging = false;
-}
-
-/* Returns idle pages, and before that what this thread keeps of freed blocks. */
-static void begin_purge(struct engine *engine) {
-    struct rss_limit *limit = &engine->evict->rss;
-    if (limit->is_purging || limit->measured_us - limit->purged_us < PURGE_EVERY_US) return;
-    relocator_flush();
-    limit->is_purging = true;
-    limit->purged_us = limit->measured_us;
-    limit->purges++;
-    net_pool_run(engine->net, purge, purged, limit);
-}
-
 bool rss_limit_follow(struct engine *engine, size_t uncounted, bool now) {
     struct rss_limit *limit = &engine->evict->rss;
     int64_t now_us = clock_monotonic_us();
@@ -111,7 +89,7 @@ bool rss_limit_follow(struct engine *engine, size_t uncounted, bool now) {
         .is_moving = engine->defrag->plan.is_running,
     };
     struct rss_measures measures = rss_limit_decide(limit, &figures);
-    if (measures.purges) begin_purge(engine);
+    if (measures.purges && purge_begin(engine)) limit->purges++;
     if (measures.moves) defrag_begin(engine);
     return true;
 }

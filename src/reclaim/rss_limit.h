@@ -43,10 +43,8 @@ struct rss_limit {
     size_t lowered; /* by which it was last below what was in use; 0: not since pages fitted */
     size_t active_before; /* active pages when that was */
     enum rss_state state;
-    bool is_purging;     /* a thread of the pool is */
     int64_t measured_us; /* monotonic */
-    int64_t purged_us;
-    uint64_t purges;
+    uint64_t purges;     /* that it has begun */
 };
 
 /* What is measured, in bytes. Memory that does not count is in none of the first two. */
