@@ -69,17 +69,11 @@ static bool is_exceeded(struct engine *engine) {
     return mem_used() > allowed + without;
 }
 
-/* Looks at the pages where these are bounded (maxmemory-rss). */
-static void look_at_pages(struct engine *engine) {
+/* Looks at the pages where these are bounded (maxmemory-rss); `now`: however short ago the last
+ * look was. */
+static void look_at_pages(struct engine *engine, bool now) {
     if (engine->config.maxmemory_rss && engine->config.maxmemory)
-        rss_limit_follow(engine, uncounted(engine), true);
-}
-
-/* Returns the same, but where the limit follows from pages, by what they are now. */
-static bool is_still_exceeded(struct engine *engine) {
-    if (!is_exceeded(engine)) return false;
-    return !engine->config.maxmemory_rss || !rss_limit_follow(engine, uncounted(engine), false) ||
-           is_exceeded(engine);
+        rss_limit_follow(engine, uncounted(engine), now);
 }
 
 /* Deletes the key. A key whose time has come counts as expired, not as evicted. */
@@ -122,7 +116,8 @@ static bool is_off(const struct engine *engine) {
 /* Evicts until time or need ends. */
 static enum evict_result run(struct engine *engine) {
     enum evict_result result = EVICT_DONE;
-    if (is_still_exceeded(engine) && !is_off(engine)) {
+    look_at_pages(engine, false);
+    if (is_exceeded(engine) && !is_off(engine)) {
         uint64_t begin = slow_begin(engine);
         result = evict_keys(engine);
         slow_end(engine, LATENCY_EVICTION_CYCLE, begin);
@@ -142,7 +137,7 @@ bool evict_step(struct engine *engine) {
 }
 
 void evict_tick(struct engine *engine) {
-    look_at_pages(engine);
+    look_at_pages(engine, true);
     if (!engine->evict->running) run(engine);
 }
 
@@ -154,6 +149,6 @@ void evict_configure(struct engine *engine) {
     engine->eviction.lfu.decay_minutes = (uint32_t)config->lfu_decay_time;
     engine->evict->pool.count = 0;
     rss_limit_reset(engine);
-    look_at_pages(engine);
+    look_at_pages(engine, true);
     engine->evict->running = is_exceeded(engine); /* evict_step begins */
 }

@@ -72,10 +72,10 @@ const char *rss_state_name(enum rss_state state) {
 
 /* --- Measuring and acting --- */
 
-bool rss_limit_follow(struct engine *engine, size_t uncounted, bool now) {
+void rss_limit_follow(struct engine *engine, size_t uncounted, bool now) {
     struct rss_limit *limit = &engine->evict->rss;
     int64_t now_us = clock_monotonic_us();
-    if (!now && now_us - limit->measured_us < MEASURE_EVERY_US) return false;
+    if (!now && now_us - limit->measured_us < MEASURE_EVERY_US) return;
     limit->measured_us = now_us;
     struct mem_stats stats;
     mem_stats_read(&stats);
@@ -91,7 +91,6 @@ bool rss_limit_follow(struct engine *engine, size_t uncounted, bool now) {
     struct rss_measures measures = rss_limit_decide(limit, &figures);
     if (measures.purges && purge_begin(engine)) limit->purges++;
     if (measures.moves) defrag_begin(engine);
-    return true;
 }
 
 void rss_limit_reset(struct engine *engine) {

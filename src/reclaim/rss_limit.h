@@ -70,8 +70,9 @@ void rss_limit_reset(struct engine *engine);
 
 /* Measures, decides and acts; not more often than every two milliseconds unless `now`. `uncounted`
  * are the bytes that do not count for maxmemory. Some tens of nanoseconds if nothing is due, some
- * tens of microseconds otherwise. Returns whether it has measured. */
-bool rss_limit_follow(struct engine *engine, size_t uncounted, bool now);
+ * tens of microseconds otherwise. To be called before whatever may need memory: values may have
+ * been deleted since the last call, and what takes their place then takes other pages. */
+void rss_limit_follow(struct engine *engine, size_t uncounted, bool now);
 
 /* "fits", "moves", "frees" or "holds". */
 const char *rss_state_name(enum rss_state state);
