@@ -476,7 +476,7 @@ def hyperloglog_rows(scale):
     add = ("PFADD", "hll:__rand_int__", "element")
     yield row("pfadd-sparse", *add, random_keys=10, data=sparse)
     yield row("pfcount-2-sparse", "PFCOUNT", ten[0], ten[1], data=sparse)
-    yield row("pfmerge-3-sparse", "PFMERGE", "stored", *ten[:3], data=sparse)
+    yield row("pfmerge-3-sparse", "PFMERGE", "stored", *ten[:3], data=sparse, requests=int(6_000 * scale))
     yield row("pfmerge-3-small", "PFMERGE", "stored", *ten[:3], data=("hyperloglogs", 10, 10))
     yield row("pfadd-dense", *add, random_keys=10, data=dense)
     yield row("pfcount-cached", "PFCOUNT", ten[0], data=dense)
