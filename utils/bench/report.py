@@ -175,8 +175,8 @@ def tracking_section(results, labels):
 def threads_section(results, labels):
     rows = {name: figures for found in results.get("threads", {}).values() for name, figures in found.items()}
     if rows:
-        yield ("Servers with `io-threads 2` on all cores, 100 clients: CPU per request of the thread that runs "
-               "commands, and of the whole process, in µs. Less is better.\n")
+        yield ("Servers with `io-threads 2` on all cores; 100 clients, which threads have all the time: CPU per "
+               "request of the thread that runs commands, and of the whole process, in µs. Less is better.\n")
         yield from comparison("", rows, labels)
 
 

@@ -718,7 +718,7 @@ def replications(scale):
 
 def threaded(scale):
     """More threads than this machine has cores would measure nothing."""
-    requests = int(400_000 * scale)
+    requests = int(100_000 * scale)
     for name, command, data in (
             ("get", ["GET", "key:__rand_int__"], ("strings", 1000)),
             ("set", ["SET", "key:__rand_int__", "v" * 16], ()),
@@ -727,7 +727,7 @@ def threaded(scale):
             ("hget", ["HGET", "hash", FIELD % 500], ("hash", "hash", 1000, FIELD, VALUE)),
             ("lrange-300", ["LRANGE", "list", "0", "299"], ("list", "list", 300, "v" * 16)),
             ("get-10k", ["GET", "large"], ("text", "large", 10_000))):
-        share = 8 if name in ("lrange-300", "get-10k") else 1
+        share = 2 if name in ("lrange-300", "get-10k") else 1
         yield Threaded(f"threads-{name}", command, requests // share, data)
     yield Threaded("threads-get.P16", ["GET", "key:__rand_int__"], requests * 4, ("strings", 1000), 16)
     yield Threaded("threads-set.P16", ["SET", "key:__rand_int__", "v" * 16], requests * 4, (), 16)

@@ -13,13 +13,22 @@ MAIN, PROCESS = "main thread", "whole process"
 class ThreadedServer(Server):
     """A server of its own, with so many I/O threads, on all cores: `like` says which."""
 
-    def __init__(self, like, io_threads, port):
+    def __init__(self, like, io_threads, port, options=()):
         name, path, argv0 = like.program
-        super().__init__(name, path, port, argv0, ["--io-threads", str(io_threads)], is_spread=True)
+        super().__init__(name, path, port, argv0, ["--io-threads", str(io_threads), *options], is_spread=True)
 
     def main_thread_seconds(self):
         pid = self.process.pid
         return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+
+
+def start(like, io_threads, port):
+    """Its threads have all clients all the time, if that can be configured: a load on the same cores cannot keep every
+    event loop so busy that it would give clients away."""
+    try:
+        return ThreadedServer(like, io_threads, port, ["--io-threads-always-active", "yes"])
+    except ServerError:
+        return ThreadedServer(like, io_threads, port)
 
 
 def load(server, row, requests):
@@ -30,7 +39,7 @@ def load(server, row, requests):
 
 def turn(server, row):
     """(main thread, process), CPU microseconds per request. The first run lets servers that give clients to threads
-    under load do so."""
+    under load alone do so."""
     load(server, row, row.requests // 4)
     main, process = server.main_thread_seconds(), server.cpu_seconds()
     load(server, row, row.requests)
@@ -47,7 +56,7 @@ def run_row(servers, row, rounds, progress):
         for number in range(rounds):
             progress(f"{row.name}: round {number + 1} of {rounds}, {server.label}")
             try:
-                threaded = ThreadedServer(server, row.io_threads, port)
+                threaded = start(server, row.io_threads, port)
             except ServerError as error:
                 progress(f"{row.name}: {server.label}: {error}", keep=True)
                 break
