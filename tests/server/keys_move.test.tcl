@@ -343,7 +343,7 @@ check_in 2 "TOUCH marks keys as used, even for a client that leaves no marks" {
     r SET a 1
     r SET b 1
     r CLIENT NO-TOUCH on
-    wait_until {[r OBJECT IDLETIME a] >= 1}
+    wait_until {[r OBJECT IDLETIME b] >= 1}
     lassign [[default_client] pipeline {{MGET a b} {TOUCH a} {OBJECT IDLETIME a} {OBJECT IDLETIME b}}] _ _ a b
     list $a [expr {$b >= 1}]
 } {0 1}
