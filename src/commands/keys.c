@@ -13,6 +13,7 @@ static void delete_keys(struct call *call, bool unlink) {
     int64_t deleted = 0;
     for (size_t i = 1; i < call->argc; i++) {
         struct keyref ref;
+        call_prefetch_keys(call, i, call->argc, 1);
         call_find(call, call->argv[i], 0, &ref);
         if (ref.entry == NULL) continue;
         if (unlink)
@@ -34,8 +35,10 @@ void unlink_command(struct call *call) {
 
 void exists_command(struct call *call) {
     int64_t found = 0;
-    for (size_t i = 1; i < call->argc; i++)
+    for (size_t i = 1; i < call->argc; i++) {
+        call_prefetch_keys(call, i, call->argc, 1);
         found += call_find(call, call->argv[i], FIND_COUNT | FIND_NOTIFY, NULL) != NULL;
+    }
     reply_integer(call->reply, found);
 }
 
@@ -312,7 +315,9 @@ void move_command(struct call *call) {
 
 void touch_command(struct call *call) {
     int64_t found = 0;
-    for (size_t i = 1; i < call->argc; i++)
+    for (size_t i = 1; i < call->argc; i++) {
+        call_prefetch_keys(call, i, call->argc, 1);
         found += call_find_read(call, call->argv[i], NULL) != NULL;
+    }
     reply_integer(call->reply, found);
 }

@@ -85,6 +85,7 @@ void getex_command(struct call *call) {
 void mget_command(struct call *call) {
     reply_array(call->reply, call->argc - 1);
     for (size_t i = 1; i < call->argc; i++) {
+        call_prefetch_keys(call, i, call->argc, 1);
         struct entry *entry = call_find_read(call, call->argv[i], NULL);
         bool is_string = entry && entry_type(entry) == VALUE_STRING;
         string_reply(call->reply, is_string ? entry : NULL);

@@ -263,6 +263,7 @@ static void set_pair(struct call *call, const struct pairs *pairs, struct keyref
 static void set_all(struct call *call, const struct pairs *pairs) {
     for (size_t i = pairs->begin; i < pairs->end; i += 2) {
         struct keyref ref;
+        call_prefetch_keys(call, i, pairs->end, 2);
         call_find_write(call, call->argv[i], &ref);
         set_pair(call, pairs, &ref, i);
     }

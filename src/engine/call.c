@@ -140,6 +140,15 @@ struct entry *call_find_read(struct call *call, struct slice key, struct keyref 
     return find_and_mark(call, key, FIND_READ, ref);
 }
 
+void call_prefetch_keys(const struct call *call, size_t i, size_t end, size_t stride) {
+    const struct entry *entries[KEYSPACE_KEYS_AT_ONCE];
+    bool is_due = i <= stride || i / stride % KEYSPACE_KEYS_AT_ONCE == 0;
+    size_t count = (end - i + stride - 1) / stride;
+    if (!is_due || count < 2 || keyspace_count(call->keyspace) < KEYSPACE_CACHED_KEYS) return;
+    if (count > KEYSPACE_KEYS_AT_ONCE) count = KEYSPACE_KEYS_AT_ONCE;
+    keyspace_prefetch_entries(call->keyspace, &call->argv[i], stride, count, entries);
+}
+
 struct entry *call_find_write(struct call *call, struct slice key, struct keyref *ref) {
     struct keyref own;
     if (!ref) ref = &own;

@@ -109,6 +109,11 @@ struct entry *call_find(struct call *call, struct slice key, unsigned marks, str
 /* call_find with FIND_READ. */
 struct entry *call_find_read(struct call *call, struct slice key, struct keyref *ref);
 
+/* For a command with many keys, argv[i], argv[i + stride] … below argv[end]: call with the index of
+ * each before it is looked up. Starts loading the entries of several keys at once, now and then:
+ * one after the other would wait for memory two or three times each. Only a hint. */
+void call_prefetch_keys(const struct call *call, size_t i, size_t end, size_t stride);
+
 /* Finds a key to change it: marks the entry as used, but counts neither a hit nor a miss. */
 struct entry *call_find_write(struct call *call, struct slice key, struct keyref *ref);
 

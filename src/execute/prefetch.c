@@ -4,13 +4,8 @@
 #include "table/command_keys.h"
 #include "types/value.h"
 
-enum {
-    /* Requests whose keys are loaded together; their cache lines must fit into the first-level
-     * cache. */
-    DEPTH = 16,
-    /* A keyspace with fewer keys is assumed to be in the caches. */
-    KEYS_MIN = 8192
-};
+/* Requests whose keys are loaded together. */
+enum { DEPTH = KEYSPACE_KEYS_AT_ONCE };
 
 /* The requests, and what is known of each at the same index. */
 struct requests {
@@ -19,7 +14,6 @@ struct requests {
     const char *bytes[DEPTH]; /* where it begins; NULL for the first, which is parsed */
     const char *end;          /* of all bytes */
     struct slice keys[DEPTH];
-    struct hashtable_lookup lookups[DEPTH]; /* of the keys */
     const struct entry *entries[DEPTH];
 };
 
@@ -50,22 +44,6 @@ static void gather(struct requests *requests, struct slice first, size_t index, 
         len -= size;
     }
     requests->count = count;
-}
-
-/* Starts loading the entries, all at once; finds most of them. */
-static void find_entries(const struct keyspace *keyspace, struct requests *requests) {
-    size_t count = requests->count;
-    unsigned missed = 0; /* bit i: the entry of request i is not found yet */
-    for (size_t i = 0; i < count; i++)
-        requests->lookups[i] = keyspace_prefetch(keyspace, requests->keys[i]);
-    for (size_t i = 0; i < count; i++) {
-        requests->entries[i] = keyspace_prefetch_entry(&requests->lookups[i]);
-        missed |= (unsigned)!requests->entries[i] << i;
-    }
-    for (; missed != 0; missed &= missed - 1) {
-        size_t i = (size_t)__builtin_ctz(missed);
-        requests->entries[i] = keyspace_prefetch_overflow(&requests->lookups[i]);
-    }
 }
 
 /* The entries of requests for one key. */
@@ -128,7 +106,7 @@ static __attribute__((noinline)) size_t prefetch_all(const struct keyspace *keys
     if (only)
         find_same_entry(only, &requests);
     else
-        find_entries(keyspace, &requests);
+        keyspace_prefetch_entries(keyspace, requests.keys, 1, requests.count, requests.entries);
     prefetch_values(&requests, argv, argc);
     return requests.count - 1;
 }
@@ -136,7 +114,7 @@ static __attribute__((noinline)) size_t prefetch_all(const struct keyspace *keys
 size_t prefetch_requests(const struct keyspace *keyspace, const struct slice *argv, size_t argc,
                          const char *bytes, size_t len) {
     const struct entry *only = NULL;
-    if (keyspace_count(keyspace) < KEYS_MIN) {
+    if (keyspace_count(keyspace) < KEYSPACE_CACHED_KEYS) {
         only = keyspace_found_last(keyspace);
         if (!only || !value_has_members_to_prefetch(only)) return DEPTH - 1;
     }

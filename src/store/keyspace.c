@@ -152,6 +152,22 @@ struct hashtable_lookup keyspace_prefetch(const struct keyspace *keyspace, struc
     return hashtable_prefetch(keyspace->table, hashtable_hash(key));
 }
 
+void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct slice *keys,
+                               size_t stride, size_t count,
+                               const struct entry *entries[KEYSPACE_KEYS_AT_ONCE]) {
+    struct hashtable_lookup lookups[KEYSPACE_KEYS_AT_ONCE];
+    unsigned missed = 0; /* bit i: entry i is not found yet */
+    for (size_t i = 0; i < count; i++) lookups[i] = keyspace_prefetch(keyspace, keys[i * stride]);
+    for (size_t i = 0; i < count; i++) {
+        entries[i] = keyspace_prefetch_entry(&lookups[i]);
+        missed |= (unsigned)!entries[i] << i;
+    }
+    for (; missed != 0; missed &= missed - 1) {
+        size_t i = (size_t)__builtin_ctz(missed);
+        entries[i] = keyspace_prefetch_overflow(&lookups[i]);
+    }
+}
+
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash) {
     OWNER_ASSERT(keyspace->owner);
     CHECKED_ASSERT(hash == hashtable_hash(key));

@@ -67,6 +67,17 @@ keyspace_prefetch_overflow(const struct hashtable_lookup *lookup) {
 }
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash);
 
+/* The first two stages for `count` keys, up to KEYSPACE_KEYS_AT_ONCE, each of which is `stride`
+ * slices behind the one before. Sets entries[i] to an entry that nearly always is that of key i, or
+ * NULL. Their cache lines must fit into the first-level cache. */
+enum { KEYSPACE_KEYS_AT_ONCE = 16 };
+void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct slice *keys,
+                               size_t stride, size_t count,
+                               const struct entry *entries[KEYSPACE_KEYS_AT_ONCE]);
+
+/* A keyspace with fewer keys is assumed to be in the caches. */
+enum { KEYSPACE_CACHED_KEYS = 8192 };
+
 /* Finds the entry at this address, whose key has this `hash`; the result's entry is NULL when it is
  * no longer there. Does not read the entry until it is found. O(1). */
 struct keyref keyspace_find_entry(struct keyspace *keyspace, const struct entry *entry,

@@ -71,6 +71,32 @@ foreach command {DEL UNLINK} {
     }] {k element}
 }
 
+# So many keys that commands load the entries of several ahead of time.
+check "commands with many keys find each of 10,000, and none that is missing" {
+    r DEBUG POPULATE 10000 k
+    foreach count {1 2 15 16 17 31 32 33 100} {
+        set names {}
+        set values {}
+        set pairs {}
+        for {set i 0} {$i < $count} {incr i} {
+            set at [expr {7919 * ($i + 1) % 10000}]
+            lappend names k:$at missing:$i
+            lappend values value:$at (nil)
+            lappend pairs k:$at value:$at
+        }
+        assert_equal [r MGET {*}$names] $values
+        assert_equal [r EXISTS {*}$names] $count
+        assert_equal [r TOUCH {*}$names] $count
+        assert_equal [r MSET {*}$pairs] OK
+        assert_equal [r MGET {*}[dict keys $pairs]] [dict values $pairs]
+        assert_equal [r DEL {*}$names] $count
+        assert_equal [r MSETNX {*}$pairs] 1
+        assert_equal [r UNLINK {*}$names] $count
+        assert_equal [r MSET {*}$pairs] OK
+    }
+    r DBSIZE
+} 10000
+
 check "EXISTS counts a key as often as it is named" {
     r SET a 1
     r RPUSH b 1
