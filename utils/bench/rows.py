@@ -656,7 +656,7 @@ def connections(scale):
 
 
 def stalls(scale):
-    many, long = int(6_000_000 * scale), int(3_000_000 * scale)
+    many, long = int(5_000_000 * scale), int(2_500_000 * scale)
 
     def stall(name, requests, what, *command):
         return Stalls(f"{name} ({requests:,} random {what})",
