@@ -11,7 +11,7 @@ from pathlib import Path
 from bench_servers import Client
 from data import send_all
 from measure import prepare, steady_memory
-from pings import longest_wait, shortest_of_rounds
+from pings import AFTER_SECONDS, longest_wait, shortest_of_rounds
 from resp import encode
 
 KEYS_AT_ONCE = 100
