@@ -734,7 +734,7 @@ def threaded(scale):
 
 
 def trackings(scale):
-    some, many, prefixes = (int(count * scale) for count in (20_000, 300_000, 100_000))
+    some, many, prefixes = (int(count * scale) for count in (20_000, 100_000, 100_000))
     for trackers in (1, 4, 16):
         yield TrackedMemory(f"tracking-memory ({some:,} keys, clients: {trackers})", trackers, some)
     for event, what in (("limit", "tracking-table-max-keys becomes 1"), ("flush", "FLUSHALL"),

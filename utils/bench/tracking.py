@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from bench_servers import Client
+from bench_servers import Client, ServerError
 from data import send_all
 from measure import prepare, steady_memory
 from pings import AFTER_SECONDS, longest_wait, shortest_of_rounds
