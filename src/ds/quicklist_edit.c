@@ -267,6 +267,12 @@ static void merge_sparse(struct quicklist *list, size_t todo, enum list_directio
     if (seam > 0 && list->nodes > 2 && can_merge(list, seam - 1)) merge(list, seam - 1);
 }
 
+/* The ends keep room for pushes and pops; much of it is for elements that are gone. */
+static void shrink_ends(struct quicklist *list) {
+    if (list->nodes > 0) quicklist_open_shrink(&list->head, &list->allocated);
+    if (list->nodes > 1) quicklist_open_shrink(&list->tail, &list->allocated);
+}
+
 /* Each pass takes one of the `todo` nodes beyond the seam; it changes only nodes before the
  * seam. */
 uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack_element *needle,
@@ -291,7 +297,7 @@ uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack
     }
     if (touched) merge_sparse(list, todo, direction);
     quicklist_scratch_free(&scratch);
-    if (list->nodes == 1) quicklist_open_shrink(&list->head, &list->allocated);
+    shrink_ends(list);
     CHECKED_ASSERT(removed <= max && (list->count == 0) == (list->nodes == 0));
     return removed;
 }
