@@ -67,9 +67,9 @@ keyspace_prefetch_overflow(const struct hashtable_lookup *lookup) {
 }
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash);
 
-/* The first two stages for `count` keys, up to KEYSPACE_KEYS_AT_ONCE, each of which is `stride`
- * slices behind the one before. Sets entries[i] to an entry that nearly always is that of key i, or
- * NULL. Their cache lines must fit into the first-level cache. */
+/* Does the first two stages for `count` keys: keys[0], keys[stride], keys[2 * stride] … Sets
+ * entries[i] to an entry, nearly always that of the i-th of them, or to NULL. At most
+ * KEYSPACE_KEYS_AT_ONCE, so that their cache lines fit into the first-level cache. */
 enum { KEYSPACE_KEYS_AT_ONCE = 16 };
 void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct slice *keys,
                                size_t stride, size_t count,
