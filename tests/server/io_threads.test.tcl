@@ -199,14 +199,23 @@ check_in 2 "CONFIG REWRITE writes io-threads as it is, while clients are with th
 
 # --- On which processors threads run
 
-# Returns {name list} of each thread of the server: what it is called, and the processors that it may run on.
-proc processors_of_threads {} {
+# Returns, without repetitions, on which processors those threads of the server may run that are called like the
+# pattern. A thread gets its name when it begins to run, maybe after the server's start: waits until `count` have it.
+proc processors_of {pattern count} {
+    set pid [$::current_server pid]
+    wait_until {[dict size [threads_of $pid $pattern]] >= $count}
     set found {}
-    dict for {directory name} [threads_of [$::current_server pid]] {
+    dict for {directory _} [threads_of $pid $pattern] {
         regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file $directory/status] _ list
-        lappend found [list $name $list]
+        lappend found $list
     }
-    return $found
+    return [lsort -unique $found]
+}
+
+# Returns on which processors the server's event loop may run.
+proc processors_of_loop {} {
+    regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file /proc/[$::current_server pid]/status] _ list
+    return $list
 }
 
 # The first and the last processor that this process may run on, and the list of all.
@@ -219,28 +228,15 @@ check_in 2 "server-cpulist is for the loop and the I/O threads, bio-cpulist for 
         assert_equal [r CONFIG GET *cpulist] [list server-cpulist $first_processor server_cpulist $first_processor \
             bio-cpulist $last_processor bio_cpulist $last_processor aof-rewrite-cpulist "" aof_rewrite_cpulist "" \
             bgsave-cpulist "" bgsave_cpulist ""]
-        wait_until {[llength [lsearch -all -glob [processors_of_threads] "io_thd_*"]] == 2}
-        set background 0
-        foreach thread [processors_of_threads] {
-            lassign $thread name list
-            if {[string match io_thd_* $name]} {
-                assert_equal $list $first_processor
-            } elseif {$name eq "pool"} {
-                assert_equal $list $last_processor
-                incr background
-            }
-        }
-        assert {$background > 0}
+        assert_equal [processors_of io_thd_* 2] $first_processor
+        assert_equal [processors_of pool 1] $last_processor
         assert_match *immutable* [error_of {r CONFIG SET server-cpulist 0}]
-        regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file /proc/[$current_server pid]/status] _ list
-        set list
+        processors_of_loop
     }
 } $first_processor
 check_in 2 "without server-cpulist all but the background may run anywhere" {
     with_server [list io-threads 2 bio-cpulist $first_processor] {
-        set thread [lsearch -inline -index 0 [processors_of_threads] io_thd_1]
-        regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file /proc/[$current_server pid]/status] _ list
-        list $list [lindex $thread 1]
+        list [processors_of_loop] [processors_of io_thd_1 1]
     }
 } [list $any_processor $any_processor]
 check_in 2 "processors that are not there have no effect, as the log says" {
