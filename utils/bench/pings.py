@@ -8,7 +8,7 @@ from repeat import until_settled
 from saving import WARM_UP_SECONDS, Load
 
 PINGS_PER_SECOND = 5_000
-AFTER_SECONDS = 3  # what the server does in steps, it mostly does in these
+AFTER_SECONDS = 2  # what the server does in steps, it mostly does in these
 
 
 def longest_wait(server, pace, act):

@@ -14,8 +14,8 @@ FIGURES = (  # section, group and row of the results, and what README.md calls i
     ("cpu", "pipeline 16", "set.P16", "server CPU per SET, 16 requests on the way, µs"),
     ("cpu", "middle of 1,000,000 elements", "lindex-middle.P16",
      "the same per LINDEX, in the middle of a list of 1,000,000 elements, µs"),
-    ("saving", "10,000,000 strings, SET", "saving-strings: extra memory at 20,000/s, MB",
-     "extra memory while a snapshot of 10,000,000 strings is written, MB"),
+    ("saving", "5,000,000 strings, SET", "saving-strings: extra memory at 20,000/s, MB",
+     "extra memory while a snapshot of 5,000,000 strings is written, MB"),
 )
 PLOT = "cpu-pipeline-16.svg", "Server CPU per request, 50 clients, 16 requests on the way"
 

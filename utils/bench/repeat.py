@@ -6,7 +6,7 @@ import time
 WANTED = 0.02       # the interval of confidence of a median reaches this share of it to either side, or less;
                     # two figures that differ by less agree
 MORE = 3            # at most so many times the rounds that are asked for
-EXTRA_SECONDS = 120  # of the whole run, for rounds beyond those that are always made
+EXTRA_SECONDS = 60   # of the whole run, for rounds beyond those that are always made
 # Student's t for an interval that holds the true value in 95 of 100 cases, by number of figures.
 STUDENT = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31}
 STUDENT_OF_MANY = 2.26

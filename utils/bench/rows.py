@@ -36,7 +36,7 @@ JOB = json.dumps({  # 1 KB
               for kind, width in (("small", 160), ("medium", 640), ("large", 1280))],
     "trace": ["at resize (worker.js:120:17)", "at run (queue.js:88:5)"], "text": TEXT[:345]})
 UNLIMITED = 1_000_000_000      # range of random numbers that hardly ever repeat
-TURNS = 6                      # into so many are the requests of a row parted
+TURNS = 8                      # into so many are the requests of a row parted
 
 
 @dataclass
@@ -311,7 +311,7 @@ def tls_rows(scale):
 
 def new_connections(scale):
     for how in ("full", "resumed"):
-        yield NewConnections(f"tls-connections-{how}", how, int(2000 * scale), 10)
+        yield NewConnections(f"tls-connections-{how}", how, int(1000 * scale), 10)
         yield NewConnections(f"tls-connections-{how}-500-at-once", how, 500, 500, with_pings=True)
 
 
@@ -367,20 +367,24 @@ def collection_row(kind, pipeline, requests):
 
 
 def zset_rows(scale):
+    """Rows of the same data follow each other, so that the servers are filled with it once."""
     million = int(1_000_000 * scale)
     one = {"data": ("zset", "zset", million, MEMBER, SCORE), "random_keys": million}
-    for pipeline, count in ((1, 100_000), (16, 1_000_000)):
-        row = collection_row("sorted sets", pipeline, int(count * scale))
-        yield zrange_first(row, int(10_000 * scale))
-        yield row("zscore", "ZSCORE", "zset", RANDOM_MEMBER, **one)
-        yield row("zrank", "ZRANK", "zset", RANDOM_MEMBER, **one)
-        yield row("zrange-byscore", "ZRANGE", "zset", RANDOM_SCORE, "+inf", "BYSCORE", "LIMIT", "0", "10", **one)
+    single, row = (collection_row("sorted sets", pipeline, int(count * scale))
+                   for pipeline, count in ((1, 100_000), (16, 1_000_000)))
+    for each in (single, row):
+        yield zrange_first(each, int(10_000 * scale))
+    yield zrange_first(row, int(50_000 * scale))
+    for each in (single, row):
+        yield each("zscore", "ZSCORE", "zset", RANDOM_MEMBER, **one)
+        yield each("zrank", "ZRANK", "zset", RANDOM_MEMBER, **one)
+        yield each("zrange-byscore", "ZRANGE", "zset", RANDOM_SCORE, "+inf", "BYSCORE", "LIMIT", "0", "10", **one)
     yield row("zincrby", "ZINCRBY", "zset", "1", RANDOM_MEMBER, **one)
     yield row("zrem", "ZREM", "zset", RANDOM_MEMBER, requests=million // 2, uses_up=True, **one)
-    yield row("zpopmin", "ZPOPMIN", "zset", requests=million // 2, uses_up=True,
-              data=("zset", "zset", million, MEMBER, SCORE))
-    yield row("zadd-random", *ZADD_RANDOM, random_keys=UNLIMITED, writes=True)
-    yield zrange_first(row, int(50_000 * scale))
+    some = million // 2
+    yield row("zpopmin", "ZPOPMIN", "zset", requests=some // 2, uses_up=True,
+              data=("zset", "zset", some, MEMBER, SCORE))
+    yield row("zadd-random", *ZADD_RANDOM, random_keys=UNLIMITED, writes=True, requests=some // 2)
 
 
 def zrange_first(row, count, **more):
@@ -389,9 +393,9 @@ def zrange_first(row, count, **more):
 
 
 def place_rows(scale):
-    million = int(1_000_000 * scale)
-    row = collection_row("places", 16, int(200_000 * scale))
-    one = {"data": ("places", "places", million, MEMBER), "random_keys": million}
+    many = int(200_000 * scale)
+    row = collection_row("places", 16, many)
+    one = {"data": ("places", "places", many, MEMBER), "random_keys": many}
     near = ("GEOSEARCH", "places", "FROMMEMBER", RANDOM_MEMBER, "BYRADIUS", "10", "km")
     yield row("geosearch-10km-count-10-any", *near, "COUNT", "10", "ANY", **one)
     yield row("geosearch-10km-count-10-asc", *near, "COUNT", "10", "ASC", requests=int(20_000 * scale), **one)
@@ -427,7 +431,7 @@ def set_rows(scale):
         yield row("sismember", "SISMEMBER", "set", RANDOM_MEMBER, **one)
     yield row("srandmember", "SRANDMEMBER", "set", **one)
     yield row("spop", "SPOP", "set", requests=million // 2, uses_up=True, data=("set", "set", million, MEMBER))
-    yield row("sadd-random", *SADD_RANDOM, random_keys=UNLIMITED, writes=True)
+    yield row("sadd-random", *SADD_RANDOM, random_keys=UNLIMITED, writes=True, requests=million // 2)
 
 
 def whole_rows(scale):
@@ -604,7 +608,7 @@ def datasets(scale):
     def dataset(name, what, *data, **config):
         return Dataset(f"memory-{name} ({what})", "datasets", data, {key.replace("_", "-"): value for key, value
                                                                      in config.items()})
-    yield dataset("lists", f"{million:,} of 5 x 10 bytes", "lists", million, 5, "hellohello")
+    yield dataset("lists", f"{million // 2:,} of 5 x 10 bytes", "lists", million // 2, 5, "hellohello")
     yield dataset("strings", f"{10 * million:,} of some 10 bytes", "populate", 10 * million)
     yield dataset("integers", f"20 lists of {million:,}", "integers", 20, million)
     yield dataset("documents", f"{lists} lists of 800 x 2.5 KB of JSON", *documents)
@@ -620,22 +624,22 @@ def datasets(scale):
 
 def collection_datasets(scale):
     million, some = int(1_000_000 * scale), int(20_000 * scale)
-    long = 2 * million
+    many, few = some * 10, some // 4
 
     def dataset(name, what, members, *data, own_bytes=0):
         return Dataset(f"memory-{name} ({what})", "sorted sets, hashes and sets", data, members=members,
                        own_bytes=own_bytes)
     yield dataset("zsets", f"{some:,} of 129 x member:N", some * 129, "zsets", some, 129)
-    yield dataset("zset", f"one of {long:,} x 20 bytes in random order", long, "zset", "zset", long, MEMBER, SCORE,
-                  own_bytes=20)
+    yield dataset("zset", f"one of {million:,} x 20 bytes in random order", million, "zset", "zset", million, MEMBER,
+                  SCORE, own_bytes=20)
     yield dataset("zset-integers", f"one of {million:,} integers in random order", million, "zset", "zset", million,
                   "%d", SCORE)
-    yield dataset("hashes", f"{million:,} of 5 x field:N and 10 bytes", 5 * million, "hashes", million, 5, "hellohello")
-    yield dataset("hash", f"one of {long:,} x 20 and 20 bytes in random order", long, "hash", "hash", long, FIELD,
-                  VALUE, own_bytes=40)
+    yield dataset("hashes", f"{many:,} of 5 x field:N and 10 bytes", 5 * many, "hashes", many, 5, "hellohello")
+    yield dataset("hash", f"one of {million:,} x 20 and 20 bytes in random order", million, "hash", "hash", million,
+                  FIELD, VALUE, own_bytes=40)
     yield dataset("set", f"one of {million:,} x 20 bytes in random order", million, "set", "set", million, MEMBER,
                   own_bytes=20)
-    yield dataset("sets-integers", f"{some:,} of 500 integers", some * 500, "sets", some, 500, "%d")
+    yield dataset("sets-integers", f"{few:,} of 500 integers", few * 500, "sets", few, 500, "%d")
     yield dataset("sets-small", f"{some:,} of 100 x member:N", some * 100, "sets", some, 100, "member:%d")
 
 
@@ -656,7 +660,7 @@ def connections(scale):
 
 
 def stalls(scale):
-    many, long = int(5_000_000 * scale), int(2_500_000 * scale)
+    many, long = int(5_000_000 * scale), int(1_250_000 * scale)
 
     def stall(name, requests, what, *command):
         return Stalls(f"{name} ({requests:,} random {what})",
@@ -668,47 +672,42 @@ def stalls(scale):
 
 
 def snapshots_and_savings(scale):
-    """Rows with the same data follow each other, so that the servers are filled with it once."""
-    rest = list(savings(scale))
-    for snapshot in snapshots(scale):
-        yield snapshot
-        yield from (saving for saving in rest if saving.data == snapshot.data)
-        rest = [saving for saving in rest if saving.data != snapshot.data]
-    yield from rest
+    """A row that saves some data, followed by that which saves it beside clients, so that the servers are filled with
+    it once."""
+    many, some, long, few = (int(count * scale) for count in (5_000_000, 500_000, 1_000_000, 150))
+    size = 2500  # of a document
 
-
-def snapshots(scale):
     def snapshot(what, *data):
         return Snapshot(f"snapshot-{what}", data)
-    many, some, long = (int(count * scale) for count in (10_000_000, 1_000_000, 3_000_000))
-    yield snapshot(f"list of {many:,} elements of 40 bytes", "numbers", "list", many, ELEMENT)
-    yield snapshot(f"{some:,} lists of 5 x 10 bytes", "lists", some, 5, "hellohello")
-    yield snapshot(f"{many:,} strings", "populate", many)
-    yield snapshot(f"sorted set of {long:,} members of 20 bytes", "zset", "zset", long, MEMBER, SCORE)
-    yield snapshot(f"hash of {long:,} fields of 20 and 20 bytes", "hash", "hash", long, FIELD, VALUE)
-    yield snapshot(f"set of {long:,} members of 20 bytes", "set", "set", long, MEMBER)
 
-
-def savings(scale):
-    strings, lists, some, long = (int(count * scale) for count in (10_000_000, 1_000_000, 300, 3_000_000))
-    size = 2500
-    yield Saving("saving-strings", f"{strings:,} strings, SET", ("populate", strings),
-                 [["SET", f"key:{{{strings}}}", f"value:{{{strings}}}"]])
-    yield Saving("saving-lists", f"{lists:,} lists of 5 x 10 bytes, LPUSH and RPOP", ("lists", lists, 5, "hellohello"),
-                 [["LPUSH", f"key:{{{lists}}}", "hellohello"], ["RPOP", f"key:{{{lists}}}"]])
-    yield Saving("saving-documents", f"{some} lists of 800 x 2.5 KB of JSON, LSET", ("documents", some, 800, size),
-                 [["LSET", f"documents:{{{some}}}", "{800}", document] for document in documents(size)[:100]])
-    yield Saving("saving-zset", f"a sorted set of {long:,} members, ZADD",
-                 ("zset", "zset", long, "member:%d", "%d"),
-                 [["ZADD", "zset", f"{{{long}}}", f"member:{{{long}}}"]])
-    yield Saving("saving-hash", f"a hash of {long:,} fields, HSET", ("hash", "hash", long, "field:%d", "value:%d"),
-                 [["HSET", "hash", f"field:{{{long}}}", f"value:{{{long}}}"]])
-    yield Saving("saving-set", f"a set of {long:,} members, SADD and SREM", ("set", "set", long, "member:%d"),
-                 [[command, "set", f"member:{{{2 * long}}}"] for command in ("SADD", "SREM")])
+    def saving(name, what, data, *requests):
+        return Saving(f"saving-{name}", what, data, list(requests))
+    yield snapshot(f"list of {some:,} elements of 40 bytes", "numbers", "list", some, ELEMENT)
+    lists = ("lists", some, 5, "hellohello")
+    yield snapshot(f"{some:,} lists of 5 x 10 bytes", *lists)
+    yield saving("lists", f"{some:,} lists of 5 x 10 bytes, LPUSH and RPOP", lists,
+                 ["LPUSH", f"key:{{{some}}}", "hellohello"], ["RPOP", f"key:{{{some}}}"])
+    strings = ("populate", many)
+    yield snapshot(f"{many:,} strings", *strings)
+    yield saving("strings", f"{many:,} strings, SET", strings, ["SET", f"key:{{{many}}}", f"value:{{{many}}}"])
+    zset = ("zset", "zset", long, "member:%d", "%d")
+    yield snapshot(f"sorted set of {long:,} members", *zset)
+    yield saving("zset", f"a sorted set of {long:,} members, ZADD", zset,
+                 ["ZADD", "zset", f"{{{long}}}", f"member:{{{long}}}"])
+    one = ("hash", "hash", long, "field:%d", "value:%d")
+    yield snapshot(f"hash of {long:,} fields", *one)
+    yield saving("hash", f"a hash of {long:,} fields, HSET", one,
+                 ["HSET", "hash", f"field:{{{long}}}", f"value:{{{long}}}"])
+    members = ("set", "set", long, "member:%d")
+    yield snapshot(f"set of {long:,} members", *members)
+    yield saving("set", f"a set of {long:,} members, SADD and SREM", members,
+                 *([command, "set", f"member:{{{2 * long}}}"] for command in ("SADD", "SREM")))
+    yield saving("documents", f"{few} lists of 800 x 2.5 KB of JSON, LSET", ("documents", few, 800, size),
+                 *(["LSET", f"documents:{{{few}}}", "{800}", document] for document in documents(size)[:100]))
 
 
 def replications(scale):
-    strings, lists = int(10_000_000 * scale), int(10_000 * scale)
+    strings, lists = int(5_000_000 * scale), int(10_000 * scale)
     row = Row("", "", ["SET", "key:__rand_int__", "v" * 32], int(1_000_000 * scale), 16, random_keys=100_000)
     yield ReplicatedWrites("replication-writes", "a primary, CPU per SET of 32 bytes at pipeline 16", row)
     yield Applying("replication-applying", "a replica, CPU per RPUSH of 10 bytes", lists, 100)
@@ -718,7 +717,7 @@ def replications(scale):
 
 def threaded(scale):
     """More threads than this machine has cores would measure nothing."""
-    requests = int(100_000 * scale)
+    requests = int(150_000 * scale)
     for name, command, data in (
             ("get", ["GET", "key:__rand_int__"], ("strings", 1000)),
             ("set", ["SET", "key:__rand_int__", "v" * 16], ()),
@@ -748,7 +747,7 @@ def trackings(scale):
 
 def group_stalls(scale):
     million, consumers, groups, some = int(1_000_000 * scale), int(10_000 * scale), int(1000 * scale), 100
-    data = ("several", ("stream", "stream", 10 * million, "field", "hellohello"), ("groups", "stream", groups))
+    data = ("several", ("stream", "stream", 2 * million, "field", "hellohello"), ("groups", "stream", groups))
     ids = [f"{million - number}-1" for number in range(some)]
     place, claim = ("stream", "pending"), ("XAUTOCLAIM", "stream", "pending", "another")
     requests = [
@@ -763,7 +762,7 @@ def group_stalls(scale):
             ("requests", many, requests * 10), ("delconsumer", one, [["XGROUP", "DELCONSUMER", *place, "consumer:0"]]),
             ("destroy", one, [["XGROUP", "DESTROY", *place]])):
         who = f"{consumers:,} consumers" if before is many else "one consumer"
-        yield CommandStall(f"groups-stall-{name} ({10 * million:,} entries, {groups:,} groups, {million:,} pending of "
+        yield CommandStall(f"groups-stall-{name} ({2 * million:,} entries, {groups:,} groups, {million:,} pending of "
                            f"{who})", data, before, commands)
 
 

@@ -140,8 +140,8 @@ def filled(servers, saving, progress):
 
 
 def run_saving(servers, saving, rounds, pace, progress):
-    """Name of a figure -> label -> the figure, in the best round, as what else goes on in the machine only adds; memory
-    is measured once."""
+    """Name of a figure -> label -> the figure, in the best round, as what else goes on in the machine only adds;
+    throughput, a sum of many requests, and memory are measured once."""
     able, best = list(filled(servers, saving, progress)), {}
 
     def take_turns(found, what, measure):
@@ -151,7 +151,7 @@ def run_saving(servers, saving, rounds, pace, progress):
                 found.add(server, measure(pace, server, saving))
             except (OSError, ServerError) as error:
                 progress(f"{saving.name}: {server.label}: {error}", keep=True)
-    for what, measure, most in (("times", measure_times, rounds), ("throughput", measure_throughput, rounds),
+    for what, measure, most in (("times", measure_times, rounds), ("throughput", measure_throughput, 1),
                                 ("memory", measure_memory, 1)):
         found = Least(servers)
         for number in until_settled(most, found.lists, AGREE):

@@ -1,10 +1,11 @@
 """Servers with I/O threads (io-threads): CPU per request of the thread that runs commands, and of the whole process."""
-import statistics
+import contextlib
 import subprocess
 from pathlib import Path
 
 from bench_servers import Server, ServerError, take_core
 from data import fill
+from repeat import medians
 
 CLIENTS = 100
 MAIN, PROCESS = "main thread", "whole process"
@@ -42,6 +43,8 @@ def load(server, row, requests):
 def turn(server, row):
     """(main thread, process), CPU microseconds per request. The first run lets servers that give clients to threads
     under load alone do so."""
+    server.client.call("FLUSHALL")
+    fill(server.client, row.data)
     load(server, row, row.requests // 4)
     main, process = server.main_thread_seconds(), server.cpu_seconds()
     load(server, row, row.requests)
@@ -49,24 +52,30 @@ def turn(server, row):
                  ((main, server.main_thread_seconds()), (process, server.cpu_seconds())))
 
 
+def started(servers, row, stack, progress):
+    """Yields (label, a server like that one, with I/O threads) for each that has such threads; they stop with the
+    stack."""
+    first_port = max(server.port for server in servers) + 4
+    for number, like in enumerate(servers):
+        progress(f"{row.name}: starts {like.label}")
+        try:
+            server = start(like, row.io_threads, first_port + number)
+        except ServerError as error:
+            progress(f"{row.name}: {like.label}: {error}", keep=True)
+            continue
+        stack.callback(server.stop)
+        yield like.label, server
+
+
 def run_row(servers, row, rounds, progress):
-    """"main thread" or "whole process" -> label -> median CPU microseconds per request."""
-    figures = {MAIN: {}, PROCESS: {}}
-    port = max(server.port for server in servers) + 4
-    for server in servers:
-        found = []
+    """"main thread" or "whole process" -> label -> median CPU microseconds per request. The servers stay for all
+    rounds."""
+    found = {server.label: [] for server in servers}
+    with contextlib.ExitStack() as stack:
+        threaded = list(started(servers, row, stack, progress))
         for number in range(rounds):
-            progress(f"{row.name}: round {number + 1} of {rounds}, {server.label}")
-            try:
-                threaded = start(server, row.io_threads, port)
-            except ServerError as error:
-                progress(f"{row.name}: {server.label}: {error}", keep=True)
-                break
-            try:
-                fill(threaded.client, row.data)
-                found.append(turn(threaded, row))
-            finally:
-                threaded.stop()
-        for at, what in enumerate((MAIN, PROCESS)):
-            figures[what][server.label] = statistics.median(pair[at] for pair in found) if found else None
-    return figures
+            for label, server in threaded:
+                progress(f"{row.name}: round {number + 1} of {rounds}, {label}")
+                found[label].append(turn(server, row))
+    return {what: medians({label: [pair[at] for pair in pairs] for label, pairs in found.items()})
+            for at, what in enumerate((MAIN, PROCESS))}

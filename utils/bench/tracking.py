@@ -185,7 +185,7 @@ def run_stall(servers, row, rounds, pace, progress):
     """Name of a figure -> label -> ms."""
     port = max(server.port for server in servers) + 3
 
-    def best(measure, environment):
+    def best(measure, environment, rounds):
         def measure_another(server):
             with contextlib.closing(server.another(port, environment)) as other:
                 return measure(other)
@@ -193,7 +193,7 @@ def run_stall(servers, row, rounds, pace, progress):
 
     with LoopTime() as loop_time:
         return {
-            "longest wait of a PING": best(lambda server: wait_beside(server, row, pace), {}),
+            "longest wait of a PING": best(lambda server: wait_beside(server, row, pace), {}, rounds),
             "CPU of the longest loop iteration": best(lambda server: longest_iteration(server, row, loop_time),
-                                                      loop_time.environment),
+                                                      loop_time.environment, 1),
         }
