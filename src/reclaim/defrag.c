@@ -1,9 +1,12 @@
 /* A pass visits the slow log and its siblings, whose few entries would keep many pages, the table
  * of keys that clients track, and then one database after the other; in each the table of its keys,
- * then those of what expires. Cursors are
- * as those of SCAN, so keys may come and go, and databases be flushed or swapped between two steps.
- * Values that do not end within their step are remembered by their keys, and finished before other
- * keys are visited. So a pass has no pointer into a keyspace between two steps.
+ * then those of what expires. Cursors are as those of SCAN, so keys may come and go, and databases
+ * be flushed or swapped between two steps. Values that do not end within their step are remembered
+ * by their keys, and finished before other keys are visited. So a pass has no pointer into a
+ * keyspace between two steps.
+ *
+ * What stays: sessions; the tables of waiters, watches and channels, to which they refer; and the
+ * script cache, of which no more than the last 500 scripts of EVAL come and go.
  *
  * A step takes active-defrag-cycle-us. The pause after it is so long that steps take `percent` of
  * the time (defrag_plan.h), counted as processor time, because other programs may interrupt a step.

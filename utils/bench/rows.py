@@ -220,6 +220,9 @@ class TrackedMemory:
     keys: int
 
 
+MEMORY = (Dataset, Connections, TrackedMemory)  # to which other programs add nothing
+
+
 @dataclass
 class TrackedStall:
     """How long a PING waits at most, and how long a loop iteration of the server takes at most, when something happens
@@ -610,7 +613,7 @@ def datasets(scale):
                                                                      in config.items()})
     yield dataset("lists", f"{million // 2:,} of 5 x 10 bytes", "lists", million // 2, 5, "hellohello")
     yield dataset("strings", f"{10 * million:,} of some 10 bytes", "populate", 10 * million)
-    yield dataset("integers", f"20 lists of {million:,}", "integers", 20, million)
+    yield dataset("integers", f"20 lists of {million // 5:,}", "integers", 20, million // 5)
     yield dataset("documents", f"{lists} lists of 800 x 2.5 KB of JSON", *documents)
     yield dataset("documents-depth-1", "the same, compressed", *documents, list_compress_depth="1")
     yield dataset("1KB", f"{long:,} x 1 KB in a list", "list", "list", long, message(1024))
