@@ -42,9 +42,11 @@ check_in 2 "no client loses a byte, and nothing is left of those that are gone" 
     # Perhaps the thread that has just ended has not closed all of its own yet.
     set before [open_files]
     set used {}
+    set turn 0
     set said [with_many_clients {
-        r CONFIG SET io-threads [expr {1 + int(rand() * 4)}] \
-            io-threads-always-active [lindex {yes yes no} [expr {int(rand() * 3)}]]
+        r CONFIG SET io-threads [lindex {4 1 3 2} [expr {$turn % 4}]] \
+            io-threads-always-active [lindex {yes yes no} [expr {$turn % 3}]]
+        incr turn
         after [expr {int(rand() * 300)}]
         foreach {_ number} [regexp -all -inline {io-thread=(\d+)} [r CLIENT LIST]] {
             dict set used $number 1

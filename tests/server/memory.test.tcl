@@ -117,7 +117,7 @@ check "MEMORY HELP names every subcommand" {
 
 if {[string match jemalloc* [info_field mem_allocator]]} {
     check "a thread gives freed memory back, as long as jemalloc-bg-thread says so" {
-        assert {[allocator_threads [info_field process_id]] > 0}
+        wait_until {[allocator_threads [info_field process_id]] > 0}
         with_config {jemalloc-bg-thread no} {wait_until {[allocator_threads [info_field process_id]] == 0}}
         wait_until {[allocator_threads [info_field process_id]] > 0}
     } {}
