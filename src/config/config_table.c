@@ -345,7 +345,7 @@ const struct config_directive config_table[] = {
     {.name = "active-defrag-cycle-min", .kind = CONFIG_INTEGER, .offset = AT(defrag_cycle_min),
      .min = 1, .max = 99, .default_text = "1"},
     {.name = "active-defrag-cycle-us", .kind = CONFIG_INTEGER, .offset = AT(defrag_cycle_us),
-     .min = 0, .max = 100000, .default_text = "500"},
+     .min = 0, .max = 100000, .default_text = "100"},
     {.name = "active-defrag-ignore-bytes", .kind = CONFIG_MEMORY,
      .offset = AT(defrag_ignore_bytes), .min = 1, .max = INT64_MAX, .default_text = "10mb"},
     {.name = "active-defrag-max-scan-fields", .kind = CONFIG_INTEGER,
