@@ -5,8 +5,9 @@
  * by their keys, and finished before other keys are visited. So a pass has no pointer into a
  * keyspace between two steps.
  *
- * What stays: sessions; the tables of waiters, watches and channels, to which they refer; and the
- * script cache, of which no more than the last 500 scripts of EVAL come and go.
+ * What stays where it is: sessions; the tables of waiters, watches and channels, to which sessions
+ * refer; and the script cache. Scripts of EVAL leave that one by one, but it holds 500 of them at
+ * most, so they cannot keep many pages.
  *
  * A step takes active-defrag-cycle-us. The pause after it is so long that steps take `percent` of
  * the time (defrag_plan.h), counted as processor time, because other programs may interrupt a step.

@@ -199,27 +199,27 @@ check_in 2 "CONFIG REWRITE writes io-threads as it is, while clients are with th
 
 # --- On which processors threads run
 
+# Returns the processors that a process or a thread, of this directory in /proc, may run on, as a list such as 0-1.
+proc allowed_processors {directory} {
+    regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file $directory/status] _ list
+    return $list
+}
+
 # Returns, without repetitions, on which processors those threads of the server may run that are called like the
 # pattern. A thread gets its name when it begins to run, maybe after the server's start: waits until `count` have it.
 proc processors_of {pattern count} {
     set pid [$::current_server pid]
     wait_until {[dict size [threads_of $pid $pattern]] >= $count}
-    set found {}
-    dict for {directory _} [threads_of $pid $pattern] {
-        regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file $directory/status] _ list
-        lappend found $list
-    }
-    return [lsort -unique $found]
+    return [lsort -unique [lmap directory [dict keys [threads_of $pid $pattern]] {allowed_processors $directory}]]
 }
 
 # Returns on which processors the server's event loop may run.
 proc processors_of_loop {} {
-    regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file /proc/[$::current_server pid]/status] _ list
-    return $list
+    return [allowed_processors /proc/[$::current_server pid]]
 }
 
 # The first and the last processor that this process may run on, and the list of all.
-regexp -line {^Cpus_allowed_list:\s*(\S+)} [read_file /proc/self/status] _ any_processor
+set any_processor [allowed_processors /proc/self]
 regexp {^\d+} $any_processor first_processor
 regexp {\d+$} $any_processor last_processor
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bench_servers import Server, ServerError, take_core
 from data import fill
+from measure import empty
 from repeat import medians
 
 CLIENTS = 100
@@ -43,7 +44,7 @@ def load(server, row, requests):
 def turn(server, row):
     """(main thread, process), CPU microseconds per request. The first run lets servers that give clients to threads
     under load alone do so."""
-    server.client.call("FLUSHALL")
+    empty(server)
     fill(server.client, row.data)
     load(server, row, row.requests // 4)
     main, process = server.main_thread_seconds(), server.cpu_seconds()
