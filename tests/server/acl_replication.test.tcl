@@ -20,6 +20,12 @@ proc link {} {
 proc wait_link {state} {
     wait_until {[link] eq $state}
 }
+# The link is up before the stream has brought what was written after the snapshot.
+proc wait_value {value} {
+    wait_link up
+    wait_until {[r GET k] eq $value}
+    return $value
+}
 proc wait_log {pattern} {
     wait_until {[string match $pattern [$::current_server log]]}
 }
@@ -50,8 +56,7 @@ check_in 2 "with a wrong password it gets no data, says so, and goes on when it 
         assert {![string match *sesame* [$current_server log][$primary log]]}
         assert_equal [dict get [lindex [$primary control ACL LOG] 0] reason] auth
         r CONFIG SET masterauth secret
-        wait_link up
-        r GET k
+        wait_value v
     }
 } v
 check_in 2 "nor as a user that is off, or that the primary does not know" {
@@ -72,8 +77,7 @@ check_in 2 "nor without +psync" {
         wait_log "*NOPERM User rep has no permissions to run the 'psync' command*"
         assert_equal [list [link] [r DBSIZE]] {down 0}
         $primary control ACL SETUSER rep +psync
-        wait_link up
-        r GET k
+        wait_value v
     }
 } v
 check_in 2 "a refused REPLCONF is no obstacle to its first data" {
@@ -85,8 +89,7 @@ check_in 2 "a refused REPLCONF is no obstacle to its first data" {
 check_in 2 "without a password the user `default` is the replica's" {
     with_pair "off" {masteruser {""} masterauth {""}} {
         $primary control SET k v
-        wait_link up
-        r GET k
+        wait_value v
     }
 } v
 check_in 2 "the link stays when the user loses what it does not need any more, or its password" {

@@ -142,9 +142,10 @@ check_in 2 "certificates change under load, and no request is lost" {
     assert_match "*SET: *requests per second*GET: *requests per second*" $output
     list $failed [lsort -unique $visits]
 } {0 PONG}
-check_in 2 "two thousand connections at once are all served" {
-    # redis-benchmark spins while a handshake goes on: on a busy machine it leaves a sanitized server no time.
-    set most [expr {[info exists ::env(PACKLIST_SLOW)] ? 300 : 2000}]
+check_in 2 "hundreds of connections at once are all served" {
+    # More than wait to be accepted. redis-benchmark spins while a handshake goes on: on a busy machine the last of
+    # thousands do not get theirs within 30 seconds, with sanitizers those of less.
+    set most [expr {[info exists ::env(PACKLIST_SLOW)] ? 200 : 600}]
     set count [expr {min($most, [exec sh -c "ulimit -n"] - 200)}]
     r CONFIG RESETSTAT
     with_config {max-new-tls-connections-per-cycle 10} {
