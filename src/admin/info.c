@@ -174,13 +174,13 @@ static sds append_clients(struct engine *engine, sds out) {
         "clients_in_timeout_table:%zu\r\n"
         "total_watched_keys:%zu\r\n"
         "total_blocking_keys:%zu\r\n"
-        "total_blocking_keys_on_nokey:0\r\n",
+        "total_blocking_keys_on_nokey:%zu\r\n",
         engine->clients->sessions.count - engine->replication->replicas.count,
         (long long)engine->config.maxclients, clients.largest_input, clients.largest_output,
         engine->blocking->session_count + engine->clients->pause.session_count,
         engine->tracking->tracker_count, engine->clients->pubsub.subscriber_count,
         engine->watches->watcher_count, timer_wheel_count(&engine->blocking->deadlines),
-        engine->watches->keys.count, engine->blocking->keys.count);
+        engine->watches->keys.count, engine->blocking->keys.count, engine->blocking->nokey_count);
 }
 
 /* --- TLS --- */

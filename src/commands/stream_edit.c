@@ -186,6 +186,8 @@ struct setting {
 static bool parse_setting(struct call *call, size_t at, struct setting *setting) {
     if (slice_is(call->argv[at], "entriesadded")) {
         if (!call_integer(call, at + 1, &setting->added)) return false;
+        if (setting->added < 0 && call_is_repeated(call))
+            setting->added = INT64_MAX; /* it has overflowed at another server */
         return setting->added >= 0 ||
                reply_error(call->reply, "ERR entries_added must be positive");
     }

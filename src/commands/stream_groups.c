@@ -35,6 +35,8 @@ static bool parse_options(struct call *call, bool may_make, struct position *pos
         } else if (slice_is(call->argv[at], "entriesread") && at + 1 < call->argc) {
             position->entries_read_at = ++at;
             if (!call_integer(call, at, &position->entries_read)) return false;
+            if (position->entries_read < CONSUMER_GROUP_UNKNOWN && call_is_repeated(call))
+                position->entries_read = INT64_MAX; /* it has overflowed at another server */
             if (position->entries_read < CONSUMER_GROUP_UNKNOWN)
                 return reply_error(call->reply, "ERR value for ENTRIESREAD must be positive or -1");
         } else {

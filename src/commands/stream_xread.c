@@ -226,7 +226,7 @@ static uint64_t forget_lost(const struct reading *reading, const struct group_re
             group_forget(reading->call, ref, &found->entries[i]);
     }
     found->count = kept;
-    call_touched_aside(reading->call, ref->entry, ref->key, EVENT_STREAM, NULL, count - kept);
+    call_touched_aside(reading->call, ref->entry, ref->key, EVENT_STREAM, NULL, count > kept);
     return count - kept;
 }
 
@@ -386,7 +386,7 @@ static void deliver(struct reading *reading, struct read_key *key) {
     }
     end_entries(reading, mark, claimed + count);
     if (count > 0 && !reading->no_ack) key->consumer->active_ms = call->now_ms;
-    call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, NULL, claimed + count);
+    call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, NULL, claimed + count > 0);
     if (count > 0) group_propagate_position(call, ref);
 }
 
@@ -398,7 +398,7 @@ static void note_redelivery(struct call *call, const struct group_ref *ref, stru
     pendinglist_update(&ref->group->pending, ref->owner, &pending, &before);
 }
 
-/* Replies what the consumer has pending, and notes it: replicas do not. */
+/* Replies what the consumer has pending, and notes it: replicas do not, and it is no change. */
 static void deliver_again(struct reading *reading, struct read_key *key) {
     struct call *call = reading->call;
     const struct group_ref *ref = &key->ref;
@@ -426,7 +426,7 @@ static void deliver_again(struct reading *reading, struct read_key *key) {
     }
     end_entries(reading, mark, count);
     if (count > 0) key->consumer->active_ms = call->now_ms;
-    call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, NULL, count);
+    call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, NULL, 0);
 }
 
 /* XREAD */

@@ -47,6 +47,12 @@ struct stream_facts {
     uint64_t added;                  /* entries that were ever appended; at most INT64_MAX */
 };
 
+/* A counter of a stream as other servers have written it: they count on beyond INT64_MAX, here
+ * counters stop there. */
+static inline uint64_t stream_counter(uint64_t written) {
+    return written > INT64_MAX ? INT64_MAX : written;
+}
+
 struct capture;
 struct streamlog;
 

@@ -24,17 +24,18 @@ void blocking_free_key_if_idle(struct blocking *blocking, struct blocked_key *ke
     keytable_delete(&blocking->keys, key);
 }
 
-static void link_wait(struct wait *wait, struct waiter *waiter, struct blocked_key *key) {
+static void link_wait(struct blocking *blocking, struct wait *wait, struct waiter *waiter,
+                      struct blocked_key *key) {
     *wait = (struct wait){.waiter = waiter, .key = key};
     CHAIN_APPEND(key->first, key->last, wait, prev, next);
-    key->deletion_count += waiter->kind->on_deleted != NULL;
+    if (waiter->kind->on_deleted) blocking->nokey_count += key->deletion_count++ == 0;
 }
 
 static void unlink_wait(struct blocking *blocking, struct wait *wait) {
     struct blocked_key *key = wait->key;
     if (key->next_served == wait) key->next_served = wait->next;
     CHAIN_REMOVE(key->first, key->last, wait, prev, next);
-    key->deletion_count -= wait->waiter->kind->on_deleted != NULL;
+    if (wait->waiter->kind->on_deleted) blocking->nokey_count -= --key->deletion_count == 0;
     blocking_free_key_if_idle(blocking, key);
 }
 
@@ -86,7 +87,7 @@ static void link_waits(struct blocking *blocking, struct waiter *waiter, int dat
             keytable_find_or_add(&blocking->keys, database, request->keys[i], sizeof(*key));
         names[i] = key->key.name;
         if (key->last && key->last->waiter == waiter) continue; /* the same key twice */
-        link_wait(&waiter->waits[waiter->wait_count++], waiter, key);
+        link_wait(blocking, &waiter->waits[waiter->wait_count++], waiter, key);
         waiter->allocated += sizeof(*key) + key->key.name.len;
     }
 }

@@ -47,6 +47,7 @@ struct blocking {
     struct engine *engine;
     struct keytable keys; /* of struct blocked_key */
     size_t session_count;
+    size_t nokey_count; /* keys with a deletion_count */
     struct blocked_key *ready_first;
     struct blocked_key *ready_last;
     struct waiter *sync_first; /* waiters for the append-only file and for replicas */

@@ -383,7 +383,7 @@ static bool take_master(struct stream_load *load, int64_t *count, int64_t *delet
 static bool take_entries(struct stream_load *load) {
     int64_t count, deleted;
     if (!take_master(load, &count, &deleted)) return false;
-    if (count <= 0 || deleted < 0) return malformed(load);
+    if (count < 0 || deleted < 0) return malformed(load);
     while (load->at < load->end) {
         bool is_deleted = false;
         if (!take_entry(load, &is_deleted)) return false;
@@ -430,11 +430,11 @@ static bool read_facts(struct stream_load *load, unsigned type) {
         !(read_id(reader, &first) && read_id(reader, &max_deleted) &&
           rdb_read_length(reader, &added)))
         return false;
-    if (length != streamlog_length(load->log) || added < length || added > INT64_MAX)
+    if (length != streamlog_length(load->log) || added < length)
         return rdb_reader_fail(reader, "a stream has another number of entries than stated");
     if (stream_id_compare(last, facts->last_id) < 0)
         return rdb_reader_fail(reader, "an entry of a stream has an id behind its last one");
-    *facts = (struct stream_facts){last, max_deleted, added};
+    *facts = (struct stream_facts){last, max_deleted, stream_counter(added)};
     return true;
 }
 

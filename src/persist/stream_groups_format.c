@@ -233,7 +233,7 @@ static bool read_pending(struct groups_load *load) {
         if (!read_raw_id(load, &entry.id) || !read_time(load, 0, &entry.delivered_ms) ||
             !rdb_read_length(load->reader, &entry.deliveries))
             return false;
-        if (entry.deliveries > INT64_MAX) return fail(load, "too many deliveries");
+        entry.deliveries = stream_counter(entry.deliveries);
         if (pendinglist_find(list, entry.id, &other)) return fail(load, "a pending id twice");
         pendinglist_insert(list, load->owner, &entry);
     }
@@ -289,9 +289,10 @@ static bool read_consumer(struct groups_load *load) {
 static bool read_entries_read(struct groups_load *load) {
     uint64_t number;
     if (!rdb_read_length(load->reader, &number)) return false;
-    load->group->entries_read = (int64_t)number;
-    return (int64_t)number >= CONSUMER_GROUP_UNKNOWN ||
-           fail(load, "read a wrong number of entries");
+    load->group->entries_read = (int64_t)number == CONSUMER_GROUP_UNKNOWN
+                                    ? CONSUMER_GROUP_UNKNOWN
+                                    : (int64_t)stream_counter(number);
+    return true;
 }
 
 static bool read_group(struct groups_load *load) {

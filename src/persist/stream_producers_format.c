@@ -107,10 +107,9 @@ static bool read_all(struct producers_load *load) {
         if (!read_producer(load)) return false;
     if (!rdb_read_length(load->reader, &added) || !rdb_read_length(load->reader, &duplicates))
         return false;
-    load->producers->added = added;
-    load->producers->duplicates = duplicates;
-    return (added <= INT64_MAX && duplicates <= INT64_MAX) ||
-           fail(load->reader, "a counter of iids out of range");
+    load->producers->added = stream_counter(added);
+    load->producers->duplicates = stream_counter(duplicates);
+    return true;
 }
 
 bool stream_producers_read(struct rdb_reader *reader, struct streamlog *log,

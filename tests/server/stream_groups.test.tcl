@@ -761,6 +761,33 @@ with_aof {aof-use-rdb-preamble no} {
         list [r XLEN k] [dict get [r XINFO STREAM k] max-deleted-entry-id]
     } {3 3-0}
 }
+check "what reads with XREADGROUP counts one change, a read of the history none" {
+    make_group 9
+    set changes {}
+    foreach request {
+        {COUNT 2 STREAMS k >} {COUNT 3 STREAMS k >} {STREAMS k 0} {COUNT 2 CLAIM 0 STREAMS k >} {NOACK STREAMS k >}
+        {STREAMS k >}
+    } {
+        set before [info_field rdb_changes_since_last_save]
+        r XREADGROUP GROUP g a {*}$request
+        lappend changes [expr {[info_field rdb_changes_since_last_save] - $before}]
+    }
+    set changes
+} {2 1 0 1 1 0}
+check "INFO counts keys whose deletion would end a wait" {
+    make_group 0
+    r XGROUP CREATE j g 0 MKSTREAM
+    set first [client_blocked XREADGROUP GROUP g a BLOCK 0 STREAMS k j > >]
+    set second [client_blocked XREADGROUP GROUP g b BLOCK 0 STREAMS k >]
+    set third [client_blocked BLPOP l 0]
+    set found [list [info_field total_blocking_keys] [info_field total_blocking_keys_on_nokey]]
+    r XADD j 1 f v
+    $first read
+    lappend found [info_field total_blocking_keys_on_nokey]
+    r DEL k
+    assert_match "NOGROUP*" [error_of {$second read}]
+    lappend found [info_field total_blocking_keys] [info_field total_blocking_keys_on_nokey]
+} {3 2 1 1 0}
 check "a pending entry takes a few bytes" {
     make_group 2000
     set before [r MEMORY USAGE k]

@@ -1,0 +1,91 @@
+# Streams as Redis and Valkey leave them after unusual commands: DUMP payloads that they wrote, and their append-only files.
+source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
+source [file join [file dirname [file normalize [info script]]] lib aof.tcl]
+
+server_start {}
+
+# XADD k 1-1 f v; XADD k 20-1 f v; XDEL k 20-1; XTRIM k MINID 10
+foreach {peer payload} {
+    "Redis 7.0.15" {
+        1301100000000000000001000000000000000128280000000f00000102010101816602000103010001000181760204010301
+        130100018176020401ff0014010000140102000a000783362dbec293ca
+    }
+    "Redis 8.0.6" {
+        1501100000000000000001000000000000000128280000000f00000102010101816602000103010001000181760204010301
+        130100018176020401ff0014010000140102000c0053780c36c9c79823
+    }
+    "Redis 8.6.3" {
+        1a01100000000000000001000000000000000128280000000f00000102010101816602000103010001000181760204010301
+        130100018176020401ff001401000014010200406440640000000d00cb6fd7923b5e9c60
+    }
+    "Valkey 9.1.2" {
+        1501100000000000000001000000000000000128280000000f00000102010101816602000103010001000181760204010301
+        130100018176020401ff00140100001401020050005724f167adbf619e
+    }
+} {
+    set payload [binary decode hex [join $payload ""]]
+    check "a node without an entry that $peer has left is restored" {
+        r RESTORE k 0 $payload
+        set info [r XINFO STREAM k]
+        assert_equal [lmap name {length last-generated-id max-deleted-entry-id entries-added} {dict get $info $name}] \
+            {0 20-1 20-1 2}
+        r XADD k 21-1 f v
+        r DEBUG RELOAD
+        r XRANGE k - +
+    } {{21-1 {f v}}}
+}
+
+# Entries added, entries read and deliveries beyond 2^63 - 1, which these servers show as negative numbers.
+foreach {peer payload} {
+    "Redis 7.0.15" {
+        130210000000000000000100000000000000011d1d0000000a0001010001010181660200010201000100018176020401ff10
+        000000000000000600000000000000011d1d0000000a0001010001010181660200010201000100018176020401ff02060101
+        0100008180000000000000000201670101010100000000000000010000000000000001e80300000000000081800000000000
+        00010101630663fc22a2010000010000000000000001000000000000000101680601818000000000000000000101630a63fc
+        22a2010000000a009b0c8fc06308ab33
+    }
+    "Redis 8.6.3" {
+        1a0210000000000000000100000000000000011d1d0000000a0001010001010181660200010201000100018176020401ff10
+        000000000000000600000000000000011d1d0000000a0001010001010181660200010201000100018176020401ff02060101
+        0100008180000000000000000201670101010100000000000000010000000000000001e80300000000000081800000000000
+        00010101637064fc22a20100007064fc22a20100000100000000000000010000000000000001016806018180000000000000
+        00000101637164fc22a2010000ffffffffffffffff00406440640000000d007eb2d4ed2157d097
+    }
+    "Valkey 9.1.2" {
+        150210000000000000000100000000000000011d1d0000000a0001010001010181660200010201000100018176020401ff10
+        000000000000000600000000000000011d1d0000000a0001010001010181660200010201000100018176020401ff02060101
+        0100008180000000000000000201670101010100000000000000010000000000000001e80300000000000081800000000000
+        00010101631365fc22a20100001365fc22a20100000100000000000000010000000000000001016806018180000000000000
+        00000101631365fc22a2010000ffffffffffffffff005000fdd213488bddf386
+    }
+} {
+    set payload [binary decode hex [join $payload ""]]
+    check "counters that have overflowed on $peer are read as the greatest number" {
+        r RESTORE k 0 $payload
+        r DEBUG RELOAD
+        list [dict get [r XINFO STREAM k] entries-added] [lindex [r XPENDING k g - + 1] 0 3] \
+            [dict get [lindex [r XINFO GROUPS k] 1] entries-read]
+    } {9223372036854775807 9223372036854775807 9223372036854775807}
+}
+
+# Redis and Valkey append these numbers to their files and send them to their replicas.
+with_aof {aof-use-rdb-preamble no} {
+    check "overflowed counters in an append-only file are read as the greatest number" {
+        set bytes ""
+        foreach command {
+            {SELECT 0} {XADD k 1-1 f v} {XGROUP CREATE k g 0}
+            {XGROUP SETID k g 1-1 ENTRIESREAD -9223372036854775808}
+            {XSETID k 5-1 ENTRIESADDED -9223372036854775808 MAXDELETEDID 0-0}
+        } {append bytes [request $command]}
+        r PING
+        break_file $::current_server $bytes
+        server_again crash
+        list [dict get [r XINFO STREAM k] entries-added] [dict get [lindex [r XINFO GROUPS k] 0] entries-read]
+    } {9223372036854775807 9223372036854775807}
+    check_error "clients still cannot set them" {
+        r XADD k 1-1 f v
+        r XSETID k 5-1 ENTRIESADDED -1
+    } "ERR entries_added must be positive"
+}
+
+finish
