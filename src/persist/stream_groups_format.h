@@ -13,8 +13,8 @@
  *
  * Entries read are there from RDB_STREAM_LISTPACKS_2 on, and -1 is the greatest length; when a
  * consumer was active, from RDB_STREAM_LISTPACKS_3 on. Deliveries and entries read may be beyond
- * INT64_MAX in files of other servers: they are read as INT64_MAX. Source: DUMP and files of Redis 7.0 to 8.10
- * and Valkey 9.1. */
+ * INT64_MAX in files of other servers: they are read as INT64_MAX. Source: DUMP and files of Redis
+ * 7.0 to 8.10 and Valkey 9.1. */
 #ifndef PACKLIST_PERSIST_STREAM_GROUPS_FORMAT_H
 #define PACKLIST_PERSIST_STREAM_GROUPS_FORMAT_H
 

@@ -1,4 +1,4 @@
-# Streams as Redis and Valkey leave them after unusual commands: DUMP payloads that they wrote, and their append-only files.
+# Streams as Redis and Valkey leave them after unusual commands: payloads that they wrote, and append-only files.
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 source [file join [file dirname [file normalize [info script]]] lib aof.tcl]
 
