@@ -121,6 +121,19 @@ static bool read_changes(struct call *call, struct config_change *changes, size_
     return true;
 }
 
+/* Logs, once for each name, that a value has no effect. */
+static void note_ignored(struct call *call, const struct config_change *changes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const struct config_directive *directive = changes[i].directive;
+        const char *why = config_why_ignored(directive, changes[i].value);
+        struct slice name = call->argv[2 + 2 * i];
+        if (!why || !config_name_set_add(&call->engine->config_source.noted, directive, name))
+            continue;
+        log_write(directive->flags & CONFIG_MISSED ? LOG_WARNING : LOG_NOTICE,
+                  "CONFIG SET: '%s' is ignored: %s", config_name_matched(directive, name), why);
+    }
+}
+
 void config_set_command(struct call *call) {
     size_t count = (call->argc - 2) / 2;
     if (call->argc % 2 != 0) {
@@ -131,10 +144,12 @@ void config_set_command(struct call *call) {
     size_t culprit = 0;
     sds error = NULL;
     if (read_changes(call, changes, count)) {
-        if (config_apply_changes(call->engine, changes, count, &culprit, &error))
+        if (config_apply_changes(call->engine, changes, count, &culprit, &error)) {
+            note_ignored(call, changes, count);
             reply_ok(call->reply);
-        else
+        } else {
             refuse_set(call, call->argv[2 + 2 * culprit], error);
+        }
     }
     sds_free(error);
     mem_free(changes);

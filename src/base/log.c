@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include "base/clock.h"
+#include "base/log_format.h"
 #include "base/log_syslog.h"
 #include "base/slice.h"
 
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { RECENT_MAX = 8192 };
@@ -19,6 +19,7 @@ enum { RECENT_MAX = 8192 };
 /* The process has one log; it must be reachable from anywhere, also when memory has run out. */
 static struct {
     enum log_level level;
+    struct log_style style;
     char path[PATH_MAX]; /* empty: standard output */
     char role;
     bool has_syslog;
@@ -28,6 +29,10 @@ static struct {
 
 void log_set_level(enum log_level level) {
     logger.level = level;
+}
+
+void log_set_format(enum log_format format, enum log_timestamp timestamp) {
+    logger.style = (struct log_style){format, timestamp};
 }
 
 void log_set_role(char role) {
@@ -55,19 +60,6 @@ bool log_set_file(const char *path) {
 void log_set_syslog(const char *ident, int facility) {
     log_syslog_open(ident, facility);
     logger.has_syslog = true;
-}
-
-/* "PID:M DD Mon YYYY HH:MM:SS.mmm * " at `dst`; returns its length. */
-static size_t format_head(char *dst, size_t size, enum log_level level) {
-    int64_t now_ms = clock_wall_ms();
-    time_t now = now_ms / 1000;
-    struct tm parts;
-    char date[32];
-    localtime_r(&now, &parts);
-    strftime(date, sizeof(date), "%d %b %Y %H:%M:%S", &parts);
-    int len = snprintf(dst, size, "%d:%c %s.%03d %c ", (int)getpid(), logger.role, date,
-                       (int)(now_ms % 1000), ".-*#"[level]);
-    return (size_t)len;
 }
 
 bool log_is_shown_on(int fd, enum log_level level) {
@@ -134,20 +126,22 @@ static void mask_controls(char *text, size_t len) {
 }
 
 void log_write(enum log_level level, const char *format, ...) {
-    enum { HEAD_MAX = 64 };
-    char line[HEAD_MAX + LOG_TEXT_MAX + 1];
+    char text[LOG_TEXT_MAX + 1];
+    char line[LOG_LINE_MAX];
     if (level < logger.level || level >= LOG_NOTHING) return;
     int saved_errno = errno;
-    size_t len = format_head(line, HEAD_MAX, level);
     va_list args;
     va_start(args, format);
-    int wanted = vsnprintf(line + len, LOG_TEXT_MAX + 1, format, args);
+    int wanted = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     size_t text_len = wanted < 0 ? 0 : wanted < LOG_TEXT_MAX ? (size_t)wanted : LOG_TEXT_MAX;
-    mask_controls(line + len, text_len);
-    if (logger.has_syslog) log_syslog_write((int)level, line + len);
-    len += text_len;
-    line[len++] = '\n'; /* over the terminator */
+    mask_controls(text, text_len);
+    if (logger.has_syslog) log_syslog_write((int)level, text);
+    size_t len = log_format_line(line, logger.style,
+                                 &(struct log_line){.level = level,
+                                                    .role = logger.role,
+                                                    .wall_ms = clock_wall_ms(),
+                                                    .text = slice_make(text, text_len)});
     remember_line(line, len);
     int fd = open_current();
     if (fd >= 0) {

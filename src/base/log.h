@@ -1,7 +1,7 @@
 /* log: lines of text for the operator, to a file or to standard output.
  *
- * A line looks as in Redis, so that log readers keep working:
- *      PID:M DD Mon YYYY HH:MM:SS.mmm * text        with . - * # by level */
+ * A line looks as in Redis, so that log readers keep working, or as in Valkey with its
+ * log-format: base/log_format.h shows both. */
 #ifndef PACKLIST_BASE_LOG_H
 #define PACKLIST_BASE_LOG_H
 
@@ -9,10 +9,18 @@
 
 enum log_level { LOG_DEBUG, LOG_VERBOSE, LOG_NOTICE, LOG_WARNING, LOG_NOTHING };
 
+enum log_format { LOG_FORMAT_LEGACY, LOG_FORMAT_LOGFMT, LOG_FORMAT_JSON };
+
+/* The local time as Redis writes it or as in ISO 8601, or milliseconds since 1970. */
+enum log_timestamp { LOG_TIMESTAMP_LEGACY, LOG_TIMESTAMP_ISO8601, LOG_TIMESTAMP_MILLISECONDS };
+
 enum { LOG_TEXT_MAX = 1024 };
 
 /* Lines below `level` are dropped. Default LOG_NOTICE. */
 void log_set_level(enum log_level level);
+
+/* How lines look from now on. Defaults are the first ones. */
+void log_set_format(enum log_format format, enum log_timestamp timestamp);
 
 /* Appends to the file at `path` from now on; "" is standard output (the default). The file is
  * opened for each line, so that it can be rotated by renaming. Returns false with errno set, and

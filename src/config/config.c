@@ -315,6 +315,12 @@ static bool check_fixed(const struct config_directive *directive, const struct s
     return same || refuse(error, "%s", (const char *)directive->detail);
 }
 
+const char *config_why_ignored(const struct config_directive *directive, struct slice value) {
+    const unsigned refused = CONFIG_IMMUTABLE | CONFIG_PROTECTS;
+    if (directive->kind != CONFIG_FIXED || directive->flags & refused) return NULL;
+    return same_text(value, slice_of_cstr(directive->default_text)) ? NULL : directive->detail;
+}
+
 /* Lines add up. Which names there are is not known here: the start applies the lines. */
 static bool add_rename(sds *renames, const struct slice *words, size_t count, sds *error) {
     if (!*renames) *renames = sds_new(SLICE(""));
@@ -540,12 +546,25 @@ void config_free(struct config *config) {
 /* --- Directives --- */
 
 const struct config_directive *config_find(struct slice name) {
-    for (size_t i = 0; i < config_table_count; i++)
-        if (config_name_matched(&config_table[i], name)) return &config_table[i];
-    return NULL;
+    const struct config_directive *family = NULL;
+    for (size_t i = 0; i < config_table_count; i++) {
+        const struct config_directive *directive = &config_table[i];
+        if (!config_name_matched(directive, name)) continue;
+        if (!(directive->flags & CONFIG_FAMILY)) return directive;
+        family = directive;
+    }
+    return family;
+}
+
+static bool is_of_family(const struct config_directive *family, struct slice name) {
+    struct slice beginning = slice_make(family->name, strlen(family->name) - 1);
+    return name.len > beginning.len &&
+           slice_equal_nocase(slice_make(name.ptr, beginning.len), beginning);
 }
 
 const char *config_name_matched(const struct config_directive *directive, struct slice name) {
+    if (directive->flags & CONFIG_FAMILY)
+        return is_of_family(directive, name) ? directive->name : NULL;
     if (slice_is(name, directive->name)) return directive->name;
     return directive->alias && slice_is(name, directive->alias) ? directive->alias : NULL;
 }
@@ -587,6 +606,7 @@ static bool set_all(struct config *config, const struct config_change *changes, 
     for (size_t i = 0; i < count; i++) {
         const struct config_directive *directive = changes[i].directive;
         *culprit = i;
+        if (config_why_ignored(directive, changes[i].value)) continue;
         if (!config_set(config, directive, &changes[i].value, 1, error)) return false;
     }
     return true;

@@ -50,7 +50,8 @@ enum diskless_load {
     DISKLESS_LOAD_OFF,
     DISKLESS_LOAD_EMPTY,
     DISKLESS_LOAD_SWAP,
-    DISKLESS_LOAD_FLUSH
+    DISKLESS_LOAD_FLUSH,  /* Valkey's flush-before-load */
+    DISKLESS_LOAD_FLUSHDB /* the same, as Redis calls it */
 };
 
 /* tls-auth-clients-user: what of a client's certificate names its user. */
@@ -120,8 +121,10 @@ struct config {
     int64_t supervised; /* enum supervision */
     bool syslog_enabled;
     sds syslog_ident;
-    int64_t syslog_facility; /* base/log.h */
-    int64_t loglevel;        /* enum log_level */
+    int64_t syslog_facility;      /* base/log.h */
+    int64_t loglevel;             /* enum log_level */
+    int64_t log_format;           /* enum log_format */
+    int64_t log_timestamp_format; /* enum log_timestamp */
     bool hide_user_data_from_log;
     bool crash_log_enabled;
     bool crash_memcheck_enabled;              /* has no effect: memory is not tested */
@@ -184,8 +187,9 @@ struct config {
     int64_t slowlog_log_slower_than; /* microseconds; -1 = no slow log */
     int64_t slowlog_max_len;
     int64_t slowlog_max_argc;
-    bool slowlog_show_argc;      /* entries have a seventh element */
-    int64_t large_request_bytes; /* such requests are noted; -1 = none */
+    int64_t slowlog_entry_max_string_len; /* bytes of an argument that an entry keeps */
+    bool slowlog_show_argc;               /* entries have a seventh element */
+    int64_t large_request_bytes;          /* such requests are noted; -1 = none */
     int64_t large_request_max_len;
     int64_t large_reply_bytes;
     int64_t large_reply_max_len;
@@ -225,6 +229,7 @@ struct config {
     int64_t aof_rewrite_percentage; /* the growth that triggers a rewrite; 0: never */
     int64_t aof_rewrite_min_size;   /* bytes */
     bool aof_load_truncated;
+    int64_t aof_load_corrupt_tail_max_size; /* bytes; fewer are cut off; 0: none */
     bool aof_rdb_preamble;
     bool aof_timestamps;
     bool aof_incremental_fsync;
@@ -273,6 +278,17 @@ void config_free(struct config *config);
 
 /* --- Reading: config_load.c --- */
 
+/* A set of directives; all zero is the empty set. */
+enum { CONFIG_DIRECTIVES_MAX = 320 };
+struct config_directive_set {
+    uint64_t words[CONFIG_DIRECTIVES_MAX / 64];
+};
+
+/* A set of names: a directive's name and its alias are two. All zero is the empty set. */
+struct config_name_set {
+    struct config_directive_set names, aliases;
+};
+
 /* A line that was ignored. It is logged later, when the log is open. */
 struct config_note {
     sds text;
@@ -294,6 +310,7 @@ struct config_source {
     sds acl_path; /* absolute path of aclfile, once the server has started; NULL: none */
     struct config_note *notes;
     size_t note_count;
+    struct config_name_set noted; /* names with a note that they are ignored */
     struct config_user *users;
     size_t user_count;
 };
@@ -327,32 +344,22 @@ void config_forget_users(struct config_source *source);
 
 struct config_directive; /* a row of the table: config/config_table.h */
 
-/* A set of directives; all zero is the empty set. */
-enum { CONFIG_DIRECTIVES_MAX = 320 };
-struct config_directive_set {
-    uint64_t words[CONFIG_DIRECTIVES_MAX / 64];
-};
-
 /* Adds a directive to a set. Returns false when it is already in it. */
 bool config_directive_set_add(struct config_directive_set *set,
                               const struct config_directive *directive);
 bool config_directive_set_has(const struct config_directive_set *set,
                               const struct config_directive *directive);
 
-/* A set of names: a directive's name and its alias are two. All zero is the empty set. */
-struct config_name_set {
-    struct config_directive_set names, aliases;
-};
-
 /* Adds a directive's name, in any case, to a set. Returns false when it is already in it. */
 bool config_name_set_add(struct config_name_set *set, const struct config_directive *directive,
                          struct slice name);
 
-/* Finds a directive by name or alias, in any case; NULL when unknown. O(directives). */
+/* Finds a directive by name or alias, in any case, else the family to which the name belongs; NULL
+ * when unknown. O(directives). */
 const struct config_directive *config_find(struct slice name);
 
 /* Returns which of its two names `name` is, in any case, as the table writes it; NULL when
- * neither. */
+ * neither. For a family: its name with the star, or NULL. */
 const char *config_name_matched(const struct config_directive *directive, struct slice name);
 
 /* Appends the value's text as CONFIG GET shows it. Returns `out`. */
@@ -370,6 +377,10 @@ bool config_set(struct config *config, const struct config_directive *directive,
 bool config_set_line(struct config *config, const struct config_directive *directive,
                      const struct slice *values, size_t count, bool again, sds *error);
 
+/* Returns why CONFIG SET takes this value though it has no effect here; NULL when it has one, is the
+ * value in force, or is refused. */
+const char *config_why_ignored(const struct config_directive *directive, struct slice value);
+
 struct config_change {
     const struct config_directive *directive;
     struct slice value;
@@ -380,7 +391,7 @@ struct config_change {
 typedef bool config_apply_function(const struct config_directive *directive, bool is_undo,
                                    void *arg, sds *error);
 
-/* Makes all changes or none: sets them all, then calls `apply` once for each effect (several
+/* Makes all changes or none, but for those without effect: sets them all, then calls `apply` once for each effect (several
  * directives may share one) whose value has changed, in the order of enum config_effect and not in
  * that of the changes. When anything fails, it restores the old values, and applies them where the
  * new ones were applied. *culprit is then the index of the failed change and *error (owned by the

@@ -32,7 +32,6 @@ struct loader {
     int depth;                           /* number of files that include this one */
     bool in_file;                        /* CONFIG REWRITE will write the outermost of them */
     struct config_directive_set present; /* directives that had a line */
-    struct config_name_set noted;
     struct slice *words; /* words of the current line, without the directive's name */
     size_t word_count;
     size_t word_capacity;
@@ -78,13 +77,15 @@ static void add_note(struct loader *loader, enum log_level level, struct slice n
     source->notes[source->note_count++] = (struct config_note){text, level};
 }
 
-/* Adds a note, once for each name. */
+/* Adds a note, once for each name; for one of a family at each line. */
 static void note_ignored(struct loader *loader, const struct config_directive *directive,
                          struct slice name, const char *why) {
-    if (!config_name_set_add(&loader->noted, directive, name)) return;
+    if (!(directive->flags & CONFIG_FAMILY)) {
+        if (!config_name_set_add(&loader->source->noted, directive, name)) return;
+        name = slice_of_cstr(config_name_matched(directive, name));
+    }
     sds text = sds_append_format(sds_new(SLICE("is ignored: ")), "%s", why);
-    add_note(loader, directive->flags & CONFIG_MISSED ? LOG_WARNING : LOG_NOTICE,
-             slice_of_cstr(config_name_matched(directive, name)), text);
+    add_note(loader, directive->flags & CONFIG_MISSED ? LOG_WARNING : LOG_NOTICE, name, text);
     sds_free(text);
 }
 

@@ -15,6 +15,16 @@ static const struct config_choice log_levels[] = {
     {"warning", LOG_WARNING}, {"nothing", LOG_NOTHING}, {NULL, 0},
 };
 
+static const struct config_choice log_formats[] = {
+    {"legacy", LOG_FORMAT_LEGACY}, {"logfmt", LOG_FORMAT_LOGFMT}, {"json", LOG_FORMAT_JSON},
+    {NULL, 0},
+};
+
+static const struct config_choice log_timestamps[] = {
+    {"legacy", LOG_TIMESTAMP_LEGACY}, {"iso8601", LOG_TIMESTAMP_ISO8601},
+    {"milliseconds", LOG_TIMESTAMP_MILLISECONDS}, {NULL, 0},
+};
+
 static const struct config_choice accesses[] = {
     {"no", CONFIG_ACCESS_NO}, {"yes", CONFIG_ACCESS_YES}, {"local", CONFIG_ACCESS_LOCAL}, {NULL, 0},
 };
@@ -68,7 +78,8 @@ static const struct config_choice pubsub_defaults[] = {
 
 static const struct config_choice diskless_loads[] = {
     {"disabled", DISKLESS_LOAD_OFF}, {"on-empty-db", DISKLESS_LOAD_EMPTY},
-    {"swapdb", DISKLESS_LOAD_SWAP}, {"flush-before-load", DISKLESS_LOAD_FLUSH}, {NULL, 0},
+    {"swapdb", DISKLESS_LOAD_SWAP}, {"flush-before-load", DISKLESS_LOAD_FLUSH},
+    {"flushdb", DISKLESS_LOAD_FLUSHDB}, {NULL, 0},
 };
 
 /* Reasons why a directive has only one value. */
@@ -80,7 +91,7 @@ static const struct config_choice diskless_loads[] = {
 #define NO_THP "the system decides about huge pages"
 #define NO_CPU_LISTS "no process is started for this, but a thread that runs where others do"
 #define SECRET_SEED "each start draws a new seed"
-#define ONE_LOG_FORMAT "the log has one format"
+#define NO_LOGO "there is no logo"
 #define ABORTS "a failed assertion always ends the process by SIGABRT"
 #define NO_WATCHDOG "no watchdog looks for slow commands"
 #define NO_CHECKS "the server does not look for what these warnings are about"
@@ -98,6 +109,10 @@ static const struct config_choice diskless_loads[] = {
 #define STRICT_VERSIONS "an RDB file of an unknown version is never loaded"
 #define NO_FORK \
     "The event loop always writes snapshots in slices: no process is forked. Remove the line."
+#define SNAPSHOTS "the event loop always writes snapshots in slices: no process is forked"
+#define PLAIN_HASHES "hashes with templates are not loaded"
+#define NO_MEMORY_HISTOGRAMS "there are histograms of the lengths of values, not of their memory"
+#define NO_VECTOR_SETS "there are no vector sets"
 #define BYTE_ORDER "texts are ordered by their bytes"
 #define LIST_NODES "list-max-listpack-size says how large the nodes of a list are"
 #define EXPIRY_ONCE "the clock stands still while a script runs"
@@ -106,6 +121,8 @@ static const struct config_choice diskless_loads[] = {
 #define ALIASED(its_name, its_alias, value, its_flags, reason) \
     {.name = (its_name), .alias = (its_alias), .kind = CONFIG_FIXED, .flags = (its_flags), \
      .default_text = (value), .detail = (reason)}
+#define FAMILY(beginning, its_flags, reason) \
+    ONLY(beginning, "", CONFIG_FAMILY | CONFIG_FILE_ONLY | (its_flags), reason)
 #define AT(field) offsetof(struct config, field)
 #define MB (1024 * 1024)
 
@@ -204,7 +221,11 @@ const struct config_directive config_table[] = {
     {.name = "pidfile", .kind = CONFIG_STRING, .flags = CONFIG_IMMUTABLE, .offset = AT(pidfile),
      .default_text = ""},
     {.name = "loglevel", .kind = CONFIG_ENUM, .offset = AT(loglevel), .default_text = "notice",
-     .effect = EFFECT_LOG_LEVEL, .detail = log_levels},
+     .effect = EFFECT_LOG, .detail = log_levels},
+    {.name = "log-format", .kind = CONFIG_ENUM, .offset = AT(log_format), .default_text = "legacy",
+     .effect = EFFECT_LOG, .detail = log_formats},
+    {.name = "log-timestamp-format", .kind = CONFIG_ENUM, .offset = AT(log_timestamp_format),
+     .default_text = "legacy", .effect = EFFECT_LOG, .detail = log_timestamps},
     {.name = "logfile", .kind = CONFIG_STRING, .flags = CONFIG_IMMUTABLE, .offset = AT(logfile),
      .default_text = ""},
     {.name = "syslog-enabled", .kind = CONFIG_BOOL, .flags = CONFIG_IMMUTABLE,
@@ -364,8 +385,11 @@ const struct config_directive config_table[] = {
     {.name = "slowlog-max-len", .alias = "commandlog-slow-execution-max-len",
      .kind = CONFIG_INTEGER, .offset = AT(slowlog_max_len), .min = 0, .max = INT64_MAX,
      .default_text = "128"},
-    {.name = "slowlog-max-argc", .kind = CONFIG_INTEGER, .offset = AT(slowlog_max_argc), .min = 1,
-     .max = INT32_MAX, .default_text = "32"},
+    {.name = "slowlog-max-argc", .alias = "slowlog-entry-max-argc", .kind = CONFIG_INTEGER,
+     .offset = AT(slowlog_max_argc), .min = 1, .max = INT32_MAX, .default_text = "32"},
+    {.name = "slowlog-entry-max-string-len", .kind = CONFIG_INTEGER,
+     .offset = AT(slowlog_entry_max_string_len), .min = 1, .max = INT32_MAX,
+     .default_text = "128"},
     {.name = "slowlog-show-argc", .kind = CONFIG_BOOL, .offset = AT(slowlog_show_argc),
      .default_text = "no"},
     {.name = "commandlog-request-larger-than", .kind = CONFIG_INTEGER,
@@ -432,6 +456,9 @@ const struct config_directive config_table[] = {
      .min = 0, .max = INT64_MAX, .default_text = "64mb"},
     {.name = "aof-load-truncated", .kind = CONFIG_BOOL, .offset = AT(aof_load_truncated),
      .default_text = "yes"},
+    {.name = "aof-load-corrupt-tail-max-size", .kind = CONFIG_INTEGER,
+     .offset = AT(aof_load_corrupt_tail_max_size), .min = 0, .max = INT64_MAX,
+     .default_text = "0"},
     {.name = "aof-use-rdb-preamble", .kind = CONFIG_BOOL, .offset = AT(aof_rdb_preamble),
      .default_text = "yes"},
     {.name = "aof-timestamp-enabled", .kind = CONFIG_BOOL, .offset = AT(aof_timestamps),
@@ -495,37 +522,36 @@ const struct config_directive config_table[] = {
     /* The other directives of Redis 7.0 to 8 and Valkey 8 and 9. */
     /* The event loop, its threads and its memory. */
     ONLY("prefetch-batch-max-size", "16", 0, PREFETCH),
+    ONLY("lookahead", "16", 0, PREFETCH),
     ONLY("min-io-threads-avoid-copy-reply", "7", CONFIG_HIDDEN, LARGE_REPLIES),
     ONLY("min-string-size-avoid-copy-reply", "16384", CONFIG_HIDDEN, LARGE_REPLIES),
     ONLY("min-string-size-avoid-copy-reply-threaded", "65536", CONFIG_HIDDEN, LARGE_REPLIES),
     ONLY("max-new-connections-per-cycle", "10", 0, ALL_ACCEPTED),
     ONLY("activerehashing", "yes", 0, REHASHING),
     ONLY("dynamic-hz", "no", 0, HZ_IS_CONSTANT),
-    ONLY("disable-thp", "no", 0, NO_THP),
-    ALIASED("aof-rewrite-cpulist", "aof_rewrite_cpulist", "", 0, NO_CPU_LISTS),
-    ALIASED("bgsave-cpulist", "bgsave_cpulist", "", 0, NO_CPU_LISTS),
-    ONLY("hash-seed", "", 0, SECRET_SEED),
+    ONLY("disable-thp", "no", CONFIG_IMMUTABLE, NO_THP),
+    ALIASED("aof-rewrite-cpulist", "aof_rewrite_cpulist", "", CONFIG_IMMUTABLE, NO_CPU_LISTS),
+    ALIASED("bgsave-cpulist", "bgsave_cpulist", "", CONFIG_IMMUTABLE, NO_CPU_LISTS),
+    ONLY("hash-seed", "", CONFIG_IMMUTABLE, SECRET_SEED),
 
     /* Logs. */
-    ONLY("log-format", "legacy", 0, ONE_LOG_FORMAT),
-    ONLY("log-timestamp-format", "legacy", 0, ONE_LOG_FORMAT),
-    ONLY("always-show-logo", "no", 0, ONE_LOG_FORMAT),
+    ONLY("always-show-logo", "no", CONFIG_IMMUTABLE, NO_LOGO),
     ONLY("use-exit-on-panic", "no", CONFIG_HIDDEN, ABORTS),
-    ONLY("enable-debug-assert", "no", CONFIG_HIDDEN, "a build with CHECKED=1 checks more"),
+    ONLY("enable-debug-assert", "no", CONFIG_HIDDEN | CONFIG_IMMUTABLE, "a build with CHECKED=1 checks more"),
     ONLY("debug-context", "", CONFIG_HIDDEN, "a crash report names no context"),
     ONLY("watchdog-period", "0", CONFIG_HIDDEN, NO_WATCHDOG),
     ONLY("ignore-warnings", "", 0, NO_CHECKS),
 
     /* Network. */
-    ONLY("socket-mark-id", "0", CONFIG_PROTECTS, NO_MARKS),
+    ONLY("socket-mark-id", "0", CONFIG_PROTECTS | CONFIG_IMMUTABLE, NO_MARKS),
     {.name = "bind-source-addr", .kind = CONFIG_STRING, .offset = AT(bind_source_addr),
      .default_text = ""},
-    ONLY("mptcp", "no", 0, NO_MPTCP),
-    ONLY("repl-mptcp", "no", 0, NO_MPTCP),
+    ONLY("mptcp", "no", CONFIG_IMMUTABLE, NO_MPTCP),
+    ONLY("repl-mptcp", "no", CONFIG_IMMUTABLE, NO_MPTCP),
     ONLY("rdma-port", "0", CONFIG_MISSED, NO_RDMA),
     ONLY("rdma-bind", "", 0, NO_RDMA),
-    ONLY("rdma-completion-vector", "-1", 0, NO_RDMA),
-    ONLY("rdma-rx-size", "1048576", 0, NO_RDMA),
+    ONLY("rdma-completion-vector", "-1", CONFIG_IMMUTABLE, NO_RDMA),
+    ONLY("rdma-rx-size", "1048576", CONFIG_IMMUTABLE, NO_RDMA),
     ONLY("availability-zone", "", 0, NO_ZONE),
     ONLY("extended-redis-compatibility", "no", 0, NAMED_REDIS),
 
@@ -545,7 +571,7 @@ const struct config_directive config_table[] = {
 
     /* Modules and scripts. */
     ONLY("loadmodule", "", CONFIG_MISSED | CONFIG_FILE_ONLY, NO_MODULES),
-    ONLY("enable-module-command", "no", 0, NO_MODULES),
+    ONLY("enable-module-command", "no", CONFIG_IMMUTABLE, NO_MODULES),
     ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY,
          "scripts are propagated as the commands that they run"),
 
@@ -560,7 +586,7 @@ const struct config_directive config_table[] = {
          "a replica where a command of the primary fails asks for all data"),
 
     /* Clusters. */
-    ONLY("cluster-enabled", "no", CONFIG_MISSED, NO_CLUSTER),
+    ONLY("cluster-enabled", "no", CONFIG_MISSED | CONFIG_IMMUTABLE, NO_CLUSTER),
     ONLY("cluster-allow-pubsubshard-when-down", "yes", 0, NO_CLUSTER),
     ONLY("cluster-allow-reads-when-down", "no", 0, NO_CLUSTER),
     ONLY("cluster-allow-replica-migration", "yes", 0, NO_CLUSTER),
@@ -576,29 +602,39 @@ const struct config_directive config_table[] = {
     ONLY("cluster-announce-tls-port", "0", 0, NO_CLUSTER),
     ONLY("cluster-blacklist-ttl", "60", 0, NO_CLUSTER),
     ONLY("cluster-compatibility-sample-ratio", "0", 0, NO_CLUSTER),
-    ONLY("cluster-config-file", "nodes.conf", 0, NO_CLUSTER),
+    ONLY("cluster-config-file", "nodes.conf", CONFIG_IMMUTABLE, NO_CLUSTER),
     ONLY("cluster-config-save-behavior", "sync", 0, NO_CLUSTER),
-    ONLY("cluster-databases", "1", 0, NO_CLUSTER),
+    ONLY("cluster-databases", "1", CONFIG_IMMUTABLE, NO_CLUSTER),
     ONLY("cluster-link-sendbuf-limit", "0", 0, NO_CLUSTER),
     ONLY("cluster-manual-failover-timeout", "5000", 0, NO_CLUSTER),
     ONLY("cluster-migration-barrier", "1", 0, NO_CLUSTER),
     ONLY("cluster-message-gossip-perc", "10", CONFIG_HIDDEN, NO_CLUSTER),
     ONLY("cluster-node-timeout", "15000", 0, NO_CLUSTER),
     ONLY("cluster-ping-interval", "0", CONFIG_HIDDEN, NO_CLUSTER),
-    ONLY("cluster-port", "0", 0, NO_CLUSTER),
+    ONLY("cluster-port", "0", CONFIG_IMMUTABLE, NO_CLUSTER),
     ONLY("cluster-preferred-endpoint-type", "ip", 0, NO_CLUSTER),
     ALIASED("cluster-replica-no-failover", "cluster-slave-no-failover", "no", 0, NO_CLUSTER),
     ALIASED("cluster-replica-validity-factor", "cluster-slave-validity-factor",
             "10", 0, NO_CLUSTER),
     ONLY("cluster-require-full-coverage", "yes", 0, NO_CLUSTER),
+    ONLY("cluster-slot-migration-handoff-max-lag-bytes", "1048576", 0, NO_CLUSTER),
     ONLY("cluster-slot-migration-log-max-len", "1000", 0, NO_CLUSTER),
+    ONLY("cluster-slot-migration-max-archived-tasks", "32", CONFIG_HIDDEN, NO_CLUSTER),
+    ONLY("cluster-slot-migration-sync-buffer-drain-timeout", "60000", CONFIG_HIDDEN, NO_CLUSTER),
+    ONLY("cluster-slot-migration-write-pause-timeout", "10000", 0, NO_CLUSTER),
     ONLY("cluster-slot-stats-enabled", "no", 0, NO_CLUSTER),
     ONLY("slot-migration-max-failover-repl-bytes", "0", 0, NO_CLUSTER),
+    FAMILY("cluster-*", 0, NO_CLUSTER),
 
     /* Data. */
     ONLY("aof-disable-auto-gc", "no", 0, AOF_HISTORY_GOES),
     ONLY("rdb-version-check", "strict", 0, STRICT_VERSIONS),
     ONLY("rdb-save-in-slices", "yes", CONFIG_PROTECTS, NO_FORK),
+    ONLY("bgsave-default-method", "fork", 0, SNAPSHOTS),
+    ONLY("forkless-infrastructure-enabled", "no", 0, SNAPSHOTS),
+    FAMILY("hash-rdb-load-*", 0, PLAIN_HASHES),
+    ONLY("key-memory-histograms", "no", 0, NO_MEMORY_HISTOGRAMS),
+    ONLY("vset-force-single-threaded-execution", "no", 0, NO_VECTOR_SETS),
     ONLY("locale-collate", "", 0, BYTE_ORDER),
     ONLY("list-max-ziplist-entries", "512", CONFIG_FILE_ONLY, LIST_NODES),
     ONLY("list-max-ziplist-value", "64", CONFIG_FILE_ONLY, LIST_NODES),

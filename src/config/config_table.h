@@ -38,10 +38,14 @@ enum config_flag {
     CONFIG_UNSIGNED = 1 << 5,    /* the number is a uint64_t, and each one is valid */
     CONFIG_NOT_LOADING = 1 << 6, /* CONFIG SET cannot change it while data is loaded */
     CONFIG_FILE_ONLY = 1 << 7,   /* CONFIG GET and CONFIG SET do not know it */
-    /* What happens to a line that gives a CONFIG_FIXED directive another value. Without these flags
-     * it is ignored, with a notice in the log. */
+    /* What happens when a line, or CONFIG SET unless the directive is immutable, gives a
+     * CONFIG_FIXED directive another value. Without these flags it is ignored, with a notice in the
+     * log. */
     CONFIG_MISSED = 1 << 8,  /* ignored with a warning, because the user will miss something */
-    CONFIG_PROTECTS = 1 << 9 /* it stops the start, because it was to protect access or data */
+    /* it stops the start, and CONFIG SET is an error, because it was to protect access or data */
+    CONFIG_PROTECTS = 1 << 9,
+    /* The name ends with a star: the row is for all names that begin so and have no row. */
+    CONFIG_FAMILY = 1 << 10
 };
 
 /* What must happen when a value changes while the server runs, in this order. When one fails, those
@@ -58,7 +62,7 @@ enum config_effect {
     EFFECT_SAVE,
     EFFECT_APPENDONLY,
     EFFECT_TITLE,
-    EFFECT_LOG_LEVEL,
+    EFFECT_LOG,
     EFFECT_PASSWORD,
     EFFECT_PUBSUB_DEFAULT,
     EFFECT_TIMER,

@@ -57,7 +57,9 @@ static void add_entry(struct engine *engine, enum slowlog_kind kind, struct sess
     const struct config *config = &engine->config;
     const int64_t entries[SLOWLOG_KINDS] = {config->slowlog_max_len, config->large_request_max_len,
                                             config->large_reply_max_len};
-    struct slowlog_limits limits = {(size_t)entries[kind], (size_t)config->slowlog_max_argc};
+    struct slowlog_limits limits = {.entries = (size_t)entries[kind],
+                                    .arguments = (size_t)config->slowlog_max_argc,
+                                    .bytes = (size_t)config->slowlog_entry_max_string_len};
     char peer[CONN_NAME_MAX];
     entry->time_s = engine->now_ms / 1000;
     entry->peer = entry->name = SLICE("");

@@ -205,6 +205,12 @@ static bool apply_appendonly(struct engine *engine, sds *error) {
     return aof_configure(engine, error);
 }
 
+static void apply_log(const struct config *config) {
+    log_set_level((enum log_level)config->loglevel);
+    log_set_format((enum log_format)config->log_format,
+                   (enum log_timestamp)config->log_timestamp_format);
+}
+
 static bool apply(const struct config_directive *directive, struct engine *engine, sds *error) {
     switch (directive->effect) {
     case EFFECT_NONE:
@@ -217,7 +223,7 @@ static bool apply(const struct config_directive *directive, struct engine *engin
     case EFFECT_SAVE: return apply_save(engine, error);
     case EFFECT_APPENDONLY: return apply_appendonly(engine, error);
     case EFFECT_TITLE: process_title_set(engine); break;
-    case EFFECT_LOG_LEVEL: log_set_level((enum log_level)engine->config.loglevel); break;
+    case EFFECT_LOG: apply_log(&engine->config); break;
     case EFFECT_PASSWORD: apply_password(engine); break;
     case EFFECT_PUBSUB_DEFAULT:
         engine->users->all_channels = engine->config.acl_pubsub_default;
@@ -279,7 +285,7 @@ static bool rename_commands(struct engine *engine, sds *error) {
 
 bool config_apply_at_start(struct engine *engine, sds *error) {
     if (!rename_commands(engine, error)) return false;
-    log_set_level((enum log_level)engine->config.loglevel);
+    apply_log(&engine->config);
     if (!enter_dir(engine)) {
         *error = sds_append_format(sds_new(SLICE("")), "Can't chdir to '%s': %s",
                                    engine->config.dir, strerror(errno));

@@ -43,12 +43,6 @@ struct loader {
     size_t queue_capacity;
 };
 
-static void note_bad_format(const struct loader *loader) {
-    log_warning("Bad file format reading the append only file %s, in the command at offset %llu: "
-                "%s. Make a backup of your AOF file, then use packlist-check --fix.",
-                loader->name, (unsigned long long)loader->reader.offset, loader->reader.error);
-}
-
 /* --- Running commands --- */
 
 /* Returns a text of the file as the log may show it: users may have written it. */
@@ -148,7 +142,6 @@ static enum command_read run_commands(struct engine *engine, struct loader *load
     enum command_read read;
     while ((read = command_reader_next(&loader->reader)) <= COMMAND_READ_ANNOTATION)
         if (!take_item(engine, loader, read)) return COMMAND_READ_FAILED;
-    if (read == COMMAND_READ_BAD) note_bad_format(loader);
     return read;
 }
 
@@ -173,6 +166,20 @@ static bool load_preamble(struct engine *engine, struct loader *loader, unsigned
 
 /* --- Files --- */
 
+/* Returns whether all later files are empty. A rewrite that was ended early leaves empty files. */
+static bool is_last(const struct loader *loader) {
+    struct stat facts;
+    return fstat(loader->fd, &facts) == 0 &&
+           loader->before + (uint64_t)facts.st_size >= loader->total;
+}
+
+/* Truncates the file after its last whole command or transaction. */
+static bool truncate_file(const struct loader *loader, const char *path) {
+    if (truncate(path, (off_t)loader->reader.whole) == 0) return true;
+    log_warning("Error truncating the AOF file %s: %s", loader->name, strerror(errno));
+    return false;
+}
+
 /* Handles a file that ends inside a command: truncates it, if aof-load-truncated allows that. */
 static bool cut_off(struct engine *engine, struct loader *loader, const char *path) {
     unsigned long long whole = loader->reader.whole;
@@ -187,16 +194,34 @@ static bool cut_off(struct engine *engine, struct loader *loader, const char *pa
     log_warning("AOF %s loaded anyway because aof-load-truncated is enabled: truncating it at "
                 "offset %llu",
                 loader->name, whole);
-    if (truncate(path, (off_t)whole) == 0) return true;
-    log_warning("Error truncating the AOF file %s: %s", loader->name, strerror(errno));
-    return false;
+    return truncate_file(loader, path);
 }
 
-/* Returns whether all later files are empty. A rewrite that was ended early leaves empty files. */
-static bool is_last(const struct loader *loader) {
+static void note_bad_format(const struct loader *loader) {
+    log_warning("Bad file format reading the append only file %s, in the command at offset %llu: "
+                "%s. Make a backup of your AOF file, then use packlist-check --fix.",
+                loader->name, (unsigned long long)loader->reader.offset, loader->reader.error);
+}
+
+/* Handles a file with bytes that are no command: truncates it there, if
+ * aof-load-corrupt-tail-max-size allows to lose so many bytes. As in Redis, they must be fewer. */
+static bool cut_corrupt(struct engine *engine, struct loader *loader, const char *path) {
+    unsigned long long whole = loader->reader.whole;
     struct stat facts;
-    return fstat(loader->fd, &facts) == 0 &&
-           loader->before + (uint64_t)facts.st_size >= loader->total;
+    note_bad_format(loader);
+    if (!is_last(loader) || fstat(loader->fd, &facts) != 0) return false;
+    unsigned long long lost = (unsigned long long)facts.st_size - whole;
+    if (lost >= (uint64_t)engine->config.aof_load_corrupt_tail_max_size) {
+        log_warning("To lose the last %llu bytes of %s, set aof-load-corrupt-tail-max-size to %llu "
+                    "and start the server again.",
+                    lost, loader->name, lost + 1);
+        return false;
+    }
+    log_warning("!!! Warning: corrupt AOF file tail!!!");
+    log_warning("AOF %s loaded anyway because aof-load-corrupt-tail-max-size is enabled: "
+                "truncating it at offset %llu, without the last %llu bytes",
+                loader->name, whole, lost);
+    return truncate_file(loader, path);
 }
 
 static bool load_opened(struct engine *engine, struct loader *loader, const char *path,
@@ -205,6 +230,7 @@ static bool load_opened(struct engine *engine, struct loader *loader, const char
     if (!load_preamble(engine, loader, flags, &begin)) return false;
     command_reader_start(&loader->reader, (struct rdb_source){read_source, loader}, begin);
     enum command_read read = run_commands(engine, loader);
+    if (read == COMMAND_READ_BAD) return cut_corrupt(engine, loader, path);
     if (read != COMMAND_READ_CUT) return read == COMMAND_READ_END;
     if (is_last(loader)) return cut_off(engine, loader, path);
     log_warning(

@@ -5,18 +5,19 @@
 #include "base/relocate.h"
 #include "table/secret.h"
 
-static sds cut_argument(struct slice argument) {
-    if (argument.len <= SLOWLOG_BYTES) return sds_new(argument);
-    sds shown = sds_new(slice_make(argument.ptr, SLOWLOG_BYTES));
-    return sds_append_format(shown, "... (%zu more bytes)", argument.len - SLOWLOG_BYTES);
+static sds cut_argument(struct slice argument, size_t bytes) {
+    if (argument.len <= bytes) return sds_new(argument);
+    sds shown = sds_new(slice_make(argument.ptr, bytes));
+    return sds_append_format(shown, "... (%zu more bytes)", argument.len - bytes);
 }
 
 static size_t entry_size(size_t argc) {
     return sizeof(struct slowlog_entry) + argc * sizeof(sds);
 }
 
-static struct slowlog_entry *make_entry(const struct slowlog_call *call, size_t arguments) {
-    size_t kept = call->argc <= arguments ? call->argc : arguments;
+static struct slowlog_entry *make_entry(const struct slowlog_call *call,
+                                        struct slowlog_limits limits) {
+    size_t kept = call->argc <= limits.arguments ? call->argc : limits.arguments;
     struct slowlog_entry *entry = mem_alloc(entry_size(kept));
     *entry = (struct slowlog_entry){
         .time_s = call->time_s,
@@ -28,7 +29,8 @@ static struct slowlog_entry *make_entry(const struct slowlog_call *call, size_t 
     };
     struct secret_cursor cursor = secret_begin(call->command, call->argv, call->argc);
     for (size_t i = 0; i < kept; i++)
-        entry->argv[i] = cut_argument(secret_next(&cursor) ? SLICE(SECRET_SHOWN) : call->argv[i]);
+        entry->argv[i] =
+            cut_argument(secret_next(&cursor) ? SLICE(SECRET_SHOWN) : call->argv[i], limits.bytes);
     if (kept == call->argc) return entry;
     sds_free(entry->argv[kept - 1]);
     entry->argv[kept - 1] =
@@ -50,7 +52,7 @@ static void drop_oldest(struct slowlog *log) {
 void slowlog_add(struct slowlog *log, const struct slowlog_call *call,
                  struct slowlog_limits limits) {
     if (limits.entries == 0) return;
-    struct slowlog_entry *entry = make_entry(call, limits.arguments);
+    struct slowlog_entry *entry = make_entry(call, limits);
     entry->id = log->next_id++;
     CHAIN_APPEND(log->oldest, log->newest, entry, older, newer);
     log->count++;

@@ -5,7 +5,8 @@
  *
  * Only a command's own time counts; waiting for a key, for the network or for other clients does
  * not. Long commands are cut: only so many arguments are kept as slowlog-max-argc says, the last of
- * them then being the number of those cut, and at most SLOWLOG_BYTES bytes of each. */
+ * them then being the number of those cut, and so many bytes of each as
+ * slowlog-entry-max-string-len says. */
 #ifndef PACKLIST_STATS_SLOWLOG_H
 #define PACKLIST_STATS_SLOWLOG_H
 
@@ -19,8 +20,6 @@
 
 struct relocator; /* base/relocate.h */
 
-enum { SLOWLOG_BYTES = 128 };
-
 /* There is a log of each. */
 enum slowlog_kind { SLOWLOG_SLOW, SLOWLOG_LARGE_REQUEST, SLOWLOG_LARGE_REPLY, SLOWLOG_KINDS };
 
@@ -28,6 +27,7 @@ enum slowlog_kind { SLOWLOG_SLOW, SLOWLOG_LARGE_REQUEST, SLOWLOG_LARGE_REPLY, SL
 struct slowlog_limits {
     size_t entries;
     size_t arguments; /* at least 1 */
+    size_t bytes;     /* of an argument */
 };
 
 /* A command that was run; the log copies what it keeps. */

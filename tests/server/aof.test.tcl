@@ -245,6 +245,54 @@ foreach {what bytes reason} {
     } 1
 }
 
+set set_c [request {SET c 3}]
+foreach {what bytes} [list \
+    "garbage" "garbage!" \
+    "garbage before whole commands" "garbage\r\n$set_c" \
+    "zeros" [string repeat \0 20] \
+    "a malformed count" "*3\r\n\$3\r\nSET\r\n\$x\r\n" \
+    "a transaction that turns into garbage" "[request MULTI]${set_c}zzzzz" \
+] {
+    check "aof-load-corrupt-tail-max-size cuts off a tail that is shorter: $what" {
+        set lost [string length $bytes]
+        with_aof [list aof-load-corrupt-tail-max-size $lost aof-load-truncated no] {
+            set server $::current_server
+            $server halt
+            break_file $server $::whole$bytes
+            lassign [$server fail_to_start] status log
+            assert_equal [list $status [aof_bytes]] [list "CHILDSTATUS 1" $::whole$bytes]
+            assert {[regexp {To lose the last (\d+) bytes .* set aof-load-corrupt-tail-max-size to (\d+) } $log _ count size]}
+            assert_equal [list $count $size] [list $lost [expr {$lost + 1}]]
+            $server set_directives [list aof-load-corrupt-tail-max-size $size]
+            server_again launch
+            assert_equal [list [r MGET a b c] [aof_bytes]] [list {1 (nil) (nil)} $::whole]
+            r SET b 2
+            wait_written
+            $server halt
+            server_again launch
+            r MGET a b c
+        }
+    } {1 2 (nil)}
+}
+check "aof-load-corrupt-tail-max-size cuts off neither commands that cannot run nor a file before the last one" {
+    with_aof {aof-load-corrupt-tail-max-size 1000000} {
+        $::current_server halt
+        set bytes $::whole[request FOO]
+        break_file $::current_server $bytes
+        $::current_server fail_to_start
+        assert_equal [aof_bytes] $bytes
+        set folder [$::current_server folder]/appendonlydir
+        file delete -force $folder
+        file mkdir $folder
+        write_file $folder/appendonly.aof.manifest "file one seq 1 type i\nfile two seq 2 type i\n"
+        write_file $folder/one $::whole*x
+        write_file $folder/two $::whole
+        lassign [$::current_server fail_to_start] status log
+        assert {![string match "*aof-load-corrupt-tail-max-size*" $log]}
+        read_file $folder/one
+    }
+} $whole*x
+
 check "with hide-user-data-from-log the log shows no contents of the file" {
     with_aof {hide-user-data-from-log yes} {
         $::current_server halt

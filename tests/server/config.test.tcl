@@ -48,6 +48,10 @@ set directives {
         {normal {normal 1 2} {normal a b c} {nosuch 0 0 0} {normal 0 0 -1} {normal 0 0 0 slave}}
     daemonize                  no                   no  {}                              {}
     pidfile                    {*}                  no  {}                              {}
+    log-format                 legacy               yes {json json LOGFMT logfmt legacy legacy} {xml ""}
+    log-timestamp-format       legacy               yes {iso8601 iso8601 milliseconds milliseconds legacy legacy} {rfc ""}
+    aof-load-corrupt-tail-max-size 0                yes {1 1 1000000 1000000} {-1 x}
+    slowlog-entry-max-string-len 128                yes {1 1 4096 4096} {0 -1 x}
     loglevel                   notice               yes {debug debug WARNING warning nothing nothing} {loud ""}
     logfile                    {}                   no  {}                              {}
     databases                  16                   no  {}                              {}
@@ -433,6 +437,32 @@ check_in 2 "when a directive beside it fails, taking the password away lets no c
         error_of {$stranger call PING}
     }
 } "NOAUTH Authentication required."
+check_in 2 "log-format and log-timestamp-format decide how lines look from now on" {
+    with_server {log-format json log-timestamp-format milliseconds enable-debug-command yes} {
+        set text "a \"b\" \\ \xc3\xbc \xff"
+        set json {^\{"pid":\d+,"role":"primary","timestamp":"\d{13}","level":"(info|notice|warning)","message":"[^"]+"\}$}
+        foreach line [split [string trim [$current_server log]] \n] {
+            assert {[regexp $json $line]}
+        }
+        foreach {format timestamp} {json milliseconds logfmt iso8601 legacy iso8601 legacy legacy} {
+            r CONFIG SET log-format $format log-timestamp-format $timestamp
+            r DEBUG LOG $text
+        }
+        lmap pattern {
+            {{"pid":PID,"role":"primary","timestamp":"\d{13}","level":"warning","message":"DEBUG LOG: a \\"b\\" \\\\ UTF \?"}}
+            {pid=PID role=primary timestamp="DATETTIME\.\d{3}[+-]\d\d:\d\d" level=warning message="DEBUG LOG: a 'b' \\\\ UTF BYTE"}
+            {PID:M DATETTIME\.\d{3}[+-]\d\d:\d\d # DEBUG LOG: a "b" \\ UTF BYTE}
+            {PID:M \d\d \w{3} 20\d\d TIME\.\d{3} # DEBUG LOG: a "b" \\ UTF BYTE}
+        } {
+            if {[string index $pattern 0] eq "\{"} {
+                set pattern "\\$pattern"
+            }
+            set pattern [string map [list PID [$current_server pid] UTF "\xc3\xbc" BYTE "\xff" \
+                DATE {20\d\d-\d\d-\d\d} TIME {\d\d:\d\d:\d\d}] $pattern]
+            regexp -line ^$pattern\$ [$current_server log]
+        }
+    }
+} {1 1 1 1}
 check_in 2 "loglevel decides what is logged from now on" {
     with_server {loglevel nothing} {
         set quiet [string length [$current_server log]]

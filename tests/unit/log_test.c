@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "base/log_format.h"
 #include "unit/in_range.h"
 
 #include <errno.h>
@@ -108,6 +109,58 @@ static void a_message_is_one_line_whatever_it_quotes(void **state) {
     assert_string_equal(strchr(log, '['), "[a??1:M # forged??[2J? Gr\xC3\xBC\xC3\x9F]\n");
 }
 
+/* Returns what stands in a line between the two texts. */
+static const char *between(const char *line, const char *before, const char *after) {
+    static char found[2 * LOG_LINE_MAX];
+    const char *begin = strstr(line, before);
+    assert_non_null(begin);
+    begin += strlen(before);
+    const char *end = strstr(begin, after);
+    assert_non_null(end);
+    memcpy(found, begin, (size_t)(end - begin));
+    found[end - begin] = '\0';
+    return found;
+}
+
+static void json_is_valid_utf8_whatever_a_message_quotes(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"\"\\/", "\\\"\\\\/"},
+        {"\x7F\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80", "?\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80"},
+        {"\xC3", "?"},                               /* cut off */
+        {"\xC3\"", "?\\\""},                         /* the quote is none of its bytes */
+        {"\xC0\xAF\xE0\x80\xAF", "?????"},           /* longer than need be */
+        {"\xED\xA0\x80\xF4\x90\x80\x80", "???????"}, /* no characters */
+        {"\xFF\x80", "??"},
+    };
+    log_set_format(LOG_FORMAT_JSON, LOG_TIMESTAMP_ISO8601);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        assert_int_equal(truncate(path, 0), 0);
+        log_notice("%s", cases[i][0]);
+        const char *line = read_log();
+        assert_string_equal(between(line, "\"message\":\"", "\"}\n"), cases[i][1]);
+    }
+    log_set_format(LOG_FORMAT_LEGACY, LOG_TIMESTAMP_LEGACY);
+}
+
+static void the_longest_message_fits_in_each_format(void **state) {
+    (void)state;
+    char text[LOG_TEXT_MAX + 1];
+    memset(text, '\\', LOG_TEXT_MAX);
+    text[LOG_TEXT_MAX] = '\0';
+    for (int format = LOG_FORMAT_LEGACY; format <= LOG_FORMAT_JSON; format++) {
+        assert_int_equal(truncate(path, 0), 0);
+        log_set_format((enum log_format)format, LOG_TIMESTAMP_ISO8601);
+        log_notice("%s", text);
+        const char *line = read_log();
+        size_t count = 0;
+        for (const char *at = line; *at; at++) count += *at == '\\';
+        assert_int_equal(count, format == LOG_FORMAT_LEGACY ? LOG_TEXT_MAX : 2 * LOG_TEXT_MAX);
+        assert_int_equal(line[strlen(line) - 1], '\n');
+    }
+    log_set_format(LOG_FORMAT_LEGACY, LOG_TIMESTAMP_LEGACY);
+}
+
 static void a_renamed_file_is_left_behind(void **state) {
     (void)state;
     char old[112];
@@ -195,6 +248,8 @@ int main(void) {
         cmocka_unit_test_setup(lines_look_as_log_readers_expect, start_empty),
         cmocka_unit_test_setup(lines_below_the_level_are_dropped, start_empty),
         cmocka_unit_test_setup(long_lines_are_cut_and_end_with_a_newline, start_empty),
+        cmocka_unit_test_setup(json_is_valid_utf8_whatever_a_message_quotes, start_empty),
+        cmocka_unit_test_setup(the_longest_message_fits_in_each_format, start_empty),
         cmocka_unit_test_setup(a_message_is_one_line_whatever_it_quotes, start_empty),
         cmocka_unit_test_setup(a_renamed_file_is_left_behind, start_empty),
         cmocka_unit_test_setup(a_path_that_cannot_be_opened_changes_nothing, start_empty),

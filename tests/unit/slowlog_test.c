@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { ENTRIES = 20, ARGUMENTS = 5, ARGC_MAX = 8, TEXT_MAX = 2 * SLOWLOG_BYTES };
+enum { ENTRIES = 20, ARGUMENTS = 5, BYTES = 128, ARGC_MAX = 8, TEXT_MAX = 2 * BYTES };
 
 /* What entry `id` was made from follows from its number. */
 static size_t argc_of(int64_t id) {
@@ -36,13 +36,13 @@ static void add(struct slowlog *log) {
                                        .time_s = id,
                                        .peer = SLICE("127.0.0.1:1"),
                                        .name = SLICE("client")},
-                (struct slowlog_limits){ENTRIES, ARGUMENTS});
+                (struct slowlog_limits){ENTRIES, ARGUMENTS, BYTES});
 }
 
 static void compare_argument(const struct slowlog_entry *entry, size_t index) {
     char buffer[TEXT_MAX];
     struct slice text = text_of(entry->id, index, buffer);
-    size_t kept = text.len < SLOWLOG_BYTES ? text.len : SLOWLOG_BYTES;
+    size_t kept = text.len < BYTES ? text.len : BYTES;
     assert_true(sds_len(entry->argv[index]) >= kept);
     assert_memory_equal(entry->argv[index], text.ptr, kept);
 }
