@@ -158,8 +158,34 @@ static sds append_server(struct engine *engine, sds out) {
 
 /* --- Clients --- */
 
+struct paused {
+    const char *reason;
+    const char *actions;
+    int64_t left_ms; /* 0: also where there is no limit */
+};
+
+static int64_t time_left(const struct engine *engine, int64_t until_ms) {
+    return until_ms > engine->steady_ms ? until_ms - engine->steady_ms : 0;
+}
+
+/* Of several reasons CLIENT PAUSE is shown, then the end of the server, as in Valkey. */
+static struct paused paused_read(struct engine *engine) {
+    pause_tick(engine);
+    const struct pause *pause = &engine->clients->pause;
+    if (pause->until_ms)
+        return (struct paused){"client_pause", pause->writes_only ? "write" : "all",
+                               time_left(engine, pause->until_ms)};
+    if (pause->of_writes & PAUSE_SHUTDOWN)
+        return (struct paused){"shutdown_in_progress", "write", shutdown_wait_ms(engine)};
+    if (pause->of_writes & PAUSE_FAILOVER)
+        return (struct paused){"failover_in_progress", "write",
+                               time_left(engine, engine->replication->failover.deadline_ms)};
+    return (struct paused){"none", "none", 0};
+}
+
 static sds append_clients(struct engine *engine, sds out) {
     struct client_stats clients = client_stats_read(engine);
+    struct paused paused = paused_read(engine);
     return sds_append_format(
         out,
         "connected_clients:%zu\r\n"
@@ -174,13 +200,17 @@ static sds append_clients(struct engine *engine, sds out) {
         "clients_in_timeout_table:%zu\r\n"
         "total_watched_keys:%zu\r\n"
         "total_blocking_keys:%zu\r\n"
-        "total_blocking_keys_on_nokey:%zu\r\n",
+        "total_blocking_keys_on_nokey:%zu\r\n"
+        "paused_reason:%s\r\n"
+        "paused_actions:%s\r\n"
+        "paused_timeout_milliseconds:%lld\r\n",
         engine->clients->sessions.count - engine->replication->replicas.count,
         (long long)engine->config.maxclients, clients.largest_input, clients.largest_output,
         engine->blocking->session_count + engine->clients->pause.session_count,
         engine->tracking->tracker_count, engine->clients->pubsub.subscriber_count,
         engine->watches->watcher_count, timer_wheel_count(&engine->blocking->deadlines),
-        engine->watches->keys.count, engine->blocking->keys.count, engine->blocking->nokey_count);
+        engine->watches->keys.count, engine->blocking->keys.count, engine->blocking->nokey_count,
+        paused.reason, paused.actions, (long long)paused.left_ms);
 }
 
 /* --- TLS --- */
@@ -203,6 +233,35 @@ static sds append_tls(struct engine *engine, sds out) {
     out = append_certificate(engine, out, "client", &client.own);
     return append_certificate(engine, out, "ca",
                               server.trusted.serial[0] ? &server.trusted : &client.trusted);
+}
+
+/* --- Threads --- */
+
+static sds append_thread(sds out, unsigned number, struct io_thread_facts facts) {
+    return sds_append_format(out, "io_thread_%u:clients=%u,reads=%llu,writes=%llu\r\n", number,
+                             facts.connections, (llu)facts.reads, (llu)facts.writes);
+}
+
+/* Threads may have brought input that no client has taken yet. */
+static uint64_t remainder_of(uint64_t all, uint64_t part) {
+    return all > part ? all - part : 0;
+}
+
+/* Thread 0 is that of the event loop. */
+static sds append_threads(struct engine *engine, sds out) {
+    struct net_totals totals = net_totals(engine->net);
+    unsigned count = io_threads_count(engine->net), elsewhere = 0;
+    for (unsigned i = 1; i <= count; i++) elsewhere += io_thread_facts(engine->net, i).connections;
+    out = append_thread(
+        out, 0,
+        (struct io_thread_facts){
+            .connections = (unsigned)engine->clients->sessions.count - elsewhere,
+            .reads = remainder_of(engine->stats.reads, totals.thread_reads),
+            .writes = remainder_of(engine->stats.replies_written, totals.thread_writes),
+        });
+    for (unsigned i = 1; i <= count; i++)
+        out = append_thread(out, i, io_thread_facts(engine->net, i));
+    return out;
 }
 
 /* --- Stats --- */
@@ -246,8 +305,10 @@ static sds append_key_stats(struct engine *engine, sds out) {
     return sds_append_format(
         out,
         "expired_subkeys:%llu\r\n"
+        "expired_subkeys_active:%llu\r\n"
         "expired_fields:%llu\r\n" /* Valkey's name */
         "expired_keys:%llu\r\n"
+        "expired_keys_active:%llu\r\n"
         "expired_stale_perc:%.2f\r\n"
         "expired_time_cap_reached_count:%llu\r\n"
         "expire_cycle_cpu_milliseconds:%llu\r\n"
@@ -258,10 +319,10 @@ static sds append_key_stats(struct engine *engine, sds out) {
         "current_eviction_exceeded_time:%lld\r\n"
         "keyspace_hits:%llu\r\n"
         "keyspace_misses:%llu\r\n",
-        (llu)stats->expired_fields, (llu)stats->expired_fields, (llu)stats->expired_keys,
-        stats->expired_stale_percent, (llu)stats->expire_time_caps,
-        (llu)(clock_ticks_to_us(stats->expire_ticks) / 1000), (llu)stats->evicted_keys,
-        (llu)stats->evicted_clients, (llu)stats->evicted_scripts,
+        (llu)stats->expired_fields, (llu)stats->expired_fields_active, (llu)stats->expired_fields,
+        (llu)stats->expired_keys, (llu)stats->expired_keys_active, stats->expired_stale_percent,
+        (llu)stats->expire_time_caps, (llu)(clock_ticks_to_us(stats->expire_ticks) / 1000),
+        (llu)stats->evicted_keys, (llu)stats->evicted_clients, (llu)stats->evicted_scripts,
         (long long)evict_total_exceeded_ms(engine), (long long)evict_current_exceeded_ms(engine),
         (llu)stats->keyspace_hits, (llu)stats->keyspace_misses);
 }
@@ -327,6 +388,8 @@ static sds append_stats(struct engine *engine, sds out) {
         "total_writes_processed:%llu\r\n"
         "io_threaded_reads_processed:%llu\r\n"
         "io_threaded_writes_processed:%llu\r\n"
+        "io_threaded_total_prefetch_batches:%llu\r\n"
+        "io_threaded_total_prefetch_entries:%llu\r\n"
         "client_query_buffer_limit_disconnections:%llu\r\n"
         "client_output_buffer_limit_disconnections:%llu\r\n"
         "reply_buffer_shrinks:0\r\n"
@@ -337,7 +400,8 @@ static sds append_stats(struct engine *engine, sds out) {
         (llu)defrag_current_ms(engine), engine->tracking->table.keys, engine->tracking->table.pairs,
         engine->tracking->prefixes.count, (llu)stats->unexpected_errors, (llu)stats->errors,
         (llu)stats->reads, (llu)stats->replies_written, (llu)loop.thread_reads,
-        (llu)loop.thread_writes, (llu)stats->query_buffer_limit_disconnections,
+        (llu)loop.thread_writes, (llu)stats->prefetched.batches, (llu)stats->prefetched.requests,
+        (llu)stats->query_buffer_limit_disconnections,
         (llu)stats->output_buffer_limit_disconnections);
     out = append_loop_stats(engine, out);
     return sds_append_format(
@@ -366,10 +430,12 @@ static sds append_cpu_times(sds out, int who, const char *suffix) {
 }
 
 static sds append_cpu(struct engine *engine, sds out) {
-    (void)engine;
+    llu active_us = clock_ticks_to_us(net_totals(engine->net).active_ticks);
     out = append_cpu_times(out, RUSAGE_SELF, "");
     out = append_cpu_times(out, RUSAGE_CHILDREN, "_children");
-    return append_cpu_times(out, RUSAGE_THREAD, "_main_thread");
+    out = append_cpu_times(out, RUSAGE_THREAD, "_main_thread");
+    return sds_append_format(out, "used_active_time_main_thread:%llu.%06llu\r\n",
+                             active_us / 1000000, active_us % 1000000);
 }
 
 static sds append_nothing(struct engine *engine, sds out) {
@@ -452,6 +518,7 @@ static const struct section {
     {"Clients", true, append_clients},
     {"Memory", true, info_append_memory},
     {"Persistence", true, info_append_persistence},
+    {"Threads", true, append_threads},
     {"Stats", true, append_stats},
     {"Replication", true, info_append_replication},
     {"CPU", true, append_cpu},

@@ -38,19 +38,20 @@ static sds append_bytes(sds out, const char *name, const char *human_name, size_
     return append_human(out, human_name, bytes);
 }
 
-static sds append_used_memory(sds out, const struct memory_stats *memory) {
+static sds append_used_memory(sds out, const struct memory_stats *memory, int64_t peak_s) {
     size_t peak = memory->peak;
     out = append_bytes(out, "used_memory", "used_memory_human", memory->used);
     out = append_bytes(out, "used_memory_rss", "used_memory_rss_human", memory->resident);
     out = append_bytes(out, "used_memory_peak", "used_memory_peak_human", peak);
     return sds_append_format(out,
+                             "used_memory_peak_time:%lld\r\n"
                              "used_memory_peak_perc:%.2f%%\r\n"
                              "used_memory_overhead:%zu\r\n"
                              "used_memory_startup:%zu\r\n"
                              "used_memory_dataset:%zu\r\n"
                              "used_memory_dataset_perc:%.2f%%\r\n",
-                             100 * memory_ratio(memory->used, peak), memory->overhead,
-                             memory->startup, memory->dataset,
+                             (long long)peak_s, 100 * memory_ratio(memory->used, peak),
+                             memory->overhead, memory->startup, memory->dataset,
                              100 * memory_ratio(memory->dataset, memory->grown));
 }
 
@@ -140,7 +141,7 @@ static sds append_fragmentation(const struct engine *engine, sds out,
 
 sds info_append_memory(struct engine *engine, sds out) {
     struct memory_stats memory = memory_stats_read(engine);
-    out = append_used_memory(out, &memory);
+    out = append_used_memory(out, &memory, engine->stats.peak_memory_s);
     out = sds_append_format(out,
                             "allocator_allocated:%zu\r\n"
                             "allocator_active:%zu\r\n"
@@ -186,13 +187,15 @@ static sds append_rdb(struct engine *engine, sds out) {
                              "rdb_last_bgsave_time_sec:%lld\r\n"
                              "rdb_current_bgsave_time_sec:%lld\r\n"
                              "rdb_saves:%llu\r\n"
+                             "rdb_saves_consecutive_failures:%llu\r\n"
                              "rdb_last_cow_size:%zu\r\n"
                              "rdb_last_load_keys_expired:%llu\r\n"
                              "rdb_last_load_keys_loaded:%llu\r\n",
                              (llu)save_changes(engine), runs, (long long)save->saved_s,
                              save->failed ? "err" : "ok", (long long)save->last_seconds,
                              runs ? (long long)(now_s - save->begun_s) : -1, (llu)save->saves,
-                             save->last_cow_size, (llu)load->keys_expired, (llu)load->keys_loaded);
+                             (llu)save->failures, save->last_cow_size, (llu)load->keys_expired,
+                             (llu)load->keys_loaded);
 }
 
 static sds append_aof_file(struct engine *engine, sds out) {

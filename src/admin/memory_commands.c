@@ -76,7 +76,7 @@ struct memory_stats memory_stats_read(struct engine *engine) {
     };
     mem_stats_read(&memory.stats);
     memory.gaps = read_gaps(engine, &memory.stats);
-    if (memory.used > engine->stats.peak_memory) engine->stats.peak_memory = memory.used;
+    stats_note_memory(&engine->stats, memory.used, engine->now_ms / 1000);
     memory.peak = engine->stats.peak_memory;
     memory.grown = more_than(memory.used, memory.startup);
     memory.overhead = memory.startup + memory.sessions + memory.aof_buffer + memory.replication +

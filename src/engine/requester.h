@@ -31,6 +31,7 @@ struct requester {
         *last_command;       /* the last command, if it was found with a valid arity; or NULL */
     struct session *session; /* NULL: a file */
     struct user *user;       /* who asks (users/users.h), kept by the session; NULL: may do all */
+    uint64_t commands;       /* that it has run, with those of transactions and scripts */
 };
 
 #endif

@@ -148,6 +148,7 @@ static inline __attribute__((always_inline)) void count(struct run run, const st
     }
     stats_count_call(stats, ticks, engine->config.latency_tracking);
     engine->stats.commands++;
+    run.requester->commands++;
     if (ticks >= engine->slow_ticks)
         slow_note_command(call, session_of_sender(call), ticks, run.begin);
 }

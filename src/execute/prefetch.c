@@ -93,10 +93,9 @@ static void prefetch_values(const struct requests *requests, const struct slice 
     }
 }
 
-static __attribute__((noinline)) size_t prefetch_all(const struct keyspace *keyspace,
-                                                     const struct entry *only,
-                                                     const struct slice *argv, size_t argc,
-                                                     const char *bytes, size_t len) {
+static __attribute__((noinline)) size_t
+prefetch_all(const struct keyspace *keyspace, const struct entry *only, const struct slice *argv,
+             size_t argc, const char *bytes, size_t len, struct prefetch_totals *totals) {
     struct requests requests;
     const struct command *command = command_find(argv[0]);
     size_t index = key_index(command, argv, argc);
@@ -108,15 +107,17 @@ static __attribute__((noinline)) size_t prefetch_all(const struct keyspace *keys
     else
         keyspace_prefetch_entries(keyspace, requests.keys, 1, requests.count, requests.entries);
     prefetch_values(&requests, argv, argc);
+    totals->batches++;
+    totals->requests += requests.count;
     return requests.count - 1;
 }
 
 size_t prefetch_requests(const struct keyspace *keyspace, const struct slice *argv, size_t argc,
-                         const char *bytes, size_t len) {
+                         const char *bytes, size_t len, struct prefetch_totals *totals) {
     const struct entry *only = NULL;
     if (keyspace_count(keyspace) < KEYSPACE_CACHED_KEYS) {
         only = keyspace_found_last(keyspace);
         if (!only || !value_has_members_to_prefetch(only)) return DEPTH - 1;
     }
-    return prefetch_all(keyspace, only, argv, argc, bytes, len);
+    return prefetch_all(keyspace, only, argv, argc, bytes, len, totals);
 }

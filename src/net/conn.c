@@ -320,7 +320,7 @@ uv_buf_t conn_room(struct conn *conn) {
 }
 
 static inline void note_received(struct conn *conn, size_t len) {
-    totals_of(conn)->input_bytes += len;
+    conn_count_input(conn, len);
     net_of(conn)->reader_bytes += len;
 }
 

@@ -270,8 +270,9 @@ enum conn_kind { CONN_CLIENT, CONN_REPLICA, CONN_PRIMARY, CONN_KINDS };
  * O(1). */
 void conn_count_as(struct conn *conn, enum conn_kind kind);
 
-/* Bytes read and written since the start or the last net_reset_totals: over all connections, and
- * over those of one kind. O(1). */
+/* Bytes read and written, without the encryption of TLS: since the start or the last
+ * net_reset_totals over all connections, and over those of one kind; and by one connection since it
+ * began. O(1). */
 struct conn_totals {
     unsigned long long input_bytes;
     unsigned long long output_bytes;
@@ -279,5 +280,6 @@ struct conn_totals {
 struct net;
 struct conn_totals conn_totals(const struct net *net);
 struct conn_totals conn_totals_of(const struct net *net, enum conn_kind kind);
+struct conn_totals conn_traffic(const struct conn *conn);
 
 #endif

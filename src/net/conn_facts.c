@@ -135,6 +135,10 @@ struct conn_totals conn_totals(const struct net *net) {
     return all;
 }
 
+struct conn_totals conn_traffic(const struct conn *conn) {
+    return conn->traffic;
+}
+
 struct conn_totals conn_totals_of(const struct net *net, enum conn_kind kind) {
     return net->totals[kind];
 }

@@ -337,7 +337,7 @@ static void finish(struct conn *conn) {
 }
 
 static void note_taken(struct output *output, size_t taken) {
-    totals_of(output->conn)->output_bytes += taken;
+    conn_count_output(output->conn, taken);
     remove_sent(output, taken);
 }
 
@@ -462,7 +462,7 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
         fail(conn, (int)sent);
         return 0;
     }
-    totals_of(conn)->output_bytes += (size_t)sent;
+    conn_count_output(conn, (size_t)sent);
     return (size_t)sent;
 }
 

@@ -34,6 +34,6 @@ bool conn_send_shared(struct conn *conn, struct conn_shared *shared) {
     CHECKED_ASSERT(conn_may_share(conn));
     struct slice bytes = slice_make(shared->bytes, shared->len);
     if (!conn->transport->share(conn, &shared->head, bytes)) return false;
-    totals_of(conn)->output_bytes += shared->len;
+    conn_count_output(conn, shared->len);
     return true;
 }

@@ -145,7 +145,8 @@ struct io_thread {
     /* The loop's. */
     _Alignas(RING_LINE) struct io_spares write_spares;
     unsigned connections;
-    bool is_surplus; /* it ends when it has no connection any more */
+    uint64_t reads, writes; /* as in struct io_thread_facts */
+    bool is_surplus;        /* it ends when it has no connection any more */
 };
 
 /* The loop's half. */

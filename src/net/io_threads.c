@@ -265,11 +265,17 @@ static void free_threads(struct net *net) {
     net->io_calls = NULL;
 }
 
+static void reset_totals(struct net *net) {
+    for (unsigned i = 0; i < net->io->count; i++)
+        net->io->threads[i]->reads = net->io->threads[i]->writes = 0;
+}
+
 static const struct io_calls CALLS = {.hand_over = hand_over,
                                       .before_sleep = before_sleep,
                                       .take = take,
                                       .want_back = threaded_want_back,
                                       .end_nested = end_nested,
+                                      .reset_totals = reset_totals,
                                       .free = free_threads};
 
 bool io_threads_set(struct net *net, unsigned count, enum io_when when, const char **error) {
@@ -294,4 +300,13 @@ unsigned io_threads_active(const struct net *net) {
     for (unsigned i = 0; net->io && i < net->io->count; i++)
         active += net->io->threads[i]->connections > 0;
     return active;
+}
+
+unsigned io_threads_count(const struct net *net) {
+    return net->io ? net->io->count : 0;
+}
+
+struct io_thread_facts io_thread_facts(const struct net *net, unsigned number) {
+    const struct io_thread *thread = net->io->threads[number - 1];
+    return (struct io_thread_facts){thread->connections, thread->reads, thread->writes};
 }

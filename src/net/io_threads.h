@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct net;
 struct conn;
@@ -34,5 +35,17 @@ bool io_threads_set(struct net *net, unsigned count, enum io_when when, const ch
  * thread, from 1 on; 0: the loop's. O(threads); O(1). */
 unsigned io_threads_active(const struct net *net);
 unsigned conn_io_thread(const struct conn *conn);
+
+/* What one thread has, and has done since it began or the last net_reset_totals. */
+struct io_thread_facts {
+    unsigned connections;
+    uint64_t reads;  /* times that it has brought input of a connection … */
+    uint64_t writes; /* … and was given output */
+};
+
+/* Returns how many threads there are, and the facts of one: `number` is from 1 on, and at most as
+ * many. O(1). */
+unsigned io_threads_count(const struct net *net);
+struct io_thread_facts io_thread_facts(const struct net *net, unsigned number);
 
 #endif

@@ -131,6 +131,7 @@ struct net_totals net_totals(const struct net *net) {
 void net_reset_totals(struct net *net) {
     net->loop_totals = (struct net_totals){0};
     memset(net->totals, 0, sizeof(net->totals));
+    if (net->io_calls) net->io_calls->reset_totals(net);
 }
 
 /* --- Signals --- */

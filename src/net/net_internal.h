@@ -81,6 +81,9 @@ struct io_calls {
     /* No connection is served by nested polling any more. O(connections of threads). */
     void (*end_nested)(struct net *net);
 
+    /* Sets what threads count to zero. O(threads). */
+    void (*reset_totals)(struct net *net);
+
     /* Ends all threads, and closes their connections first. Outside all callbacks. */
     void (*free)(struct net *net);
 };
@@ -179,9 +182,10 @@ struct conn {
     };
     struct output *output; /* queued bytes; NULL = none */
     struct conn *next_unclosed;
-    int error;      /* status of the write that failed */
-    uint16_t flags; /* enum conn_flag */
-    uint16_t kind;  /* enum conn_kind */
+    struct conn_totals traffic; /* its own */
+    int error;                  /* status of the write that failed */
+    uint16_t flags;             /* enum conn_flag */
+    uint16_t kind;              /* enum conn_kind */
     _Alignas(uint64_t) char session[];
 };
 
@@ -209,9 +213,15 @@ static inline const struct filter *filter_above(const struct conn *conn) {
     return conn->above && conn->flags & CONN_LOWER ? conn->above->transport->filter : NULL;
 }
 
-/* Returns where the connection's bytes are counted. */
-static inline struct conn_totals *totals_of(const struct conn *conn) {
-    return &net_of(conn)->totals[conn->kind];
+/* Counts bytes that were read, or sent. */
+static inline void conn_count_input(struct conn *conn, size_t len) {
+    net_of(conn)->totals[conn->kind].input_bytes += len;
+    conn->traffic.input_bytes += len;
+}
+
+static inline void conn_count_output(struct conn *conn, size_t len) {
+    net_of(conn)->totals[conn->kind].output_bytes += len;
+    conn->traffic.output_bytes += len;
 }
 
 /* Frees the struct that begins with the handle; a uv_close_cb. */

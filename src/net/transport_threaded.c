@@ -172,6 +172,7 @@ void threaded_present(struct threaded *threaded) {
 
 static void received(struct threaded *threaded, struct io_block *block) {
     net_of(threaded->conn)->loop_totals.thread_reads++;
+    threaded->thread->reads++;
     if (threaded->is_closing) {
         finish_input(threaded, block);
         return;
@@ -226,8 +227,13 @@ static void copy(struct threaded *threaded, const char *bytes, size_t len) {
     }
 }
 
+static void count_write(struct threaded *threaded) {
+    net_of(threaded->conn)->loop_totals.thread_writes++;
+    threaded->thread->writes++;
+}
+
 void threaded_hand_over(struct threaded *threaded) {
-    net_of(threaded->conn)->loop_totals.thread_writes += threaded->open_first != NULL;
+    if (threaded->open_first) count_write(threaded);
     if (threaded->open_first)
         put(threaded, IO_SEND, threaded->open_first, threaded->consumed);
     else if (threaded->consumed > 0)
@@ -283,7 +289,7 @@ static bool share(struct conn *conn, struct shared *shared, struct slice bytes) 
 /* The write's blocks go to the thread. */
 static void put_write(struct threaded *threaded) {
     threaded->given += threaded->write_len;
-    net_of(threaded->conn)->loop_totals.thread_writes++;
+    count_write(threaded);
     put(threaded, IO_WRITE, threaded->write, 0);
 }
 

@@ -77,10 +77,19 @@ static struct expire_tally table_step(struct engine *engine, struct expire_searc
     return (struct expire_tally){.visited = step.visited, .expired = step.expired_count};
 }
 
-struct expire_tally expire_search_step(struct engine *engine, struct expire_search *search) {
+static struct expire_tally search_step(struct engine *engine, struct expire_search *search) {
     if (search->kind != EXPIRE_OWN_KEYS) return table_step(engine, search);
     struct own_expiry_step step = own_expiry_step(engine);
     return (struct expire_tally){.visited = step.examined, .expired = step.gone};
+}
+
+struct expire_tally expire_search_step(struct engine *engine, struct expire_search *search) {
+    struct stats *stats = &engine->stats;
+    uint64_t keys = stats->expired_keys, fields = stats->expired_fields;
+    struct expire_tally tally = search_step(engine, search);
+    stats->expired_keys_active += stats->expired_keys - keys;
+    stats->expired_fields_active += stats->expired_fields - fields;
+    return tally;
 }
 
 size_t expire_search_count(struct engine *engine, const struct expire_search *search) {

@@ -226,6 +226,7 @@ static void show_stream(struct link *link) {
     struct requester *requester = &session_of(link)->requester;
     requester->database = link->stream.requester.database;
     requester->last_command = link->stream.requester.last_command;
+    requester->commands = link->stream.requester.commands;
 }
 
 static size_t on_data(struct conn *conn, char *bytes, size_t len) {

@@ -264,7 +264,7 @@ size_t link_stream_take(struct link *link, char *bytes, size_t len) {
             return done;
         }
         prefetch_next(&looked_ahead, engine->keyspaces[stream->requester.database], parser->argv,
-                      parser->argc, bytes + done, len - done);
+                      parser->argc, bytes + done, len - done, &engine->stats.prefetched);
         execute_renew_clock(engine);
         if (!take_command(link, parser->argv, parser->argc, command)) return done;
     }

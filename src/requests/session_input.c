@@ -221,7 +221,7 @@ static size_t run_requests(struct session *session, char *bytes, size_t len, siz
         }
         if (parser->consumed >= engine->large_request && !begin_large(session, parser)) break;
         prefetch_next(&looked_ahead, engine->keyspaces[session->requester.database], parser->argv,
-                      parser->argc, bytes + done, len - done);
+                      parser->argc, bytes + done, len - done, &engine->stats.prefetched);
         if (parser->argc > 0 && !dispatch(outbox, parser->argv, parser->argc))
             postpone(session, parser);
         if (__builtin_expect(is_own, 0)) end_own(session);

@@ -193,5 +193,6 @@ void script_run(struct call *call, const struct script_program *program,
     script_busy_end(&run);
     scripts->run = NULL;
     scripts->last_command = run.scope.requester.last_command;
+    call->requester->commands = run.scope.requester.commands;
     machine_finish(program->machine);
 }

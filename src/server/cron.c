@@ -103,8 +103,7 @@ static void tick(void *arg) {
     if (engine->cron->is_paused) return;
     pause_tick(engine);
     sample_rates(engine);
-    size_t used = mem_used();
-    if (used > engine->stats.peak_memory) engine->stats.peak_memory = used;
+    stats_note_memory(&engine->stats, mem_used(), engine->now_ms / 1000);
     decay_memory(engine);
     close_idle_sessions(engine);
     check_output_limits(engine);

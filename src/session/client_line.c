@@ -78,13 +78,15 @@ static sds append_memory(sds out, struct session *session) {
 sds client_line(sds out, struct session *session) {
     out = append_identity(out, session);
     out = append_memory(out, session);
+    struct conn_totals traffic = conn_traffic(conn_of_session(session));
     return sds_append_format(
         out,
         " cmd=%s user=%s redir=%lld resp=%d lib-name=%s lib-ver=%s"
-        " io-thread=%u\n",
+        " io-thread=%u tot-net-in=%llu tot-net-out=%llu tot-cmds=%llu\n",
         session->requester.last_command ? session->requester.last_command->name : "NULL",
         session_user_name(session).ptr,
         session->tracker ? (long long)session->tracker->redirect : -1LL, session->protocol,
         text_or_empty(session->lib_name), text_or_empty(session->lib_version),
-        conn_io_thread(conn_of_session(session)));
+        conn_io_thread(conn_of_session(session)), traffic.input_bytes, traffic.output_bytes,
+        (unsigned long long)session->requester.commands);
 }

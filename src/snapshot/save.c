@@ -135,6 +135,12 @@ bool save_now(struct engine *engine) {
 
 /* --- In the background --- */
 
+static void note_failed(struct engine *engine) {
+    engine->save->failed = true;
+    engine->save->failures++;
+    update_refusal(engine);
+}
+
 static void incremental_ended(struct engine *engine, const struct incremental_end *end) {
     struct save *save = engine->save;
     data_lock_note_save_ended(engine);
@@ -142,20 +148,15 @@ static void incremental_ended(struct engine *engine, const struct incremental_en
         log_notice("DB saved on disk");
         log_notice("Background saving terminated with success");
         note_saved(engine, save->begun_dirty);
+        save->failures = 0;
     } else if (!end->was_stopped) {
         log_error(end->error, end->step, end->temporary, engine->config.dbfilename,
                   save->begun_dir);
         log_warning("Background saving error");
-        save->failed = true;
+        note_failed(engine);
     }
     save->last_seconds = end->seconds;
     save->last_cow_size = end->memory_peak;
-    update_refusal(engine);
-}
-
-static void note_failed(struct engine *engine) {
-    engine->save->failed = true;
-    update_refusal(engine);
 }
 
 static bool begin(struct engine *engine) {

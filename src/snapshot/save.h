@@ -26,6 +26,7 @@ struct save {
     size_t point_count;
     bool scheduled;       /* begin one as soon as the background is free */
     bool failed;          /* whether the last background snapshot failed */
+    uint64_t failures;    /* of background snapshots since the last one that succeeded */
     uint64_t saved_dirty; /* engine->dirty at the begin of the snapshot that is on disk */
     uint64_t begun_dirty; /* … of the snapshot that is being written */
     sds begun_dir;        /* directory of the last background snapshot; NULL before the first one */

@@ -62,6 +62,12 @@ struct rate {
     unsigned next;
 };
 
+/* What was loaded ahead for requests that follow: how often, and for how many requests. */
+struct prefetch_totals {
+    uint64_t batches;
+    uint64_t requests;
+};
+
 struct stats {
     uint64_t connections_received;
     uint64_t connections_rejected;
@@ -70,6 +76,8 @@ struct stats {
     uint64_t keyspace_misses;
     uint64_t expired_keys;
     uint64_t expired_fields;      /* of hashes */
+    uint64_t expired_keys_active; /* of both, those that active expiry has deleted */
+    uint64_t expired_fields_active;
     double expired_stale_percent; /* of the keys that active expiry examined: a running average */
     uint64_t expire_time_caps;    /* cycles of active expiry that used up their time */
     uint64_t expire_ticks;        /* clock_ticks that active expiry took */
@@ -85,6 +93,8 @@ struct stats {
     uint64_t replies_written;
     uint64_t reads;
     uint64_t peak_memory;
+    int64_t peak_memory_s; /* wall clock when that was seen first */
+    struct prefetch_totals prefetched;
     struct rate commands_rate;
     struct rate input_rate;
     struct rate output_rate;
@@ -99,6 +109,13 @@ struct stats {
 /* Counts a call that took `ticks` of clock_ticks; in the command's histogram too, if `tracked`.
  * O(1). */
 static inline void stats_count_call(struct command_stats *stats, uint64_t ticks, bool tracked);
+
+/* Notes how much memory is used at the wall clock `now_s`. O(1). */
+static inline void stats_note_memory(struct stats *stats, uint64_t used, int64_t now_s) {
+    if (used <= stats->peak_memory) return;
+    stats->peak_memory = used;
+    stats->peak_memory_s = now_s;
+}
 
 /* Sets all counters to zero (CONFIG RESETSTAT), but keeps by_command. */
 void stats_reset(struct stats *stats);

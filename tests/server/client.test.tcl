@@ -7,6 +7,7 @@ server_start
 set line_fields {
     id addr laddr fd name age idle flags db sub psub ssub multi watch qbuf qbuf-free argv-mem multi-mem rbs rbp
     obl oll omem tot-mem events cmd user redir resp lib-name lib-ver io-thread
+    tot-net-in tot-net-out tot-cmds
 }
 
 # A line of CLIENT LIST as a dictionary.
@@ -109,6 +110,54 @@ check "CLIENT INFO shows the state of the connection" {
     assert_equal [dict get $fields events] r
     dict get $fields flags
 } N
+# {bytes read, commands run} of the connection that has this id.
+proc totals_of {id} {
+    set fields [client_fields [r CLIENT LIST ID $id]]
+    return [list [dict get $fields tot-net-in] [dict get $fields tot-cmds]]
+}
+check "tot-net-in and tot-cmds count what a client has sent and what it has had run, as in Redis 8.6" {
+    set c [client_open]
+    set id [$c call CLIENT ID]
+    lassign [totals_of $id] bytes_before commands_before
+    foreach {what requests replies commands} {
+        "commands"                        {{SET k v} {GET k} {INCR k}}                          3 3
+        "what is no command"              {{NOSUCH} {GET}}                                      2 0
+        "a transaction"                   {{MULTI} {GET k} {GET k} {EXEC}}                      4 4
+        "a transaction that is discarded" {{MULTI} {GET k} {DISCARD}}                           3 2
+        "a script and what it calls"      {{EVAL {redis.call("GET","k") redis.call("GET","k")} 0}} 1 3
+        "a wait that ends"                {{BLPOP nosuch 0.01}}                                 1 1
+        "a reply that is not sent"        {{CLIENT REPLY SKIP} {GET k}}                         0 2
+    } {
+        set bytes [join [lmap request $requests {request $request}] ""]
+        $c write $bytes
+        for {set i 0} {$i < $replies} {incr i} {
+            catch {$c read}
+        }
+        $c call ECHO end
+        set extra [string length [request {ECHO end}]]
+        lassign [totals_of $id] bytes_after commands_after
+        assert_equal [list $what [expr {$bytes_after - $bytes_before}] [expr {$commands_after - $commands_before}]] \
+            [list $what [expr {[string length $bytes] + $extra}] [expr {$commands + 1}]]
+        lassign [list $bytes_after $commands_after] bytes_before commands_before
+    }
+}
+check "tot-net-out counts what a client has been sent, also large strings and messages" {
+    set c [client_open]
+    set id [$c call CLIENT ID]
+    set total [dict get [client_fields [r CLIENT LIST ID $id]] tot-net-out]
+    assert {$total >= [string length $id] + 3}
+    r SET large [string repeat x 1000000]
+    $c call GET large
+    incr total [expr {1000000 + [string length "\$1000000\r\n\r\n"]}]
+    assert_equal [dict get [client_fields [r CLIENT LIST ID $id]] tot-net-out] $total
+    set subscribed [$c call SUBSCRIBE news]
+    set before [dict get [client_fields [r CLIENT LIST ID $id]] tot-net-out]
+    r PUBLISH news text
+    $c read
+    set sent [expr {[dict get [client_fields [r CLIENT LIST ID $id]] tot-net-out] - $before}]
+    # An array, or a push, of three strings.
+    expr {$sent == [string length "*3\r\n\$7\r\nmessage\r\n\$4\r\nnews\r\n\$4\r\ntext\r\n"]}
+} 1
 check "CLIENT LIST has a line for each connection, oldest first" {
     open_named one
     open_named two

@@ -8,9 +8,9 @@ proc titles {args} {
     return [lmap {_ title} [regexp -all -inline -line {^# (\w+)\r$} [r INFO {*}$args]] {set title}]
 }
 
-set default_titles {Server Clients Memory Persistence Stats Replication CPU Modules Errorstats Cluster Keyspace
+set default_titles {Server Clients Memory Persistence Threads Stats Replication CPU Modules Errorstats Cluster Keyspace
     Keysizes}
-set all_titles {Server TLS Clients Memory Persistence Stats Replication CPU Modules Commandstats Errorstats
+set all_titles {Server TLS Clients Memory Persistence Threads Stats Replication CPU Modules Commandstats Errorstats
     Latencystats Cluster Keyspace Keysizes}
 
 check "INFO has the default sections" {assert_equal [titles] [list {*}$default_titles]}
@@ -24,7 +24,7 @@ check "INFO of several sections has each once, in its place" {
     titles keyspace server KEYSPACE nosuch cpu
 } {Server CPU Keyspace}
 check "INFO default and one more" {
-    assert_equal [titles default commandstats] [linsert $default_titles 8 Commandstats]
+    assert_equal [titles default commandstats] [linsert $default_titles 9 Commandstats]
 }
 check "INFO of an unknown section is empty" {r INFO nosuch} ""
 check_in 2 "INFO is a bulk string in RESP2" {typed INFO cluster} [list bulk "# Cluster\r\ncluster_enabled:0\r\n"]
@@ -152,6 +152,114 @@ check "what EXEC runs counts once in the time of all commands" {
     }
     expr {abs($all_us - $exec_us - $others) <= 5}
 } 1
+check "used_active_time_main_thread is the time of the event loop in seconds" {
+    r CONFIG RESETSTAT
+    r DEBUG SLEEP 0.05
+    set us [info_field eventloop_duration_sum]
+    set seconds [info_field used_active_time_main_thread]
+    assert {[regexp {^\d+\.\d{6}$} $seconds]}
+    expr {$seconds * 1000000 >= $us && $us >= 40000 && [info_field eventloop_duration_sum] >= $seconds * 1000000}
+} 1
+check "INFO tells of a pause why it is, what waits, and for how long" {
+    set found [list [lmap field {reason actions timeout_milliseconds} {info_field paused_$field}]]
+    foreach {limit what} {1000000 WRITE 2000000 ALL} {
+        r MULTI
+        r CLIENT PAUSE $limit $what
+        r INFO clients
+        r CLIENT UNPAUSE
+        set info [lindex [r EXEC] 1]
+        regexp {paused_reason:(\w+)\r\npaused_actions:(\w+)\r\npaused_timeout_milliseconds:(\d+)\r} $info _ reason actions left
+        assert {$left > $limit - 100000 && $left <= $limit}
+        lappend found [list $reason $actions]
+    }
+    r CLIENT PAUSE 1 WRITE
+    wait_until {[info_field paused_reason] eq "none"}
+    lappend found [lmap field {reason actions timeout_milliseconds} {info_field paused_$field}]
+} {{none none 0} {client_pause write} {client_pause all} {none none 0}}
+check "INFO counts what active expiry has deleted apart" {
+    r CONFIG RESETSTAT
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    r SET a 1 PX 1
+    r HSET h f v
+    r HPEXPIRE h 1 FIELDS 1 f
+    after 5
+    r GET a
+    r HGETALL h
+    set found [list [lmap field {keys keys_active subkeys subkeys_active} {info_field expired_$field}]]
+    r SET a 1 PX 1
+    r HSET h f v
+    r HPEXPIRE h 1 FIELDS 1 f
+    r DEBUG SET-ACTIVE-EXPIRE 1
+    wait_until {[info_field expired_keys] == 2 && [info_field expired_subkeys] == 2}
+    lappend found [lmap field {keys keys_active subkeys subkeys_active} {info_field expired_$field}]
+} {{1 0 1 0} {2 1 2 1}}
+check "INFO tells when the most memory was used" {
+    r CONFIG RESETSTAT
+    r SETRANGE big 20000000 x
+    set before [info_field used_memory_peak_time]
+    assert {abs($before - [clock seconds]) < 200}
+    r DEL big
+    wait_until {[clock seconds] > $before + 1}
+    assert_equal [info_field used_memory_peak_time] $before
+    r SETRANGE big 40000000 x
+    set after [info_field used_memory_peak_time]
+    expr {$after > $before && abs($after - [clock seconds]) < 200}
+} 1
+check "INFO counts background snapshots that fail one after the other" {
+    with_server {} {
+        set folder [$::current_server folder]
+        r SET a 1
+        file mkdir $folder/dump.rdb/inside
+        set found {}
+        foreach count {1 2} {
+            r BGSAVE
+            wait_until {[info_field rdb_saves_consecutive_failures] == $count && ![info_field rdb_bgsave_in_progress]}
+        }
+        catch {r SAVE}
+        lappend found [info_field rdb_saves_consecutive_failures] [info_field rdb_last_bgsave_status]
+        file delete -force $folder/dump.rdb
+        r SAVE
+        lappend found [info_field rdb_saves_consecutive_failures]
+        r BGSAVE
+        wait_until {![info_field rdb_bgsave_in_progress]}
+        lappend found [info_field rdb_saves_consecutive_failures] [info_field rdb_last_bgsave_status]
+    }
+} {2 err 2 0 ok}
+check "INFO counts requests for which keys are loaded ahead" {
+    r CONFIG RESETSTAT
+    set keys {}
+    for {set i 0} {$i < 40000} {incr i} {
+        lappend keys key:$i value
+    }
+    r MSET {*}$keys
+    set requests {}
+    for {set i 0} {$i < 32} {incr i} {
+        lappend requests [list GET key:$i]
+    }
+    set c [client_open]
+    $c pipeline $requests
+    set batches [info_field io_threaded_total_prefetch_batches]
+    set entries [info_field io_threaded_total_prefetch_entries]
+    expr {$batches >= 2 && $entries >= 30 && $entries >= $batches}
+} 1
+check "INFO threads has a line for each thread; number 0 is the event loop's" {
+    set found [list [regexp -all {io_thread_\d+:} [r INFO threads]]]
+    assert {[regexp {^clients=2,reads=\d+,writes=\d+$} [info_field io_thread_0]]}
+    with_config {io-threads 3 io-threads-always-active yes} {
+        set c [client_open]
+        wait_until {[$c call PING] eq "PONG" && [info_field io_thread_0] ne "" &&
+            [regexp {io_thread_[12]:clients=[1-9]\d*,reads=[1-9]\d*,writes=[1-9]} [r INFO threads]]}
+        lappend found [regexp -all {io_thread_\d+:} [r INFO threads]]
+        r CONFIG RESETSTAT
+        set reads 0
+        foreach {_ count} [regexp -all -inline {io_thread_\d:clients=\d+,reads=(\d+)} [r INFO threads]] {
+            incr reads $count
+        }
+        assert {$reads < 5}
+    }
+    wait_until {[regexp -all {io_thread_\d+:} [r INFO threads]] == 1}
+    set found
+} {1 3}
 check "INFO counts iterations of the event loop and the time they take" {
     r CONFIG RESETSTAT
     for {set i 0} {$i < 50} {incr i} {

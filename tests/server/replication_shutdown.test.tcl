@@ -51,6 +51,10 @@ proc replica_reads {commands} {
 proc assert_waits {} {
     assert_equal [r PING] PONG
     assert {[info_field shutdown_in_milliseconds] > 0}
+    if {[info_field paused_reason] ne "client_pause"} {
+        assert_equal [list [info_field paused_reason] [info_field paused_actions]] {shutdown_in_progress write}
+        assert {[info_field paused_timeout_milliseconds] > 0}
+    }
 }
 
 proc assert_logged {args} {
