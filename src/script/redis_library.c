@@ -424,7 +424,7 @@ static const struct {
     {"REPL_SLAVE", REPL_REPLICA}, {"REPL_REPLICA", REPL_REPLICA}, {"REPL_ALL", REPL_ALL},
 };
 
-/* 7.4.0 is 0x00070400. */
+/* 8.10.0 is 0x00080A00. */
 static int version_number(void) {
     int parts[3];
     sscanf(PACKLIST_REDIS_VERSION, "%d.%d.%d", &parts[0], &parts[1], &parts[2]);

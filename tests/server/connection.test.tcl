@@ -75,7 +75,7 @@ check "HELLO without arguments describes the server and keeps the protocol" {
     list [dict get $fields server] [dict get $fields version] \
         [expr {[dict get $fields proto] == $protocol}] [dict get $fields mode] [dict get $fields role]\
         [dict get $fields modules] [dict get $fields server_name]
-} {redis 7.4.0 1 standalone master {} packlist}
+} {redis 8.10.0 1 standalone master {} packlist}
 check "HELLO 3 answers a map, HELLO 2 an array, at once in the new protocol" {
     set answers {}
     foreach version {2 3 3 2 2} {

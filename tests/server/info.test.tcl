@@ -41,7 +41,7 @@ check "every line is a heading, a field or empty" {
 check "what clients look for" {
     list [info_field redis_version] [info_field server_name] [info_field redis_mode] [info_field loading] \
         [info_field role] [info_field maxmemory_policy] [info_field cluster_enabled]
-} {7.4.0 packlist standalone 0 master noeviction 0}
+} {8.10.0 packlist standalone 0 master noeviction 0}
 check "INFO names the process and where it listens" {
     assert_equal [info_field tcp_port] [$current_server port]
     assert_equal [info_field process_id] [$current_server pid]

@@ -387,7 +387,7 @@ check "SCRIPT HELP names every subcommand" {
 check "redis and server are the same table" {
     list [r EVAL {return server.call('PING')} 0] [r EVAL {return server.SERVER_NAME} 0] \
         [r EVAL {return {redis.REDIS_VERSION, redis.REDIS_VERSION_NUM}} 0]
-} {PONG redis {7.4.0 459776}}
+} {PONG redis {8.10.0 526848}}
 check "scripts have cjson, cmsgpack, struct and bit" {
     r EVAL {
         local value = cjson.decode(ARGV[1])
