@@ -32,6 +32,22 @@ static void show_nuls(sds text) {
         if (text[i] == 0) text[i] = '?';
 }
 
+/* Logs whether requirepass is in force, beside users from elsewhere. */
+static void note_password(const struct engine *engine, const char *where) {
+    struct slice password = sds_slice(engine->config.requirepass);
+    const struct users *users = engine->users;
+    if (password.len == 0) return;
+    if (user_needs_no_password(users->default_user))
+        log_warning("requirepass has no effect: clients need no password, because %s says "
+                    "'nopass' of the user default. Remove the one or the other.",
+                    where);
+    else if (users_log_in(users, SLICE(DEFAULT_USER), password))
+        log_notice("requirepass is a password of the user default");
+    else
+        log_notice("requirepass is no password of the user default, because of what %s says of it",
+                   where);
+}
+
 bool user_files_load(struct engine *engine, sds *error) {
     const char *name = engine->config.aclfile;
     sds text = file_read_plain(engine->config_source.acl_path, ACL_FILE_MAX);
@@ -40,8 +56,12 @@ bool user_files_load(struct engine *engine, sds *error) {
                                    name, strerror(errno));
         return false;
     }
-    bool done = users_load(engine->users, slice_of_cstr(name), sds_slice(text), error);
-    if (!done) show_nuls(*error);
+    bool done = users_load(engine->users, slice_of_cstr(name),
+                           sds_slice(engine->config.requirepass), sds_slice(text), error);
+    if (done)
+        note_password(engine, name);
+    else
+        show_nuls(*error);
     secret_free(text);
     return done;
 }
@@ -229,6 +249,7 @@ bool user_files_start(struct engine *engine, sds *error) {
     users_init(engine->users, config->acl_pubsub_default);
     users_set_default_password(engine->users, sds_slice(config->requirepass));
     bool done = has_file ? load_at_start(engine, error) : apply_lines(engine, error);
+    if (done && has_lines) note_password(engine, "a line of the configuration");
     if (!done) users_free(engine->users);
     return done;
 }

@@ -130,9 +130,11 @@ static void take_over(struct users *users, const struct users *loaded) {
     mem_free(after);
 }
 
-bool users_load(struct users *users, struct slice path, struct slice text, sds *errors) {
+bool users_load(struct users *users, struct slice path, struct slice default_password,
+                struct slice text, sds *errors) {
     struct users loaded;
     users_init(&loaded, users->all_channels);
+    users_set_default_password(&loaded, default_password);
     struct loading loading = {.users = &loaded, .path = path, .errors = sds_new(SLICE(""))};
     while (text.len > 0 && loading.error_count < ERRORS_MAX)
         load_line(&loading, slice_take_until(&text, '\n'));

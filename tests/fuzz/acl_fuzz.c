@@ -11,7 +11,7 @@ static void check_text(const struct users *users, bool all_channels) {
     struct users again;
     sds text = users_file_text(users), errors = NULL;
     users_init(&again, all_channels);
-    if (!users_load(&again, SLICE("again"), sds_slice(text), &errors)) abort();
+    if (!users_load(&again, SLICE("again"), SLICE(""), sds_slice(text), &errors)) abort();
     sds second = users_file_text(&again);
     if (!slice_equal(sds_slice(text), sds_slice(second))) abort();
     users_free(&again);
@@ -60,7 +60,7 @@ static void check_calls(const struct users *users) {
 
 static void load(struct users *users, struct slice text) {
     sds errors = NULL;
-    if (users_load(users, SLICE("file"), text, &errors) != (errors == NULL)) abort();
+    if (users_load(users, SLICE("file"), SLICE(""), text, &errors) != (errors == NULL)) abort();
     sds_free(errors);
 }
 

@@ -77,11 +77,48 @@ check_in 2 "the users of the file are there at the start" {
     }
 } [list "user a off resetchannels -@all" "user b on #2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881\
  ~b* resetchannels -@all +get (~c resetchannels -@all +set)" $default_line]
-check_in 2 "a file without the default user leaves it as it is at first, whatever requirepass says" {
+check_in 2 "a file without the default user leaves it as it is at first" {
     with_acl_file "" {
-        list [r ACL LIST] [r CONFIG GET requirepass]
-    } {hz "10\nrequirepass secret"}
-} [list [list $default_line] {requirepass secret}]
+        r ACL LIST
+    }
+} [list $default_line]
+
+# Whether somebody gets in as the default user: without a password, with this one, with another one.
+proc open_to {password} {
+    lappend open [expr {![catch {[client_open 2] call PING}]}]
+    foreach with [list $password other] {
+        lappend open [expr {![catch {[client_open 2] call AUTH $with}]}]
+    }
+    return $open
+}
+check_in 2 "requirepass is the password of the default user where the file has no line for it, also after ACL LOAD" {
+    with_acl_file "user a on >x ~* +@all" {
+        set found [list [open_to secret]]
+        set a [connection_of a]
+        $a call ACL LOAD
+        lappend found [open_to secret]
+        $a call CONFIG SET requirepass newer
+        lappend found [open_to secret] [open_to newer]
+        $a call ACL LOAD
+        lappend found [open_to newer] [regexp {\* requirepass is a password of the user default\n} [$current_server log]]
+        $a call CONFIG SET requirepass ""
+        $a call ACL LOAD
+        lappend found [lindex [$a call ACL LIST] 1]
+    } {requirepass secret}
+} [list {0 1 0} {0 1 0} {0 0 0} {0 1 0} {0 1 0} 1 $default_line]
+check_in 2 "the log warns of a requirepass that the file overrides with nopass, and tells of one with another password" {
+    set ::admin "user a on >x ~* +@all\n"
+    with_acl_file $::admin {
+        set a [connection_of a]
+        $a call CONFIG SET requirepass secret
+        lmap text {"user default on nopass ~* &* +@all" "user default on >other ~* &* +@all"} {
+            write_file $acl_file "$::admin$text\n"
+            $a call ACL LOAD
+            lindex [regexp -all -inline -line {. requirepass .*$} [$current_server log]] end
+        }
+    }
+} [list "# requirepass has no effect: clients need no password, because users.acl says 'nopass' of the user default.\
+ Remove the one or the other." "* requirepass is no password of the user default, because of what users.acl says of it"]
 check_in 2 "a path that is not absolute begins in the folder of the start, also later" {
     with_acl_file "$default_line\nuser a on\n" {
         file mkdir [data_file other]

@@ -164,7 +164,7 @@ static void a_definition_begins_anew(void **state) {
 
 static void expect_loaded(struct users *users, struct slice text, const char *expected) {
     sds errors = NULL;
-    if (!users_load(users, SLICE("/p"), text, &errors)) fail_msg("%s", errors);
+    if (!users_load(users, SLICE("/p"), SLICE(""), text, &errors)) fail_msg("%s", errors);
     expect_file(users, expected);
 }
 
@@ -200,7 +200,7 @@ static void loaded_users_have_a_shortcut(void **state) {
 
 static void expect_refused(struct users *users, struct slice text, const char *expected) {
     sds errors = NULL, before = users_file_text(users);
-    if (users_load(users, SLICE("/p"), text, &errors)) fail_msg("taken: %s", text.ptr);
+    if (users_load(users, SLICE("/p"), SLICE(""), text, &errors)) fail_msg("taken: %s", text.ptr);
     assert_string_equal(errors, expected);
     expect_file(users, before);
     sds_free(errors);
@@ -255,11 +255,11 @@ static void attacks_on_the_reader_are_refused(void **state) {
                        2, "on)", "Syntax error") NOTHING_CHANGED);
     expect_refused(users, SLICE("user x %~k"), IN(1, "%~k", "Syntax error") NOTHING_CHANGED);
     sds errors = NULL;
-    assert_false(users_load(users, SLICE("/p"), SLICE("user x\0y on"), &errors));
-    assert_false(
-        users_load(users, SLICE("/p"), SLICE("user x on\0off"), (sds_free(errors), &errors)));
-    assert_false(
-        users_load(users, SLICE("/p"), SLICE("user x ~a\0b"), (sds_free(errors), &errors)));
+    assert_false(users_load(users, SLICE("/p"), SLICE(""), SLICE("user x\0y on"), &errors));
+    assert_false(users_load(users, SLICE("/p"), SLICE(""), SLICE("user x on\0off"),
+                            (sds_free(errors), &errors)));
+    assert_false(users_load(users, SLICE("/p"), SLICE(""), SLICE("user x ~a\0b"),
+                            (sds_free(errors), &errors)));
     sds_free(errors);
 }
 
@@ -267,7 +267,7 @@ static void errors_are_bounded(void **state) {
     struct users *users = users_of(state);
     sds text = sds_new(SLICE("user x")), errors = NULL;
     for (int i = 0; i < 100000; i++) text = sds_append(text, SLICE(" nope"));
-    assert_false(users_load(users, SLICE("/p"), sds_slice(text), &errors));
+    assert_false(users_load(users, SLICE("/p"), SLICE(""), sds_slice(text), &errors));
     assert_true(sds_len(errors) < 100000);
     assert_non_null(strstr(errors, "There may be more errors. " NOTHING_CHANGED));
     sds_free(errors);
@@ -284,7 +284,7 @@ static void loading_keeps_users_who_are_the_same(void **state) {
     struct user *missing = user_keep(users_find(users, SLICE("missing")));
     uint64_t old_same = same->generation, old_changed = changed->generation;
     sds errors = NULL;
-    assert_true(users_load(users, SLICE("/p"),
+    assert_true(users_load(users, SLICE("/p"), SLICE(""),
                            SLICE("user changed on ~b\nuser same on >p +set +get -set ~a\n"
                                  "user new on\nuser default on nopass +@all &* ~*"),
                            &errors));
@@ -295,7 +295,7 @@ static void loading_keeps_users_who_are_the_same(void **state) {
     assert_true(missing->gone);
     old_same = same->generation;
     sds text = users_file_text(users);
-    assert_true(users_load(users, SLICE("/p"), sds_slice(text), &errors));
+    assert_true(users_load(users, SLICE("/p"), SLICE(""), sds_slice(text), &errors));
     assert_int_equal(same->generation, old_same);
     expect_file(users, text);
     sds_free(text);
@@ -309,7 +309,7 @@ static void a_written_file_reads_the_same_with_another_default(void **state) {
     assert_null(set_user(users, "b", "db=1 (resetdbs)"));
     sds text = users_file_text(users), errors = NULL;
     users->all_channels = true;
-    assert_true(users_load(users, SLICE("/p"), sds_slice(text), &errors));
+    assert_true(users_load(users, SLICE("/p"), SLICE(""), sds_slice(text), &errors));
     expect_file(users, text);
     sds_free(text);
 }
