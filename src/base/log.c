@@ -125,15 +125,12 @@ static void mask_controls(char *text, size_t len) {
         if ((unsigned char)text[i] < ' ' || text[i] == 0x7F) text[i] = '?';
 }
 
-void log_write(enum log_level level, const char *format, ...) {
+static void write_line(enum log_level level, const char *format, va_list args) {
     char text[LOG_TEXT_MAX + 1];
     char line[LOG_LINE_MAX];
     if (level < logger.level || level >= LOG_NOTHING) return;
     int saved_errno = errno;
-    va_list args;
-    va_start(args, format);
     int wanted = vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
     size_t text_len = wanted < 0 ? 0 : wanted < LOG_TEXT_MAX ? (size_t)wanted : LOG_TEXT_MAX;
     mask_controls(text, text_len);
     if (logger.has_syslog) log_syslog_write((int)level, text);
@@ -149,4 +146,27 @@ void log_write(enum log_level level, const char *format, ...) {
         log_close(fd);
     }
     errno = saved_errno;
+}
+
+void log_write(enum log_level level, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    write_line(level, format, args);
+    va_end(args);
+}
+
+void log_notice_limited(struct log_limit *limit, const char *format, ...) {
+    enum { MINUTE_MS = 60 * 1000 };
+    int64_t now_ms = clock_monotonic_ms();
+    if (now_ms >= limit->until_ms) {
+        if (limit->count > LOG_LIMIT_LINES)
+            log_notice("%u more lines like the next one have the level verbose",
+                       limit->count - LOG_LIMIT_LINES);
+        *limit = (struct log_limit){.until_ms = now_ms + MINUTE_MS};
+    }
+    va_list args;
+    va_start(args, format);
+    write_line(limit->count < LOG_LIMIT_LINES ? LOG_NOTICE : LOG_VERBOSE, format, args);
+    va_end(args);
+    limit->count++;
 }

@@ -6,6 +6,7 @@
 #define PACKLIST_BASE_LOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum log_level { LOG_DEBUG, LOG_VERBOSE, LOG_NOTICE, LOG_WARNING, LOG_NOTHING };
 
@@ -39,6 +40,19 @@ void log_set_role(char role);
  * Allocates nothing (but syslog(3) may), writes each line with one system call, keeps errno. Only
  * the main thread logs. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* How many lines of one kind were logged lately. All zero at first. */
+struct log_limit {
+    int64_t until_ms; /* monotonic: the end of the minute */
+    unsigned count;   /* in it */
+};
+
+/* Writes a line that strangers can cause as often as they like: the first LOG_LIMIT_LINES of a kind
+ * in a minute have the level notice, the others verbose. The next minute begins with a line that
+ * says how many these were. */
+enum { LOG_LIMIT_LINES = 5 };
+void log_notice_limited(struct log_limit *limit, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Returns whether a reader of `fd` sees the lines of `level` already: they go to standard output,
  * and that is the same file, terminal or pipe as `fd`. */

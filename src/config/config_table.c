@@ -179,7 +179,7 @@ const struct config_directive config_table[] = {
     {.name = "tls-auth-clients", .kind = CONFIG_ENUM, .offset = AT(tls_auth_clients),
      .default_text = "yes", .effect = EFFECT_TLS, .detail = tls_auth_choices},
     {.name = "tls-auth-clients-user", .kind = CONFIG_ENUM, .offset = AT(tls_auth_clients_user),
-     .default_text = "off", .detail = tls_user_choices},
+     .default_text = "off", .effect = EFFECT_TLS, .detail = tls_user_choices},
     {.name = "tls-prefer-server-ciphers", .kind = CONFIG_BOOL,
      .offset = AT(tls_prefer_server_ciphers), .default_text = "no", .effect = EFFECT_TLS},
     {.name = "tls-session-caching", .kind = CONFIG_BOOL, .offset = AT(tls_session_caching),

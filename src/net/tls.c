@@ -141,14 +141,20 @@ void tls_fail(struct tls *tls, int status) {
     tls_want_turn(tls);
 }
 
-/* Fails, with a line in the log, or with the reason for the caller of tls_connect. */
-static void fail_with(struct tls *tls, int status, const char *reason) {
+static void fail_and_log(struct tls *tls, int status, const char *reason, struct log_limit *limit) {
     if (tls->is_closed || tls->is_failed) return;
     if (tls->call)
         tls_note_failure(tls, reason);
     else
-        tls_log_failure(tls_conn(tls), reason);
+        tls_log_failure(tls_conn(tls), reason, limit);
     tls_fail(tls, status);
+}
+
+/* Fails, with a line in the log, or with the reason for the caller of tls_connect. That a client has
+ * gone or is slow is not noticed; that it or its certificate was refused is. */
+static void fail_with(struct tls *tls, int status, const char *reason) {
+    bool is_refused = status == UV_EPROTO;
+    fail_and_log(tls, status, reason, is_refused ? &tls_shared_of(tls)->refused : NULL);
 }
 
 void tls_fail_by_openssl(struct tls *tls) {
@@ -367,7 +373,8 @@ void tls_received(struct conn *conn, size_t len) {
         return;
     }
     if (!tls->codec.ssl && tls->codec.input[0] != HANDSHAKE_RECORD) {
-        fail_with(tls, UV_EPROTO, "it does not speak TLS, but this port does");
+        fail_and_log(tls, UV_EPROTO, "it does not speak TLS, but this port does",
+                     &tls_shared_of(tls)->plain);
         report(tls);
         return;
     }

@@ -7,6 +7,7 @@
 #ifndef PACKLIST_NET_TLS_INTERNAL_H
 #define PACKLIST_NET_TLS_INTERNAL_H
 
+#include "base/log.h"
 #include "net/net_internal.h"
 #include "net/tls.h"
 #include "net/tls_codec.h"
@@ -94,6 +95,8 @@ struct tls_shared {
     unsigned turn; /* net->turn for which the next two count */
     unsigned begun;
     unsigned steps;
+    struct log_limit refused; /* lines about clients whose handshake or records were refused … */
+    struct log_limit plain;   /* … and about those who do not speak TLS */
     char input[CONN_READ_SIZE];
 };
 
@@ -144,8 +147,9 @@ int tls_adopt(struct conn *conn, int fd);
 /* Returns what TLS takes for a connection whose codec is lent. Any thread may have the codec. */
 size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec);
 
-/* Writes a line into the log: the connection, which is open, has failed. */
-void tls_log_failure(struct conn *conn, const char *reason);
+/* Writes a line into the log: the connection, which is open, has failed. That of a client is noticed
+ * as far as `limit` allows; NULL: it is nothing to be noticed. */
+void tls_log_failure(struct conn *conn, const char *reason, struct log_limit *limit);
 
 /* --- tls_connect.c --- */
 

@@ -41,8 +41,14 @@ size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec
     return tls_of(conn)->ssl_allocated + tls_codec_allocated(codec);
 }
 
-void tls_log_failure(struct conn *conn, const char *reason) {
+void tls_log_failure(struct conn *conn, const char *reason, struct log_limit *limit) {
+    static const char format[] = "TLS with %s failed: %s";
     char name[CONN_NAME_MAX];
-    log_write(tls_of(conn)->role == TLS_CLIENT ? LOG_WARNING : LOG_VERBOSE,
-              "TLS with %s failed: %s", conn_peer_name(conn, name), reason);
+    conn_peer_name(conn, name);
+    if (tls_of(conn)->role == TLS_CLIENT)
+        log_warning(format, name, reason);
+    else if (limit)
+        log_notice_limited(limit, format, name, reason);
+    else
+        log_verbose(format, name, reason);
 }

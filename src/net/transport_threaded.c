@@ -540,7 +540,8 @@ void threaded_handle(const struct ring_item *item) {
     case IO_DATA: received(threaded, item->bytes); break;
     case IO_ENDED:
         threaded->ended = status;
-        if (item->bytes && !threaded->is_closing) tls_log_failure(threaded->conn, item->bytes);
+        if (item->bytes && !threaded->is_closing)
+            tls_log_failure(threaded->conn, item->bytes, NULL);
         threaded_present(threaded);
         break;
     case IO_WRITTEN: end_write(threaded, status); break;

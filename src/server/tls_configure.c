@@ -50,6 +50,14 @@ bool tls_describe(const struct config *config, enum tls_role role, struct tls_op
     return true;
 }
 
+static void warn_of_no_effect(const struct config *config) {
+    bool names_users = config->tls_auth_clients_user != TLS_USER_OFF;
+    if (names_users && config->tls_port && config->tls_auth_clients == TLS_AUTH_CLIENTS_NO)
+        log_warning("tls-auth-clients-user has no effect while tls-auth-clients is no: clients are "
+                    "not asked for certificates, so none names a user. Set tls-auth-clients to yes "
+                    "or optional.");
+}
+
 /* The state of the files is taken before they are read, so that no later change is missed. */
 bool tls_configure(struct engine *engine, sds *error) {
     struct tls_options texts[TLS_ROLES];
@@ -69,5 +77,6 @@ bool tls_configure(struct engine *engine, sds *error) {
         return false;
     }
     tls_watch_use(engine, &setup);
+    warn_of_no_effect(&engine->config);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 #include "net/tls.h"
 #include "session/client_memory.h"
+#include "session/clients.h"
 #include "session/denials.h"
 #include "session/session.h"
 #include "users/users.h"
@@ -39,9 +40,10 @@ void certificate_user_log_in(struct session *session) {
     } else if (search.first) {
         denial_note(session, ACL_REASON_TLS_CERT, ACL_CONTEXT_TOPLEVEL, SLICE(""),
                     sds_slice(search.first));
-        log_verbose("The certificate of client id=%llu addr=%s names no user who is on.",
-                    (unsigned long long)session->id,
-                    conn_peer_name(conn_of_session(session), peer));
+        log_notice_limited(&engine->clients->nobodys_certificates,
+                           "The certificate of client id=%llu addr=%s names no user who is on.",
+                           (unsigned long long)session->id,
+                           conn_peer_name(conn_of_session(session), peer));
     }
     sds_free(search.first);
 }

@@ -4,6 +4,7 @@
 #ifndef PACKLIST_SESSION_CLIENTS_H
 #define PACKLIST_SESSION_CLIENTS_H
 
+#include "base/log.h"
 #include "engine/engine.h"
 #include "resp/parser.h"
 #include "session/monitor.h"
@@ -36,12 +37,13 @@ struct clients {
      * while it serves others. Its owner is NULL between two reads. */
     struct outbox *outbox;
     struct outbox reading;
-    struct outbox brief;      /* for outbox_begin */
-    struct outbox *outboxes;  /* those that are open, the last one first */
-    int64_t next_tls_note_ms; /* steady_ms: no line about TLS in the log before */
-    uint64_t begin_ticks;     /* when the requests of the current read began */
-    uint8_t batch_marks;      /* enum batch_mark: what they were */
-    bool replies_wait;        /* some may be held: outbox_close_late */
+    struct outbox brief;                   /* for outbox_begin */
+    struct outbox *outboxes;               /* those that are open, the last one first */
+    int64_t next_tls_note_ms;              /* steady_ms: no line about TLS in the log before */
+    struct log_limit nobodys_certificates; /* session/certificate_user.h */
+    uint64_t begin_ticks;                  /* when the requests of the current read began */
+    uint8_t batch_marks;                   /* enum batch_mark: what they were */
+    bool replies_wait;                     /* some may be held: outbox_close_late */
 };
 
 #endif

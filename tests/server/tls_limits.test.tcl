@@ -79,17 +79,38 @@ for _ in range(3): # stopped, it accepts them when they have gone
     r CONFIG SET maxclients $maxclients
     string match "*max number of clients reached*" $answer
 } 1
-check_in 2 "what does not speak TLS is named once, with level verbose" {
-    set before [log_lines "*it does not speak TLS*"]
-    set answers {}
-    foreach text {"PING\r\n" "GET / HTTP/1.0\r\n\r\n" "*1\r\n\$4\r\nPING\r\n"} {
-        set channel [raw_open]
-        puts -nonewline $channel $text
-        lappend answers [read $channel]
-        close $channel
+# Runs the body with another server, whose log is short.
+proc with_new_server {body} {
+    set before [list $::certificates $::tls_port]
+    try {
+        uplevel 1 [list with_server {} "r CONFIG SET loglevel verbose\ntls_listen\n$body"]
+    } finally {
+        lassign $before ::certificates ::tls_port
     }
-    list $answers [expr {[log_lines "*it does not speak TLS*"] - $before}] [log_lines "* # TLS with*"]
-} {{{} {} {}} 3 0}
+}
+check_in 2 "what does not speak TLS is named: five times in a minute with level notice, then with verbose" {
+    with_new_server {
+        set answers {}
+        foreach text {"PING\r\n" "GET / HTTP/1.0\r\n\r\n" "*1\r\n\$4\r\nPING\r\n" "\r\n" a b c} {
+            set channel [raw_open]
+            puts -nonewline $channel $text
+            lappend answers [read $channel]
+            close $channel
+        }
+        # This kind does not keep the other one from being noticed.
+        catch {tls_cli stranger PING}
+        wait_until {[log_lines "* \\* TLS with 127.0.0.1:* failed: *certificate*"] > 0}
+        list [lsort -unique $answers] [log_lines "* \\* TLS with 127.0.0.1:* failed: it does not speak TLS*"] \
+            [log_lines "* - TLS with 127.0.0.1:* failed: it does not speak TLS*"] [log_lines "* # TLS with*"]
+    }
+} {{{}} 5 2 0}
+check_in 2 "that a client connects and goes is not noticed" {
+    with_new_server {
+        close [raw_open]
+        wait_until {[log_lines "* - TLS with 127.0.0.1:* failed: *"] > 0}
+        log_lines "* \\* TLS with*"
+    }
+} 0
 check_in 2 "before AUTH a request has at most 10 arguments, each of 16 KB" {
     r CONFIG SET requirepass secret
     set channel [tls_open client]

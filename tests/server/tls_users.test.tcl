@@ -146,4 +146,32 @@ check_in 2 "only off, CN and URI are known" {
 } "ERR CONFIG SET failed (possibly related to argument 'tls-auth-clients-user') - argument(s) must be one of the\
  following: CN, URI, off"
 
+check_in 2 "tls-auth-clients-user beside tls-auth-clients no is named as without effect, at the start and by CONFIG SET" {
+    set warning "*# tls-auth-clients-user has no effect while tls-auth-clients is no: *"
+    with_server {} {
+        tls_listen
+        set log [list [string match $warning [$current_server log]]]
+        foreach {name value} {
+            tls-auth-clients-user CN    tls-auth-clients optional    tls-auth-clients no    tls-auth-clients-user off
+        } {
+            set before [regexp -all {# tls-auth-clients-user has no effect} [$current_server log]]
+            r CONFIG SET $name $value
+            lappend log [expr {[regexp -all {# tls-auth-clients-user has no effect} [$current_server log]] - $before}]
+        }
+        set files [list tls-cert-file $certificates/server.crt tls-key-file $certificates/server.key \
+            tls-ca-cert-file $certificates/ca.crt]
+        with_server [list {*}$files tls-port [free_port] tls-auth-clients no tls-auth-clients-user URI] {
+            lappend log [string match $warning [$current_server log]]
+        }
+    }
+} {0 0 0 1 0 1}
+check_in 2 "a certificate that names no user who is on is noticed" {
+    with_server {tls-auth-clients-user CN} {
+        tls_listen
+        tls_cli client PING
+        set pattern {\* The certificate of client id=\d+ addr=127.0.0.1:\d+ names no user who is on\.}
+        wait_until {[regexp $pattern [$current_server log]]}
+    }
+}
+
 finish

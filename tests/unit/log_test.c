@@ -161,6 +161,26 @@ static void the_longest_message_fits_in_each_format(void **state) {
     log_set_format(LOG_FORMAT_LEGACY, LOG_TIMESTAMP_LEGACY);
 }
 
+static void lines_of_a_kind_are_limited(void **state) {
+    (void)state;
+    struct log_limit limit = {0}, other = {0};
+    log_set_level(LOG_VERBOSE);
+    for (int i = 0; i < LOG_LIMIT_LINES + 3; i++) log_notice_limited(&limit, "number %d", i);
+    log_notice_limited(&other, "another");
+    limit.until_ms = 0; /* the minute is over */
+    log_notice_limited(&limit, "later");
+    log_set_level(LOG_NOTICE);
+    const char *log = read_log();
+    assert_non_null(strstr(log, "* number 0\n"));
+    assert_non_null(strstr(log, "* number 4\n"));
+    assert_non_null(strstr(log, "- number 5\n"));
+    assert_non_null(strstr(log, "- number 7\n"));
+    assert_non_null(strstr(log, "* another\n"));
+    const char *note = strstr(log, "* 3 more lines like the next one have the level verbose\n");
+    assert_non_null(note);
+    assert_non_null(strstr(note, "* later\n"));
+}
+
 static void a_renamed_file_is_left_behind(void **state) {
     (void)state;
     char old[112];
@@ -250,6 +270,7 @@ int main(void) {
         cmocka_unit_test_setup(long_lines_are_cut_and_end_with_a_newline, start_empty),
         cmocka_unit_test_setup(json_is_valid_utf8_whatever_a_message_quotes, start_empty),
         cmocka_unit_test_setup(the_longest_message_fits_in_each_format, start_empty),
+        cmocka_unit_test_setup(lines_of_a_kind_are_limited, start_empty),
         cmocka_unit_test_setup(a_message_is_one_line_whatever_it_quotes, start_empty),
         cmocka_unit_test_setup(a_renamed_file_is_left_behind, start_empty),
         cmocka_unit_test_setup(a_path_that_cannot_be_opened_changes_nothing, start_empty),
