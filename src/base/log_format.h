@@ -4,7 +4,7 @@
  *      logfmt   pid=PID role=primary timestamp="…" level=notice message="text"
  *      json     {"pid":PID,"role":"primary","timestamp":"…","level":"notice","message":"text"}
  *
- * The names of keys, roles and levels are those of Valkey 9.1, whose level `info` is our verbose. */
+ * The names of keys, roles and levels are those of Valkey 9.1. Its level `info` is our verbose. */
 #ifndef PACKLIST_BASE_LOG_FORMAT_H
 #define PACKLIST_BASE_LOG_FORMAT_H
 

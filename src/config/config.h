@@ -377,7 +377,7 @@ bool config_set(struct config *config, const struct config_directive *directive,
 bool config_set_line(struct config *config, const struct config_directive *directive,
                      const struct slice *values, size_t count, bool again, sds *error);
 
-/* Returns why CONFIG SET takes this value though it has no effect here; NULL when it has one, is the
+/* Returns why CONFIG SET takes this value though it has no effect; NULL when it has one, is the
  * value in force, or is refused. */
 const char *config_why_ignored(const struct config_directive *directive, struct slice value);
 
@@ -391,11 +391,12 @@ struct config_change {
 typedef bool config_apply_function(const struct config_directive *directive, bool is_undo,
                                    void *arg, sds *error);
 
-/* Makes all changes or none, but for those without effect: sets them all, then calls `apply` once for each effect (several
- * directives may share one) whose value has changed, in the order of enum config_effect and not in
- * that of the changes. When anything fails, it restores the old values, and applies them where the
- * new ones were applied. *culprit is then the index of the failed change and *error (owned by the
- * caller) says why. `apply` finds the new values in *config. */
+/* Makes all changes or none, and passes over those without effect: sets them all, then calls
+ * `apply` once for each effect (several directives may share one) whose value has changed, in the
+ * order of enum config_effect and not in that of the changes. When anything fails, it restores the
+ * old values, and applies them where the new ones were applied. *culprit is then the index of the
+ * failed change and *error (owned by the caller) says why. `apply` finds the new values in
+ * *config. */
 bool config_change_all(struct config *config, const struct config_change *changes, size_t count,
                        config_apply_function *apply, void *arg, size_t *culprit, sds *error);
 

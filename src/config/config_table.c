@@ -537,7 +537,8 @@ const struct config_directive config_table[] = {
     /* Logs. */
     ONLY("always-show-logo", "no", CONFIG_IMMUTABLE, NO_LOGO),
     ONLY("use-exit-on-panic", "no", CONFIG_HIDDEN, ABORTS),
-    ONLY("enable-debug-assert", "no", CONFIG_HIDDEN | CONFIG_IMMUTABLE, "a build with CHECKED=1 checks more"),
+    ONLY("enable-debug-assert", "no", CONFIG_HIDDEN | CONFIG_IMMUTABLE,
+         "a build with CHECKED=1 checks more"),
     ONLY("debug-context", "", CONFIG_HIDDEN, "a crash report names no context"),
     ONLY("watchdog-period", "0", CONFIG_HIDDEN, NO_WATCHDOG),
     ONLY("ignore-warnings", "", 0, NO_CHECKS),
@@ -571,6 +572,10 @@ const struct config_directive config_table[] = {
 
     /* Modules and scripts. */
     ONLY("loadmodule", "", CONFIG_MISSED | CONFIG_FILE_ONLY, NO_MODULES),
+    FAMILY("search-*", CONFIG_MISSED, NO_MODULES),
+    FAMILY("ts-*", CONFIG_MISSED, NO_MODULES),
+    FAMILY("bf-*", CONFIG_MISSED, NO_MODULES),
+    FAMILY("cf-*", CONFIG_MISSED, NO_MODULES),
     ONLY("enable-module-command", "no", CONFIG_IMMUTABLE, NO_MODULES),
     ONLY("lua-replicate-commands", "yes", CONFIG_FILE_ONLY,
          "scripts are propagated as the commands that they run"),

@@ -41,7 +41,7 @@ enum config_flag {
     /* What happens when a line, or CONFIG SET unless the directive is immutable, gives a
      * CONFIG_FIXED directive another value. Without these flags it is ignored, with a notice in the
      * log. */
-    CONFIG_MISSED = 1 << 8,  /* ignored with a warning, because the user will miss something */
+    CONFIG_MISSED = 1 << 8, /* ignored with a warning, because the user will miss something */
     /* it stops the start, and CONFIG SET is an error, because it was to protect access or data */
     CONFIG_PROTECTS = 1 << 9,
     /* The name ends with a star: the row is for all names that begin so and have no row. */

@@ -18,13 +18,13 @@
 #include "store/event.h"
 #include "store/eviction.h"
 
-/* The version of Redis that INFO, HELLO and scripts get: the newest one whose commands are here. What
- * clients do with it: some refuse to send a command that is newer than the server (coredis: HSETEX
- * and all that came after 7.4), or to keep a cache (redis-py, Jedis: before 7.4); job queues (RQ,
- * SAQ, Bull, BullMQ, Sidekiq, Huey) demand a minimum. No library is known that by itself, because
- * of a high version, sends one of the commands that are missing (arrays, vector sets, modules):
- * those that look for these also look at MODULE LIST or COMMAND. What a replica tells its primary
- * is another matter: replication/link_handshake.c. */
+/* The version of Redis that INFO, HELLO and scripts get: the newest one whose commands are here.
+ * What clients do with it: some refuse to send a command that is newer than the server (coredis:
+ * HSETEX and all that came after 7.4), or to keep a cache (redis-py, Jedis: before 7.4); job queues
+ * (RQ, SAQ, Bull, BullMQ, Sidekiq, Huey) demand a minimum. No library is known that by itself,
+ * because of a high version, sends one of the commands that are missing (arrays, vector sets,
+ * modules): those that look for these also look at MODULE LIST or COMMAND. What a replica tells its
+ * primary is another matter: replication/link_handshake.c. */
 #define PACKLIST_REDIS_VERSION "8.10.0"
 
 /* The error for commands that are refused while data is loaded. */

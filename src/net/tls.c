@@ -150,8 +150,8 @@ static void fail_and_log(struct tls *tls, int status, const char *reason, struct
     tls_fail(tls, status);
 }
 
-/* Fails, with a line in the log, or with the reason for the caller of tls_connect. That a client has
- * gone or is slow is not noticed; that it or its certificate was refused is. */
+/* Fails, with a line in the log, or with the reason for the caller of tls_connect. That a client
+ * has gone or is slow is not noticed; that it or its certificate was refused is. */
 static void fail_with(struct tls *tls, int status, const char *reason) {
     bool is_refused = status == UV_EPROTO;
     fail_and_log(tls, status, reason, is_refused ? &tls_shared_of(tls)->refused : NULL);

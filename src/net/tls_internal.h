@@ -147,8 +147,8 @@ int tls_adopt(struct conn *conn, int fd);
 /* Returns what TLS takes for a connection whose codec is lent. Any thread may have the codec. */
 size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec);
 
-/* Writes a line into the log: the connection, which is open, has failed. That of a client is noticed
- * as far as `limit` allows; NULL: it is nothing to be noticed. */
+/* Writes a line into the log: the connection, which is open, has failed. That of a client is
+ * noticed as far as `limit` allows; NULL: it is nothing to be noticed. */
 void tls_log_failure(struct conn *conn, const char *reason, struct log_limit *limit);
 
 /* --- tls_connect.c --- */

@@ -99,8 +99,8 @@ void users_set_default_password(struct users *users, struct slice password);
 
 /* Makes the users those of an ACL file: a line each, "user NAME RULE RULE …", with single spaces;
  * empty lines and lines that begin with # are skipped. Without a line for it, the default user is
- * that of users_init, with `default_password` as by users_set_default_password. Users who are the same as before keep their generation; those who are missing
- * are gone.
+ * that of users_init, with `default_password` as by users_set_default_password. Users who are the
+ * same as before keep their generation; those who are missing are gone.
  *
  * When a line is wrong, nothing changes, and false is returned with *errors (the caller's): each
  * error with its line and rule, up to a bound. `path` names the file in them. O(text). */

@@ -100,13 +100,14 @@ check_in 2 "requirepass is the password of the default user where the file has n
         $a call CONFIG SET requirepass newer
         lappend found [open_to secret] [open_to newer]
         $a call ACL LOAD
-        lappend found [open_to newer] [regexp {\* requirepass is a password of the user default\n} [$current_server log]]
+        lappend found [open_to newer]
+        lappend found [regexp {\* requirepass is a password of the user default\n} [$current_server log]]
         $a call CONFIG SET requirepass ""
         $a call ACL LOAD
         lappend found [lindex [$a call ACL LIST] 1]
     } {requirepass secret}
 } [list {0 1 0} {0 1 0} {0 0 0} {0 1 0} {0 1 0} 1 $default_line]
-check_in 2 "the log warns of a requirepass that the file overrides with nopass, and tells of one with another password" {
+check_in 2 "the log warns of a requirepass that the file overrides with nopass, and tells of another password" {
     set ::admin "user a on >x ~* +@all\n"
     with_acl_file $::admin {
         set a [connection_of a]

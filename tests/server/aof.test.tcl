@@ -261,7 +261,8 @@ foreach {what bytes} [list \
             break_file $server $::whole$bytes
             lassign [$server fail_to_start] status log
             assert_equal [list $status [aof_bytes]] [list "CHILDSTATUS 1" $::whole$bytes]
-            assert {[regexp {To lose the last (\d+) bytes .* set aof-load-corrupt-tail-max-size to (\d+) } $log _ count size]}
+            set advice {To lose the last (\d+) bytes .* set aof-load-corrupt-tail-max-size to (\d+) }
+            assert {[regexp $advice $log _ count size]}
             assert_equal [list $count $size] [list $lost [expr {$lost + 1}]]
             $server set_directives [list aof-load-corrupt-tail-max-size $size]
             server_again launch

@@ -49,7 +49,7 @@ set directives {
     daemonize                  no                   no  {}                              {}
     pidfile                    {*}                  no  {}                              {}
     log-format                 legacy               yes {json json LOGFMT logfmt legacy legacy} {xml ""}
-    log-timestamp-format       legacy               yes {iso8601 iso8601 milliseconds milliseconds legacy legacy} {rfc ""}
+    log-timestamp-format       legacy               yes {iso8601 iso8601 milliseconds milliseconds} {rfc ""}
     aof-load-corrupt-tail-max-size 0                yes {1 1 1000000 1000000} {-1 x}
     slowlog-entry-max-string-len 128                yes {1 1 4096 4096} {0 -1 x}
     loglevel                   notice               yes {debug debug WARNING warning nothing nothing} {loud ""}
@@ -440,7 +440,7 @@ check_in 2 "when a directive beside it fails, taking the password away lets no c
 check_in 2 "log-format and log-timestamp-format decide how lines look from now on" {
     with_server {log-format json log-timestamp-format milliseconds enable-debug-command yes} {
         set text "a \"b\" \\ \xc3\xbc \xff"
-        set json {^\{"pid":\d+,"role":"primary","timestamp":"\d{13}","level":"(info|notice|warning)","message":"[^"]+"\}$}
+        set json {^\{"pid":\d+,"role":"primary","timestamp":"\d{13}","level":"(notice|warning)","message":"[^"]+"\}$}
         foreach line [split [string trim [$current_server log]] \n] {
             assert {[regexp $json $line]}
         }
@@ -449,16 +449,16 @@ check_in 2 "log-format and log-timestamp-format decide how lines look from now o
             r DEBUG LOG $text
         }
         lmap pattern {
-            {{"pid":PID,"role":"primary","timestamp":"\d{13}","level":"warning","message":"DEBUG LOG: a \\"b\\" \\\\ UTF \?"}}
-            {pid=PID role=primary timestamp="DATETTIME\.\d{3}[+-]\d\d:\d\d" level=warning message="DEBUG LOG: a 'b' \\\\ UTF BYTE"}
-            {PID:M DATETTIME\.\d{3}[+-]\d\d:\d\d # DEBUG LOG: a "b" \\ UTF BYTE}
+            {{"pid":PID,"role":"primary","timestamp":"\d{13}","level":"warning","message":"MARK a \\"b\\" \\\\ UTF \?"}}
+            {pid=PID role=primary timestamp="DATETTIME\.\d{3}ZONE" level=warning message="MARK a 'b' \\\\ UTF BYTE"}
+            {PID:M DATETTIME\.\d{3}ZONE # DEBUG LOG: a "b" \\ UTF BYTE}
             {PID:M \d\d \w{3} 20\d\d TIME\.\d{3} # DEBUG LOG: a "b" \\ UTF BYTE}
         } {
             if {[string index $pattern 0] eq "\{"} {
                 set pattern "\\$pattern"
             }
             set pattern [string map [list PID [$current_server pid] UTF "\xc3\xbc" BYTE "\xff" \
-                DATE {20\d\d-\d\d-\d\d} TIME {\d\d:\d\d:\d\d}] $pattern]
+                DATE {20\d\d-\d\d-\d\d} TIME {\d\d:\d\d:\d\d} ZONE {[+-]\d\d:\d\d} MARK "DEBUG LOG:"] $pattern]
             regexp -line ^$pattern\$ [$current_server log]
         }
     }

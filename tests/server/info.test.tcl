@@ -168,7 +168,8 @@ check "INFO tells of a pause why it is, what waits, and for how long" {
         r INFO clients
         r CLIENT UNPAUSE
         set info [lindex [r EXEC] 1]
-        regexp {paused_reason:(\w+)\r\npaused_actions:(\w+)\r\npaused_timeout_milliseconds:(\d+)\r} $info _ reason actions left
+        set fields {paused_reason:(\w+)\r\npaused_actions:(\w+)\r\npaused_timeout_milliseconds:(\d+)\r}
+        regexp $fields $info _ reason actions left
         assert {$left > $limit - 100000 && $left <= $limit}
         lappend found [list $reason $actions]
     }

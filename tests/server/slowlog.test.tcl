@@ -129,14 +129,15 @@ check "slowlog-max-argc says how many arguments are kept, and with slowlog-show-
 } {{{RPUSH l {... (3 more arguments)}} 5} {{{... (5 more arguments)}} 5} {{RPUSH l a b c} 5}\
     {ERR CONFIG SET failed (possibly related to argument 'slowlog-max-argc') - argument must be between 1 and\
     2147483647 inclusive}}
-check "slowlog-entry-max-string-len says how many bytes of an argument are kept; slowlog-entry-max-argc is slowlog-max-argc" {
+check "slowlog-entry-max-string-len says how many bytes of each are kept, slowlog-entry-max-argc is slowlog-max-argc" {
     set entries [lmap bytes {4 1 128} {
         with_config [list slowlog-entry-max-string-len $bytes slowlog-entry-max-argc 3] {
             lindex [logged {r RPUSH list abcdef ghi j}] 0
         }
     }]
     lappend entries [r CONFIG GET slowlog-entry-max*]
-} {{{RPUS... (1 more bytes)} list {... (3 more arguments)}} {{R... (4 more bytes)} {l... (3 more bytes)} {... (3 more arguments)}}\
+} {{{RPUS... (1 more bytes)} list {... (3 more arguments)}}\
+    {{R... (4 more bytes)} {l... (3 more bytes)} {... (3 more arguments)}}\
     {RPUSH list {... (3 more arguments)}} {slowlog-entry-max-argc 32 slowlog-entry-max-string-len 128}}
 check "32 arguments are all kept" {
     set many [numbers 30]

@@ -146,7 +146,7 @@ check_in 2 "only off, CN and URI are known" {
 } "ERR CONFIG SET failed (possibly related to argument 'tls-auth-clients-user') - argument(s) must be one of the\
  following: CN, URI, off"
 
-check_in 2 "tls-auth-clients-user beside tls-auth-clients no is named as without effect, at the start and by CONFIG SET" {
+check_in 2 "tls-auth-clients-user beside tls-auth-clients no is named as without effect, also by CONFIG SET" {
     set warning "*# tls-auth-clients-user has no effect while tls-auth-clients is no: *"
     with_server {} {
         tls_listen
