@@ -203,9 +203,12 @@ static void store_combined(struct call *call, enum bits_operation operation, str
     struct slice key = call->argv[2];
     struct keyref ref;
     call_find_write(call, key, &ref);
+    bool replaces = ref.entry != NULL;
+    enum value_type old = replaces ? entry_type(ref.entry) : VALUE_STRING;
     if (len == 0) {
         call_put_nothing(call, &ref, key);
     } else if (combine(call, &ref, operation, sources, len)) {
+        if (replaces) call_notify_overwritten(call, key, old, VALUE_STRING);
         call_touched(call, &ref, key, EVENT_STRING, "set", 1);
     } else {
         string_no_memory_error(call);

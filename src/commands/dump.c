@@ -103,10 +103,13 @@ static struct entry *read_payload(struct call *call, const struct restore *resto
 /* Replaces what `ref` names by the entry, or adds it. */
 static void store(struct call *call, struct keyref *ref, struct entry *entry,
                   const struct restore *restore) {
-    if (ref->entry) call_replace(call, ref);
+    bool replaces = ref->entry != NULL;
+    enum value_type old = replaces ? entry_type(ref->entry) : VALUE_STRING;
+    if (replaces) call_replace(call, ref);
     keyspace_add(ref, entry);
     if (restore->expiry_ms >= 0) call_set_expiry(call, ref, restore->expiry_ms);
     call_touched(call, ref, restore->key, EVENT_GENERIC, "restore", 1);
+    if (replaces) call_notify_overwritten(call, restore->key, old, entry_type(ref->entry));
     call_set_usage(call, ref->entry, restore->idle_s, restore->frequency);
 }
 

@@ -166,6 +166,17 @@ void scan_command(struct call *call) {
     delete_expired(&keys);
 }
 
+/* Puts the entry in the place of what `ref` names, if anything, and reports the change. */
+static void put_and_report(struct call *call, struct keyref *ref, struct slice key,
+                           struct entry *entry, const char *event) {
+    bool replaces = ref->entry != NULL;
+    enum value_type old = replaces ? entry_type(ref->entry) : VALUE_STRING;
+    if (replaces) call_replace(call, ref);
+    call_add(call, ref, entry);
+    call_touched(call, ref, key, EVENT_GENERIC, event, 1);
+    if (replaces) call_notify_overwritten(call, key, old, entry_type(ref->entry));
+}
+
 static const char same_object[] = "ERR source and destination objects are the same";
 
 /* --- RENAME, RENAMENX --- */
@@ -180,9 +191,7 @@ static void rename_to_other(struct call *call) {
     struct entry *entry = value_rename(call_take(call, &source, old_key, "rename_from"), key);
     struct keyref destination;
     call_find(call, key, 0, &destination);
-    if (destination.entry) call_replace(call, &destination);
-    call_add(call, &destination, entry);
-    call_touched(call, &destination, key, EVENT_GENERIC, "rename_to", 1);
+    put_and_report(call, &destination, key, entry, "rename_to");
 }
 
 static void rename_key(struct call *call, bool only_new) {
@@ -258,10 +267,7 @@ void copy_command(struct call *call) {
         reply_integer(call->reply, 0);
         return;
     }
-    struct entry *copy = value_copy(entry, key);
-    if (destination.entry) call_replace(&other, &destination);
-    call_add(&other, &destination, copy);
-    call_touched(&other, &destination, key, EVENT_GENERIC, "copy_to", 1);
+    put_and_report(&other, &destination, key, value_copy(entry, key), "copy_to");
     reply_integer(call->reply, 1);
 }
 
@@ -300,13 +306,9 @@ void move_command(struct call *call) {
         return;
     }
     bool was_replaced = destination.entry != NULL;
-    if (was_replaced)
-        call_replace(&other, &destination);
-    else
-        call_notify(&other, EVENT_NEW, "new", key);
+    if (!was_replaced) call_notify(&other, EVENT_NEW, "new", key);
     struct entry *entry = call_take(call, &source, key, "move_from");
-    call_add(&other, &destination, entry);
-    call_touched(&other, &destination, key, EVENT_GENERIC, "move_to", 1);
+    put_and_report(&other, &destination, key, entry, "move_to");
     reply_integer(call->reply, 1);
     if (replaces) propagate_move(call, was_replaced);
 }

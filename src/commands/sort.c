@@ -323,6 +323,7 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
         struct entry *old = ref.entry ? keyspace_take(&ref) : NULL;
         list_create(&ref, key, LIST_TAIL, texts, count, &call->limits->list);
         if (old) entry_set_clock(ref.entry, entry_clock(old)); /* the key existed before */
+        if (old) call_notify_overwritten(call, key, entry_type(old), VALUE_LIST);
         if (old) call_discard(call, old);
         call_touched(call, &ref, key, EVENT_LIST, "sortstore", count);
     }

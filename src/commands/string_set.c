@@ -4,9 +4,14 @@
 #include "commands/string_common.h"
 #include "types/value.h"
 
+static inline void note_overwritten(struct call *call, const struct keyref *ref, struct slice key) {
+    if (ref->entry) call_notify_overwritten(call, key, entry_type(ref->entry), VALUE_STRING);
+}
+
 /* Stores the value argv[index], which may be taken over (string_set_argument). */
 static inline void store(struct call *call, struct keyref *ref, struct slice key, size_t index,
                          bool keeps_expiry) {
+    note_overwritten(call, ref, key);
     uint32_t clock = string_make_way(call, ref);
     string_set_argument(call, ref, key, index, keeps_expiry);
     string_came(ref, clock);
@@ -15,6 +20,7 @@ static inline void store(struct call *call, struct keyref *ref, struct slice key
 /* Stores a copy. */
 static void store_copy(struct call *call, struct keyref *ref, struct slice key, size_t index,
                        bool keeps_expiry) {
+    note_overwritten(call, ref, key);
     uint32_t clock = string_make_way(call, ref);
     if (keeps_expiry)
         string_set_keep_expiry(ref, key, call->argv[index]);

@@ -13,12 +13,13 @@ static const struct {
     char letter;
     uint32_t flag;
 } letters[] = {
-    {'g', EVENT_GENERIC},     {'$', EVENT_STRING},      {'l', EVENT_LIST},
-    {'s', EVENT_SET},         {'h', EVENT_HASH},        {'z', EVENT_SORTED_SET},
-    {'x', EVENT_EXPIRED},     {'e', EVENT_EVICTED},     {'t', EVENT_STREAM},
-    {'d', EVENT_MODULE},      {'n', EVENT_NEW},         {'K', NOTIFY_KEYSPACE},
-    {'E', NOTIFY_KEYEVENT},   {'m', EVENT_KEY_MISS},    {'S', NOTIFY_FIELDSPACE},
-    {'T', NOTIFY_FIELDEVENT}, {'I', NOTIFY_EACH_FIELD}, {'V', NOTIFY_EVENT_FIELDS},
+    {'g', EVENT_GENERIC},      {'$', EVENT_STRING},        {'l', EVENT_LIST},
+    {'s', EVENT_SET},          {'h', EVENT_HASH},          {'z', EVENT_SORTED_SET},
+    {'x', EVENT_EXPIRED},      {'e', EVENT_EVICTED},       {'t', EVENT_STREAM},
+    {'d', EVENT_MODULE},       {'n', EVENT_NEW},           {'o', EVENT_OVERWRITTEN},
+    {'c', EVENT_TYPE_CHANGED}, {'K', NOTIFY_KEYSPACE},     {'E', NOTIFY_KEYEVENT},
+    {'m', EVENT_KEY_MISS},     {'S', NOTIFY_FIELDSPACE},   {'T', NOTIFY_FIELDEVENT},
+    {'I', NOTIFY_EACH_FIELD},  {'V', NOTIFY_EVENT_FIELDS},
 };
 
 enum { LETTERS = sizeof(letters) / sizeof(letters[0]) };
@@ -45,7 +46,7 @@ bool notify_parse(struct slice text, uint32_t *flags) {
 sds notify_append(sds out, uint32_t flags) {
     if ((flags & EVENTS_ALL) == EVENTS_ALL) {
         out = sds_append_cstr(out, "A");
-        flags &= ~(uint32_t)(EVENTS_ALL | EVENT_NEW);
+        flags &= ~(uint32_t)EVENTS_ALL;
     }
     for (int i = 0; i < LETTERS; i++)
         if (flags & letters[i].flag) out = sds_append(out, slice_make(&letters[i].letter, 1));

@@ -23,12 +23,13 @@ enum notify_flag {
     NOTIFY_FIELDS = 0xf << 18      /* any of these four */
 };
 
-/* Parses the letters: those of classes, K, E, S, T, I, V, and A for all classes but n and m.
- * Returns false, with *flags unchanged, for other letters. */
+/* Parses the letters: those of classes, K, E, S, T, I, V, and A for all classes but n, o, c
+ * and m. Returns false, with *flags unchanged, for other letters. */
 bool notify_parse(struct slice text, uint32_t *flags);
 
-/* Appends the letters that Redis shows for the flags, in its order: A when it covers them (it then
- * hides n). Returns `out`. */
+/* Appends the letters of the flags in Redis's order, with A in place of its classes if all of them
+ * are there. Redis then leaves n, o and c out, and loses them when it rewrites the configuration.
+ * Returns `out`. */
 sds notify_append(sds out, uint32_t flags);
 
 #endif

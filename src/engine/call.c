@@ -192,6 +192,12 @@ void call_notify(struct call *call, enum event_class class, const char *event, s
         engine->publish_event(engine, call->database, event, key);
 }
 
+void call_notify_overwritten(struct call *call, struct slice key, enum value_type old,
+                             enum value_type type) {
+    call_notify(call, EVENT_OVERWRITTEN, "overwritten", key);
+    if (old != type) call_notify(call, EVENT_TYPE_CHANGED, "type_changed", key);
+}
+
 /* A key was just created; its entry has no access bits yet. */
 static void note_new(struct call *call, struct entry *entry, struct slice key) {
     entry_set_clock(entry, eviction_fresh_bits(&call->engine->eviction));
@@ -360,6 +366,7 @@ void call_replace(struct call *call, struct keyref *ref) {
 
 void call_put(struct call *call, struct keyref *ref, struct entry *entry) {
     if (ref->entry) {
+        call_notify_overwritten(call, entry_key(entry), entry_type(ref->entry), entry_type(entry));
         entry_set_clock(entry, entry_clock(ref->entry));
         call_replace(call, ref);
     }

@@ -237,6 +237,11 @@ void call_remove(struct call *call, struct keyref *ref, struct slice key, enum e
  * ("rename_from", "move_from"). */
 struct entry *call_take(struct call *call, struct keyref *ref, struct slice key, const char *event);
 
+/* Publishes the events "overwritten" and, if the types differ, "type_changed": of a key whose whole
+ * value, of type `old`, gives way to one of type `type`. */
+void call_notify_overwritten(struct call *call, struct slice key, enum value_type old,
+                             enum value_type type);
+
 /* Frees an entry that another one has replaced (keyspace_take), without an event, as
  * lazyfree-lazy-server-del says. */
 void call_discard(struct call *call, struct entry *entry);
@@ -249,7 +254,8 @@ void call_free_part(struct call *call, struct entry *part);
 void call_replace(struct call *call, struct keyref *ref);
 
 /* Puts an entry under the key that `ref` was looked up for. What stands there is freed as
- * call_discard does, and its access bits stay with the key. call_touched follows. */
+ * call_discard does, and its access bits stay with the key; publishes what call_notify_overwritten
+ * does. call_touched follows. */
 void call_put(struct call *call, struct keyref *ref, struct entry *entry);
 
 /* As call_put and call_touched, for a result that is empty: deletes the key, if it is there, and

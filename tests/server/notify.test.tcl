@@ -36,11 +36,11 @@ proc events_of {body {classes EAnm}} {
 }
 
 # A check for each command of the table: commands that set the scene, the command (or several), its events.
-proc check_events {table} {
+proc check_events {table {classes EAnm}} {
     foreach {scene commands events} $table {
         set commands [split $commands ";"]
         check "events of [join $commands { and }][expr {$scene eq {} ? {} : " after $scene"}]" [string map [
-            list @scene@ [list [split $scene ";"]] @commands@ [list $commands]
+            list @scene@ [list [split $scene ";"]] @commands@ [list $commands] @classes@ [list $classes]
         ] {
             foreach command @scene@ {
                 r {*}$command
@@ -49,7 +49,7 @@ proc check_events {table} {
                 foreach command @commands@ {
                     catch {r {*}$command}
                 }
-            }
+            } @classes@
         }] [list {*}$events]
     }
 }
@@ -336,7 +336,7 @@ check "keys and channels in events may be any bytes, and long" {
 } {keyspace@0: set keyevent@0:set {}}
 
 foreach {given shown} {
-    KEA AKE    g$lshzxetdnmKE AKEm    AnK AK    mndtexzhsl$EK $lshzxetdnKEm    KgKg gK    Am Am    "" ""    AA A    n n
+    KEA AKE    g$lshzxetdnmKE AnKEm    AnK AnK    AKEoc AocKE    mcoKEng gnocKEm    mndtexzhsl$EK $lshzxetdnKEm    KgKg gK    Am Am    "" ""    AA A    n n
 } {
     check "notify-keyspace-events '$given' is shown as '$shown'" [string map [list @given@ [list $given]] {
         with_config {notify-keyspace-events ""} {
@@ -357,14 +357,14 @@ check_in 2 "notify-keyspace-events may stand in the configuration file, and is r
         set listener [listen]
         r SET k v
         assert_equal [messages_of $listener] {keyevent@0:set k}
-        r CONFIG SET notify-keyspace-events KEA
+        r CONFIG SET notify-keyspace-events KEAoc
         r CONFIG REWRITE
         set file [open [info_field config_file]]
         set lines [split [read $file] \n]
         close $file
         lsearch -inline -glob $lines notify-keyspace-events*
     }
-} "notify-keyspace-events AKE"
+} "notify-keyspace-events AocKE"
 
 check "events of RESTORE: none of what it replaces, and del where it replaces by what has expired" {
     r SET s x
@@ -376,6 +376,73 @@ check "events of RESTORE: none of what it replaces, and del where it replaces by
         r RESTORE k 1 $payload ABSTTL
     }
 } {new k restore k new k restore k del k}
+
+# ----- Whole values that give way to others: o and c, which A does not contain -----
+
+# What changes a value in place overwrites nothing.
+check_events {
+    {}                      {SET k v;SETEX k 9 w;PSETEX k 9000 w;GETSET k x;SET k y KEEPTTL}
+                            {set k overwritten k set k expire k overwritten k set k expire k overwritten k set k
+                            overwritten k set k}
+    {RPUSH k a}             {SET k v XX EX 9}               {overwritten k type_changed k set k expire k}
+    {RPUSH k a}             {GETSET k v;SET k v GET;SET k v NX;SETNX k v;MSETNX k v} {}
+    {SADD b m}              {MSET a 1 b 2 a 3}              {set a overwritten b type_changed b set b overwritten a set a}
+    {SET a v}               {MSETEX 1 a w XX}               {overwritten a set a}
+    {SET k 1}               {APPEND k 2;INCR k;SETRANGE k 0 3;SETBIT k 1 1;GETEX k EX 9;EXPIRE k 9;PERSIST k}
+                            {append k incrby k setrange k setbit k expire k expire k persist k}
+    {SET k v;RPUSH l a;RPUSH m b} {RENAME k l;RENAME l m}
+                            {rename_from k rename_to l overwritten l type_changed l
+                            rename_from l rename_to m overwritten m type_changed m}
+    {SET k v;SET l w}       {RENAMENX k l;COPY k l;RENAME k k} {}
+    {SET k v;RPUSH l a;SET m v} {COPY k m REPLACE;COPY k l REPLACE;COPY k n}
+                            {copy_to m overwritten m copy_to l overwritten l type_changed l copy_to n}
+    {SET k v}               {COPY k k DB 1;COPY k k DB 1 REPLACE} {1:copy_to k 1:copy_to k 1:overwritten k}
+    {SET k v;COPY k l DB 1;RPUSH l a} {MOVE l 1;MOVE l 1 REPLACE}
+                            {move_from l 1:move_to l 1:overwritten l 1:type_changed l}
+    {SADD s a;SET k v}      {SUNIONSTORE k s;SINTERSTORE k s;SDIFFSTORE k s s}
+                            {overwritten k type_changed k sunionstore k overwritten k sinterstore k del k}
+    {ZADD z 1 a;SET k v}    {ZUNIONSTORE k 1 z;ZRANGESTORE k z 0 0;ZINTERSTORE k 1 none}
+                            {overwritten k type_changed k zunionstore k overwritten k zrangestore k del k}
+    {GEOADD g 1 1 a;SET k v} {GEOSEARCHSTORE k g FROMLONLAT 1 1 BYRADIUS 9 m;GEORADIUS g 1 1 9 m STORE k}
+                            {overwritten k type_changed k geosearchstore k overwritten k georadiusstore k}
+    {RPUSH l 1;SET k v}     {SORT l STORE k;SORT l STORE k;SORT none STORE k}
+                            {overwritten k type_changed k sortstore k overwritten k sortstore k del k}
+    {SET s v;RPUSH k a}     {BITOP NOT k s;BITOP NOT k s;BITOP NOT n s;BITOP AND k none none}
+                            {overwritten k type_changed k set k overwritten k set k set n del k}
+    {SET k v}               {MULTI;SET k a;SET k b;EXEC}    {overwritten k set k overwritten k set k}
+} EAoc
+
+check "a script's SET overwrites" {
+    r SET k v
+    events_of {r EVAL {redis.call('SET', KEYS[1], 'x')} 1 k} Eo
+} {overwritten k}
+
+check "a key that has expired is not overwritten" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    r RPUSH k a
+    r PEXPIRE k 1
+    wait_until {[r TTL k] == -2}
+    set events [events_of {r SET k v} EAoc]
+    r DEBUG SET-ACTIVE-EXPIRE 1
+    set events
+} {set k}
+
+check "RESTORE REPLACE overwrites, unless the new value has expired" {
+    r SET s x
+    set payload [r DUMP s]
+    r RPUSH k a
+    events_of {
+        r RESTORE k 0 $payload REPLACE
+        r RESTORE k 0 $payload REPLACE
+        r RESTORE k 1 $payload REPLACE ABSTTL
+        r RESTORE k 0 $payload REPLACE
+    } EAoc
+} {restore k overwritten k type_changed k restore k overwritten k del k restore k}
+
+check "neither o nor c is part of A, and each selects its event alone" {
+    r RPUSH k a
+    list [events_of {r SET k v} EA] [events_of {r SET k v} EAo] [r DEL k] [r RPUSH k a] [events_of {r SET k v} Ec]
+} {{set k} {overwritten k set k} 1 1 {type_changed k}}
 
 # ----- Fields of hashes -----
 
