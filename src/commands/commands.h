@@ -126,6 +126,7 @@
     BODY("rename", rename_command)                     \
     BODY("renamenx", renamenx_command)                 \
     BODY("restore", restore_command)                   \
+    BODY("restore-asking", restore_command)            \
     BODY("rpop", rpop_command)                         \
     BODY("rpoplpush", rpoplpush_command)               \
     BODY("rpush", rpush_command)                       \

@@ -186,6 +186,8 @@ bool scan_parse_option(struct scan *scan, size_t index) {
     struct slice option = call->argv[index];
     if (slice_is(option, "novalues"))
         return reply_error(call->reply, "ERR NOVALUES option can only be used in HSCAN");
+    if (slice_is(option, "noscores"))
+        return reply_error(call->reply, "ERR NOSCORES option can only be used in ZSCAN");
     bool has_value = index + 1 < call->argc;
     if (has_value && slice_is(option, "count")) return parse_scan_count(scan, index + 1);
     if (has_value && slice_is(option, "match")) {

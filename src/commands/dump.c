@@ -113,14 +113,16 @@ static void store(struct call *call, struct keyref *ref, struct entry *entry,
     call_set_usage(call, ref->entry, restore->idle_s, restore->frequency);
 }
 
-/* Propagates with the time at which the key expires instead of its TTL. */
-static void propagate_absolute(struct call *call, const struct restore *restore) {
+/* Propagates RESTORE, with the time at which the key expires instead of its TTL. */
+static void propagate(struct call *call, const struct restore *restore) {
     char buffer[INT64_TEXT_MAX];
+    bool is_relative = restore->expiry_ms >= 0 && !restore->absolute;
     struct slice *argv = mem_alloc((call->argc + 1) * sizeof(*argv));
     memcpy(argv, call->argv, call->argc * sizeof(*argv));
-    argv[2] = number_text(buffer, restore->expiry_ms);
+    argv[0] = SLICE("RESTORE");
+    if (is_relative) argv[2] = number_text(buffer, restore->expiry_ms);
     argv[call->argc] = SLICE("ABSTTL");
-    call_propagate_as(call, argv, call->argc + 1);
+    call_propagate_as(call, argv, call->argc + is_relative);
     mem_free(argv);
 }
 
@@ -145,8 +147,7 @@ void restore_command(struct call *call) {
         if (ref.entry) call_delete_instead(call, &ref, restore.key, CALL_EMPTIED);
     } else {
         store(call, &ref, entry, &restore);
-        if (call->propagates && restore.expiry_ms >= 0 && !restore.absolute)
-            propagate_absolute(call, &restore);
+        if (call->propagates) propagate(call, &restore);
     }
     reply_ok(call->reply);
 }

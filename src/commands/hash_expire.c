@@ -332,10 +332,12 @@ void hgetex_command(struct call *call) {
     getex(call, &ref, &fields, mode, expiry_ms);
 }
 
-/* --- HSETEX key [FNX | FXX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] FIELDS count
+/* --- HSETEX key [NX | XX] [FNX | FXX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] FIELDS count
  * field value … --- */
 
 struct setex {
+    bool only_new_key;  /* NX */
+    bool only_old_key;  /* XX */
     bool only_new;      /* FNX: only if none of the fields is there */
     bool only_existing; /* FXX: only if all of them are */
     bool keeps_expiry;
@@ -356,6 +358,14 @@ static bool parse_pairs(struct call *call, size_t index, struct setex *setex) {
     setex->count = left / 2;
     if (left % 2 == 0 && (uint64_t)count == setex->count) return true;
     return call_wrong_arity(call);
+}
+
+/* NX or XX. Each may be given again, as in Valkey. */
+static bool parse_key_condition(struct call *call, bool is_new, struct setex *setex) {
+    if (is_new ? setex->only_old_key : setex->only_new_key) return call_syntax_error(call);
+    setex->only_new_key = is_new;
+    setex->only_old_key = !is_new;
+    return true;
 }
 
 /* FNX or FXX. */
@@ -383,6 +393,8 @@ static bool parse_setex_option(struct call *call, size_t *index, struct setex *s
     struct slice option = call->argv[*index];
     bool is_new = slice_is(option, "fnx");
     bool expires = field_expiry_is_option(option);
+    bool is_new_key = slice_is(option, "nx");
+    if (is_new_key || slice_is(option, "xx")) return parse_key_condition(call, is_new_key, setex);
     if (is_new || slice_is(option, "fxx")) return parse_condition(call, is_new, setex);
     if (expires || slice_is(option, "keepttl")) return parse_expiry(call, index, expires, setex);
     sds error = sds_append(sds_new(SLICE("ERR unknown argument: ")), option);
@@ -400,6 +412,13 @@ static bool parse_setex(struct call *call, struct setex *setex) {
     return call_wrong_arity(call);
 }
 
+/* A command that repeats a change has met its condition where it was first run. */
+static bool key_condition_holds(const struct call *call, const struct entry *entry,
+                                const struct setex *setex) {
+    if (call_is_repeated(call)) return true;
+    return entry ? !setex->only_new_key : !setex->only_old_key;
+}
+
 static bool field_condition_holds(struct call *call, const struct entry *entry,
                                   const struct setex *setex) {
     if (!setex->only_new && !setex->only_existing) return true;
@@ -410,15 +429,22 @@ static bool field_condition_holds(struct call *call, const struct entry *entry,
     return true;
 }
 
-/* HSET says what was set, unless expiries are kept: then HSETEX can be repeated as it came. */
+/* HSET says what was set, unless expiries are kept: then it is HSETEX, without the condition on the
+ * key, which other servers do not know. */
 static void propagate_set(struct call *call, const struct setex *setex) {
-    enum { WORDS = 2 };
-    if (!call->propagates || setex->keeps_expiry) return;
-    size_t argc = WORDS + 2 * setex->count;
+    enum { HSET_WORDS = 2, KEEPING_WORDS = 5 };
+    bool keeps = setex->keeps_expiry;
+    if (!call->propagates || (keeps && !setex->only_new_key && !setex->only_old_key)) return;
+    size_t words = keeps ? KEEPING_WORDS : HSET_WORDS, argc = words + 2 * setex->count;
     struct slice *argv = mem_alloc(argc * sizeof(*argv));
-    argv[0] = SLICE("HSET");
+    argv[0] = keeps ? SLICE("HSETEX") : SLICE("HSET");
     argv[1] = call->argv[1];
-    memcpy(argv + WORDS, setex->pairs, 2 * setex->count * sizeof(*argv));
+    if (keeps) {
+        argv[2] = SLICE("KEEPTTL");
+        argv[3] = setex->pairs[-2]; /* FIELDS count */
+        argv[4] = setex->pairs[-1];
+    }
+    memcpy(argv + words, setex->pairs, 2 * setex->count * sizeof(*argv));
     call_propagate_as(call, argv, argc);
     mem_free(argv);
 }
@@ -442,11 +468,12 @@ void hsetex_command(struct call *call) {
     struct setex setex;
     struct keyref ref;
     if (!parse_setex(call, &setex)) return;
-    call->refills = !setex.only_existing;
+    call->refills = !setex.only_existing && !setex.only_old_key;
     if (!hash_find_write(call, key, &ref)) return;
     hash_expire_named(call, &ref, key, setex.pairs, setex.count, 2);
     call->refills = false; /* a time that has passed may empty it again */
-    bool sets = field_condition_holds(call, ref.entry, &setex);
+    bool sets = key_condition_holds(call, ref.entry, &setex) &&
+                field_condition_holds(call, ref.entry, &setex);
     reply_integer(call->reply, sets);
     if (!sets) return;
     hash_set_pairs(call, &ref, key, setex.pairs, setex.count,

@@ -128,11 +128,12 @@ void zrandmember_command(struct call *call) {
         reply_distinct(call, ref.entry, (uint64_t)count, form);
 }
 
-/* --- ZSCAN key cursor [MATCH pattern] [COUNT count] --- */
+/* --- ZSCAN key cursor [MATCH pattern] [COUNT count] [NOSCORES] --- */
 
 struct zscan {
     struct scan scan; /* first: the steps get a pointer to it */
     const struct entry *entry;
+    bool no_scores;
 };
 
 /* Scores are written as Redis does here: in a listpack as they are stored, else with 17 digits. */
@@ -142,9 +143,10 @@ static void visit(struct slice member, double score, void *arg) {
     struct scan *scan = &zscan->scan;
     scan->visited++;
     if (!scan_matches(scan, member)) return;
+    scan_reply(scan, member);
+    if (zscan->no_scores) return;
     int len = zset_skiplist(zscan->entry) ? snprintf(text, sizeof(text), "%.17g", score)
                                           : (int)number_format_double(text, score);
-    scan_reply(scan, member);
     scan_reply(scan, slice_make(text, (size_t)len));
 }
 
@@ -154,7 +156,7 @@ static uint64_t step(struct scan *scan) {
 }
 
 void zscan_command(struct call *call) {
-    struct zscan zscan;
+    struct zscan zscan = {.no_scores = false};
     struct keyref ref;
     if (!scan_begin(&zscan.scan, call, 2)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
@@ -162,8 +164,12 @@ void zscan_command(struct call *call) {
         scan_reply_empty(call);
         return;
     }
-    for (size_t i = 3; i < call->argc; i += 2)
-        if (!scan_parse_option(&zscan.scan, i)) return;
+    for (size_t i = 3; i < call->argc; i++) {
+        if (slice_is(call->argv[i], "noscores"))
+            zscan.no_scores = true;
+        else if (!scan_parse_option(&zscan.scan, i++))
+            return;
+    }
     zscan.entry = ref.entry;
     scan_run(&zscan.scan, step);
 }

@@ -187,9 +187,11 @@ static const struct command rows[] = {
  .complexity = "O(1) for each field",
  .summary = "Sets fields to values and the time at which they expire.",
  .syntax =
-     "key [<FNX | FXX>:condition] [<EX seconds:integer | PX milliseconds:integer | EXAT "
-     "unix-time-seconds:unix-time | PXAT unix-time-milliseconds:unix-time | KEEPTTL>:expiration] "
-     "FIELDS (numfields:integer (field value):data ...):fields"},
+     "key [<NX | XX>:key-condition@9.1.0] [<FNX | FXX>:condition] [<EX seconds:integer | "
+     "PX milliseconds:integer | EXAT unix-time-seconds:unix-time | "
+     "PXAT unix-time-milliseconds:unix-time | KEEPTTL>:expiration] "
+     "FIELDS (numfields:integer (field value):data ...):fields"
+     "\n@9.1.0 Takes NX and XX."},
 {.name = "hsetnx", .arity = 4, .group = "hash", .since = "2.0.0",
  .flags = WRITE | DENYOOM | FAST, .categories = CATEGORY_HASH,
  .keys = ONE_KEY(PUSH),

@@ -175,6 +175,18 @@ static const struct command rows[] = {
      "\n@3.0.0 Takes REPLACE."
      "\n@5.0.0 Takes ABSTTL."
      "\n@5.0.0 Takes IDLETIME and FREQ."},
+{.name = "restore-asking", .arity = -4, .group = "server", .since = "3.0.0",
+ .flags = WRITE | DENYOOM, .categories = CATEGORY_KEYSPACE | CATEGORY_DANGEROUS,
+ .keys = ONE_KEY(OVERWRITE),
+ .complexity = "O(N), N being the bytes of the value",
+ .summary = "Does what RESTORE does; nodes of a cluster send it to each other.",
+ .syntax =
+     "key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] "
+     "[IDLETIME seconds:integer@5.0.0] [FREQ frequency:integer@5.0.0]"
+     "\n@3.0.0 Takes REPLACE."
+     "\n@5.0.0 Takes ABSTTL."
+     "\n@5.0.0 Takes IDLETIME and FREQ."
+     "\n!"},
 {.name = "scan", .arity = -2, .group = "generic", .since = "2.8.0",
  .flags = READONLY, .categories = CATEGORY_KEYSPACE,
  .tips = TIP_NONDETERMINISTIC | TIP_SPECIAL_REQUEST | TIP_SPECIAL_RESPONSE,

@@ -246,7 +246,8 @@ static const struct command rows[] = {
  .keys = ONE_KEY(READ),
  .complexity = "O(1) for each call, O(N) for a complete iteration",
  .summary = "Visits the members of a sorted set with their scores, a few for each call.",
- .syntax = "key cursor:integer [MATCH pattern:pattern] [COUNT count:integer]"},
+ .syntax = "key cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [NOSCORES@8.0.0]"
+           "\n@8.0.0 Takes NOSCORES."},
 {.name = "zscore", .arity = 3, .group = "sorted-set",
  .since = "1.2.0", .flags = READONLY | FAST, .categories = CATEGORY_SORTED_SET,
  .keys = ONE_KEY(READ),

@@ -44,6 +44,23 @@ check_lists "a list of every kind of element is the same after DUMP and RESTORE"
     assert_equal [r OBJECT ENCODING m] [r OBJECT ENCODING l]
     expr {[digest_of m] eq [digest_of l]}
 } 1
+check "RESTORE-ASKING does what RESTORE does, and is propagated as that" {
+    r SET s x
+    set payload [r DUMP s]
+    with_server {appendonly yes} {
+        set found [list [r RESTORE-ASKING k 0 $payload] [error_of {r RESTORE-ASKING k 0 $payload}] \
+            [r RESTORE-ASKING k 100000 $payload REPLACE] [r RESTORE-ASKING past 1 $payload ABSTTL] [r EXISTS past] \
+            [r EVAL {return redis.call('RESTORE-ASKING', 'z', 0, ARGV[1])} 0 $payload] \
+            [error_of {r RESTORE-ASKING n 0 x}]]
+        r DEBUG LOADAOF
+        lappend found [r MGET k z] [expr {[r PTTL k] > 0}]
+        set file [open [file join [lindex [r CONFIG GET dir] 1] appendonlydir appendonly.aof.1.incr.aof]]
+        lappend found [regexp -all -nocase asking [read $file]]
+        close $file
+    }
+    set found
+} {OK {BUSYKEY Target key name already exists.} OK OK 0 OK {ERR DUMP payload version or checksum are wrong} {x x} 1 0}
+
 check "strings of every kind are the same after DUMP and RESTORE" {
     foreach value [concat $element_kinds [list 12345 -1 [string repeat ab 50000] 007 1.5]] {
         r SET s $value

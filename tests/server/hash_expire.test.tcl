@@ -141,6 +141,43 @@ check_hashes "HSETEX sets values with an expiry" {
     }
 }
 
+check_hashes "HSETEX NX sets fields of no hash but a new one, XX of no other" {
+    assert_replies {
+        {HSETEX h NX FIELDS 1 c 5} 1
+        {HSETEX h NX FIELDS 1 c 6} 0
+        {HSETEX n XX FIELDS 1 c 5} 0
+        {EXISTS n} 0
+        {HSETEX n NX EX 100000 FIELDS 1 c 5} 1
+        {HTTL n FIELDS 1 c} 100000
+        {HSETEX n XX KEEPTTL FIELDS 2 c 6 d 7} 1
+        {HTTL n FIELDS 2 c d} {100000 -1}
+        {HSETEX n XX FNX FIELDS 2 d 8 e 8} 0
+        {HSETEX n FXX xx XX FIELDS 2 c 8 d 8} 1
+        {HMGET n c d e} {8 8 (nil)}
+        {HSETEX m NX FXX FIELDS 1 c 5} 0
+        {HSETEX m nx FNX NX FIELDS 1 c 5} 1
+        {HSETEX m XX PXAT 1 FIELDS 1 c 5} 1
+        {EXISTS m} 0
+        {HSETEX m NX XX FIELDS 1 c 5} {ERR syntax error}
+        {HSETEX m XX FNX NX FIELDS 1 c 5} {ERR syntax error}
+        {HSETEX m FIELDS 1 c 5 NX} {ERR wrong number of arguments for 'hsetex' command}
+        {SET s x} OK
+        {HSETEX s NX FIELDS 1 c 5} {WRONGTYPE Operation against a key holding the wrong kind of value}
+        {EVAL {return redis.call('HSETEX', KEYS[1], 'XX', 'FIELDS', 1, 'c', 5)} 1 none} 0
+    }
+}
+
+check "a hash is new to HSETEX NX when all of its fields have expired" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    foreach key {h n} {
+        r HSETEX $key PX 1 FIELDS 1 f old
+    }
+    wait_until {[r HLEN h] == 0 || [r HTTL h FIELDS 1 f] eq "-2"}
+    set found [list [r HSETEX n XX FIELDS 1 f new] [r EXISTS n] [r HSETEX h NX FIELDS 1 f new] [r HGETALL h]]
+    r DEBUG SET-ACTIVE-EXPIRE 1
+    set found
+} {0 0 1 {f new}}
+
 # --- As time goes by
 
 check_hashes "a field that has expired is not there any more" {

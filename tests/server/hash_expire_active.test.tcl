@@ -130,6 +130,8 @@ foreach {command deletes} {
     {HSETEX k FNX FIELDS 1 f new} {}
     {HSETEX k FNX PX 100000 FIELDS 2 f new g new} {}
     {HSETEX k FIELDS 1 f new} {}
+    {HSETEX k NX FIELDS 1 f new} {}
+    {HSETEX k XX FIELDS 1 f new} del
     {HSET k f new} {}
     {HSETNX k f new} {}
     {HINCRBY k f 1} {}
@@ -269,6 +271,7 @@ proc change_expiries {} {
         {HSETEX h EX 100000 FIELDS 2 g 7 h 8} {HSETEX h KEEPTTL FIELDS 1 g 9} {HGETEX h PX 100000000 FIELDS 1 d}
         {HGETDEL h FIELDS 2 e none} {HPERSIST h FIELDS 1 b} {HINCRBY h a 5} {HINCRBYFLOAT h c 1.5} {HSET h h 1}
         {HSET gone a 1} {HEXPIRE gone 0 FIELDS 1 a} {HSETEX new FNX PXAT 4102444800000 FIELDS 1 a 1}
+        {HSETEX newer NX PXAT 4102444800000 FIELDS 1 a 1} {HSETEX newer XX KEEPTTL FIELDS 2 a 2 b 2}
     } {
         r {*}$request
     }
@@ -301,7 +304,7 @@ foreach preamble {yes no} {
                 assert_equal [list [r DEBUG DIGEST] [contents] [subexpiry]] $before
                 server_again
                 assert_equal [list [r DEBUG DIGEST] [contents] [subexpiry]] $before
-                assert_equal [subexpiry] 3
+                assert_equal [subexpiry] 4
             }
         }]
         check_in 3 "fields that expired while the server was down go when it runs, $what" [string map "

@@ -356,6 +356,22 @@ check_zsets "ZSCAN MATCH filters, and scores are bulks" {
     make_zset k {a 1.5 ab 2 b 3}
     typed ZSCAN k 0 MATCH a* COUNT 100
 } {array {{bulk 0} {array {*{bulk a} {bulk 1.5}*}}}} -match glob
+check_zsets "ZSCAN NOSCORES replies members alone" {
+    make_zset k {a 1.5 ab 2 b 3}
+    set found [lmap options {NOSCORES {noscores MATCH a*} {MATCH a* NOSCORES COUNT 100 NOSCORES}} {
+        lassign [r ZSCAN k 0 COUNT 100 {*}$options] cursor members
+        # Others may be there already.
+        lsort [lsearch -all -inline -regexp $members {^(a|ab|b|1\.5|2|3)$}]
+    }]
+    lappend found [r ZSCAN none 0 NOSCORES] [error_of {r ZSCAN k 0 NOSCORES MATCH}]
+} {{a ab b} {a ab} {a ab} {0 {}} {ERR syntax error}}
+foreach command {{SCAN 0} {SSCAN s 0} {HSCAN h 0}} {
+    check_error "$command has no NOSCORES" [format {
+        r SADD s a
+        r HSET h f v
+        r %s NOSCORES
+    } $command] "ERR NOSCORES option can only be used in ZSCAN"
+}
 foreach {command error} [list \
     {ZSCAN k x} "ERR invalid cursor"  {ZSCAN k 0 FOO} "ERR syntax error"  {ZSCAN k 0 COUNT 0} "ERR syntax error" \
     {ZSCAN k 0 COUNT x} $not_integer  {ZSCAN k 0 NOVALUES} "ERR NOVALUES option can only be used in HSCAN"] {
