@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "persist/command_reader.h"
 #include "persist/function_code.h"
-#include "persist/newer_commands.h"
 #include "persist/rdb_file.h"
 #include "table/command.h"
 #include "types/value.h"
@@ -134,15 +133,9 @@ static sds append_item(sds out, const struct command_reader *reader) {
     return sds_append_format(out, " at byte %llu", (unsigned long long)reader->offset);
 }
 
-/* Returns whether a server runs it from a file, perhaps as other commands (newer_commands.h). The
- * values of its arguments are not looked at. */
+/* Returns whether a server runs it from a file. The values of its arguments are not looked at. */
 static bool is_known(const struct slice *argv, size_t argc) {
-    struct newer_translation translation;
-    if (argc == 0) return false;
-    if (command_find_in_file(argv, argc)) return true;
-    if (!newer_translation_begin(&translation, argv, argc)) return false;
-    newer_translation_end(&translation);
-    return true;
+    return argc > 0 && command_find_in_file(argv, argc);
 }
 
 /* Records a command that no Packlist server runs from a file. */

@@ -10,7 +10,6 @@
 #include "engine/transaction.h"
 #include "engine/waiter.h"
 #include "execute/admission.h"
-#include "persist/newer_commands.h"
 #include "resp/reply.h"
 #include "resp/reply_sink.h"
 #include "session/clients.h"
@@ -286,18 +285,10 @@ enum execution execute(struct session *session, struct reply *reply, const struc
 
 /* --- Files and the primary --- */
 
-/* Returns whether a command that has failed, or was refused, can be run in other terms. */
-static bool is_translatable(const struct slice *argv, size_t argc) {
-    struct newer_translation translation;
-    if (!newer_translation_begin(&translation, argv, argc)) return false;
-    newer_translation_end(&translation);
-    return true;
-}
-
-/* Runs a command of a file or of the primary as it is. Where it fails but can be translated, it is
- * not counted. */
+/* Runs a command of a file or of the primary. */
 static enum execution run_written(enum call_origin origin, struct requester *requester,
                                   struct reply *reply, const struct slice *argv, size_t argc) {
+    assert(!requester->session && argc > 0);
     const struct command *command = admission_find(origin, requester, reply, argv, argc);
     if (!command || ask(&(struct applicant){origin, requester, NULL, command, argv, argc}, reply) ==
                         ADMISSION_REFUSED)
@@ -306,52 +297,18 @@ static enum execution run_written(enum call_origin origin, struct requester *req
     struct call call = call_for(origin, requester, reply, command, argv, argc);
     command->run(&call);
     if (!requester->error && has_failed(run)) requester->error = CALL_ERROR_OTHER;
-    if (requester->error && is_translatable(argv, argc))
-        end_changes(run, &call);
-    else
-        end_run(run, &call);
+    end_run(run, &call);
     return EXECUTION_DONE;
-}
-
-/* Runs the commands that a translation consists of. They reply one after another. */
-static enum execution run_translation(enum call_origin origin, struct requester *requester,
-                                      struct reply *reply,
-                                      const struct newer_translation *translation) {
-    enum execution execution = EXECUTION_DONE;
-    requester->error = CALL_ERROR_NONE;
-    for (size_t i = 0; i < translation->count && !requester->error; i++) {
-        size_t begin = reply->len, argc;
-        const struct slice *argv = newer_translation_command(translation, i, &argc);
-        execution = run_written(origin, requester, reply, argv, argc);
-        if (!requester->error) reply->len = begin;
-    }
-    return execution;
-}
-
-/* Runs a command as it is, and if that fails in terms of commands that this server has. A command
- * with options that are unknown fails before it changes anything. */
-static enum execution run_or_translate(enum call_origin origin, struct requester *requester,
-                                       struct reply *reply, const struct slice *argv, size_t argc) {
-    assert(!requester->session && argc > 0);
-    struct newer_translation translation;
-    size_t begin = reply->len;
-    enum execution execution = run_written(origin, requester, reply, argv, argc);
-    if (execution == EXECUTION_DONE && !requester->error) return execution;
-    if (!newer_translation_begin(&translation, argv, argc)) return execution;
-    reply->len = begin;
-    execution = run_translation(origin, requester, reply, &translation);
-    newer_translation_end(&translation);
-    return execution;
 }
 
 enum execution execute_from_file(struct requester *requester, struct reply *reply,
                                  const struct slice *argv, size_t argc) {
-    return run_or_translate(ORIGIN_FILE, requester, reply, argv, argc);
+    return run_written(ORIGIN_FILE, requester, reply, argv, argc);
 }
 
 enum execution execute_from_primary(struct requester *requester, struct reply *reply,
                                     const struct slice *argv, size_t argc) {
-    return run_or_translate(ORIGIN_PRIMARY, requester, reply, argv, argc);
+    return run_written(ORIGIN_PRIMARY, requester, reply, argv, argc);
 }
 
 void execute_end_unit(struct engine *engine) {

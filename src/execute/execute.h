@@ -12,10 +12,7 @@
  * `find` and `admit` make every check before a command runs: whether it exists and gets a valid
  * number of arguments, whether this client may run it now, whether there is memory for it. After
  * `run` a change goes to the command log, and the command is counted.
- *
- * Files and primaries may have commands and options of newer servers. What fails here is run in
- * terms of commands that this server has, if it can be (persist/newer_commands.h); what they change
- * is propagated in these terms. */
+ */
 #ifndef PACKLIST_EXECUTE_EXECUTE_H
 #define PACKLIST_EXECUTE_EXECUTE_H
 
