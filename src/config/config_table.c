@@ -60,8 +60,9 @@ static const struct config_choice aof_fsyncs[] = {
 static const struct config_choice eviction_policies[] = {
     {"volatile-lru", EVICTION_VOLATILE_LRU}, {"volatile-lfu", EVICTION_VOLATILE_LFU},
     {"volatile-random", EVICTION_VOLATILE_RANDOM}, {"volatile-ttl", EVICTION_VOLATILE_TTL},
-    {"allkeys-lru", EVICTION_ALLKEYS_LRU}, {"allkeys-lfu", EVICTION_ALLKEYS_LFU},
-    {"allkeys-random", EVICTION_ALLKEYS_RANDOM}, {"noeviction", EVICTION_NONE}, {NULL, 0},
+    {"volatile-lrm", EVICTION_VOLATILE_LRM}, {"allkeys-lru", EVICTION_ALLKEYS_LRU},
+    {"allkeys-lfu", EVICTION_ALLKEYS_LFU}, {"allkeys-random", EVICTION_ALLKEYS_RANDOM},
+    {"allkeys-lrm", EVICTION_ALLKEYS_LRM}, {"noeviction", EVICTION_NONE}, {NULL, 0},
 };
 
 static const struct config_choice tls_user_choices[] = {

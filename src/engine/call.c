@@ -48,7 +48,13 @@ static inline __attribute__((always_inline)) void mark_used(const struct call *c
     if (leaves_no_marks(call)) return;
     if (eviction_is_lfu(engine->eviction.policy))
         count_use(engine, entry);
-    else
+    else if (!eviction_is_lrm(engine->eviction.policy))
+        entry_set_clock(entry, engine->eviction.lru_clock);
+}
+
+/* Under an LRM policy the access bits say when the key was last modified, by whomever. */
+static inline void mark_modified(const struct engine *engine, struct entry *entry) {
+    if (eviction_is_lrm(engine->eviction.policy))
         entry_set_clock(entry, engine->eviction.lru_clock);
 }
 
@@ -219,6 +225,7 @@ static inline __attribute__((always_inline)) void touched(struct call *call, str
     assert(keyref_was_visited(ref));
     if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
     if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
+    mark_modified(engine, ref->entry);
     call_notify(call, class, event, key);
     if (fields && call_publishes_fields(call))
         engine->publish_fields(engine, call->database, event, key, *fields);
@@ -246,6 +253,7 @@ void call_touched_quietly(struct call *call, struct keyref *ref, struct slice ke
     engine->dirty++;
     assert(keyref_was_visited(ref) && !value_is_empty(ref->entry));
     if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
+    mark_modified(engine, ref->entry);
     changes_note_value(call, ref->entry, key);
 }
 
@@ -255,6 +263,7 @@ void call_touched_unwaited(struct call *call, struct keyref *ref, struct slice k
     engine->dirty += changes;
     assert(keyref_was_visited(ref) && !value_is_empty(ref->entry));
     if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
+    mark_modified(engine, ref->entry);
     call_notify(call, class, event, key);
     changes_tell(call, key, false);
 }
@@ -267,11 +276,12 @@ bool call_may_keep_result(const struct call *call) {
     return !engine->is_replica && !(engine->restrictions & no_changes);
 }
 
-void call_touched_aside(struct call *call, const struct entry *entry, struct slice key,
+void call_touched_aside(struct call *call, struct entry *entry, struct slice key,
                         enum event_class class, const char *event, uint64_t changes) {
     struct engine *engine = call->engine;
     engine->dirty += changes;
     if (CHECKS_ARE_ON) checks_value(&engine->checks, entry);
+    mark_modified(engine, entry);
     if (event) call_notify(call, class, event, key);
 }
 

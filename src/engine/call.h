@@ -196,7 +196,7 @@ bool call_may_keep_result(const struct call *call);
  * wait for the key anything: of a stream's consumer groups. Watchers are not touched, and nobody is
  * woken. The key was found with call_find_write. `event` may be NULL: nothing is published.
  * O(1). */
-void call_touched_aside(struct call *call, const struct entry *entry, struct slice key,
+void call_touched_aside(struct call *call, struct entry *entry, struct slice key,
                         enum event_class class, const char *event, uint64_t changes);
 
 /* Queues the key for clients that wait for it: what they wait for is gone, and they must answer

@@ -28,7 +28,7 @@ struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *en
     if (eviction_is_lfu(rules->policy))
         return (struct rdb_usage){RDB_USAGE_FREQUENCY,
                                   access_lfu_frequency(clock, rules->lfu_minute, &rules->lfu)};
-    if (eviction_is_lru(rules->policy))
+    if (eviction_is_lru(rules->policy) || eviction_is_lrm(rules->policy))
         return (struct rdb_usage){RDB_USAGE_IDLE,
                                   (uint64_t)access_lru_idle_seconds(clock, rules->lru_clock)};
     return (struct rdb_usage){RDB_USAGE_NONE, 0};

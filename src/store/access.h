@@ -2,6 +2,7 @@
  * forms. The eviction policy in force decides which.
  *
  *      LRU     [time of the last use, in quarters of a second, 24]     wraps after 48 days
+ *      LRM     the same, of the last modification
  *      LFU     [minute of the last change, 16][counter, 8]             wraps after 45 days
  *
  * The LFU counter is logarithmic (Morris, "Counting large numbers of events in small registers",

@@ -20,14 +20,16 @@ enum eviction_policy {
     EVICTION_VOLATILE_LFU,
     EVICTION_VOLATILE_RANDOM,
     EVICTION_VOLATILE_TTL,
+    EVICTION_VOLATILE_LRM,
     EVICTION_ALLKEYS_LRU,
     EVICTION_ALLKEYS_LFU,
     EVICTION_ALLKEYS_RANDOM,
+    EVICTION_ALLKEYS_LRM,
     EVICTION_NONE
 };
 
-/* Returns whether the policy reads the access bits as LFU, reads them as LRU, or evicts only keys
- * with an expiry. */
+/* Return whether the policy reads the access bits as LFU; as LRU; as LRU, but sets them when a key
+ * is modified, not when it is read (LRM); and whether it evicts only keys with an expiry. */
 static inline bool eviction_is_lfu(enum eviction_policy policy) {
     return policy == EVICTION_VOLATILE_LFU || policy == EVICTION_ALLKEYS_LFU;
 }
@@ -36,8 +38,12 @@ static inline bool eviction_is_lru(enum eviction_policy policy) {
     return policy == EVICTION_VOLATILE_LRU || policy == EVICTION_ALLKEYS_LRU;
 }
 
+static inline bool eviction_is_lrm(enum eviction_policy policy) {
+    return policy == EVICTION_VOLATILE_LRM || policy == EVICTION_ALLKEYS_LRM;
+}
+
 static inline bool eviction_is_volatile(enum eviction_policy policy) {
-    return policy <= EVICTION_VOLATILE_TTL;
+    return policy <= EVICTION_VOLATILE_LRM;
 }
 
 /* --- The pool --- */

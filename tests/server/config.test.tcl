@@ -73,6 +73,7 @@ set directives {
     maxmemory-clients          0                    yes {5% 5% 1g 1000000000 0% 0}      {-1 -1% 101% abc %}
     maxmemory-eviction-tenacity 10                  yes {0 0 100 100 10 10}             {-1 101 abc}
     maxmemory-policy           noeviction           yes {allkeys-lru allkeys-lru VOLATILE-ttl volatile-ttl
+                                                         volatile-lrm volatile-lrm allkeys-LRM allkeys-lrm
                                                          noeviction noeviction}         {none ""}
     maxmemory-samples          5                    yes {1 1 64 64 5 5}                 {0 65 100000000 abc}
     lfu-decay-time             1                    yes {0 0 1 1}                       {-1 abc}

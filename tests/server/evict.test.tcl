@@ -76,7 +76,7 @@ check "a client that sends a pipeline gets the error in its place" {
     }
 } {bulk error bulk}
 
-foreach policy {allkeys-lru allkeys-lfu allkeys-random} {
+foreach policy {allkeys-lru allkeys-lfu allkeys-lrm allkeys-random} {
     check "$policy keeps the memory in use below the limit" [string map [list @ $policy] {
         r CONFIG RESETSTAT
         with_room @ 1000000 {
@@ -90,7 +90,7 @@ foreach policy {allkeys-lru allkeys-lfu allkeys-random} {
         }
     }] 3000
 }
-foreach policy {volatile-lru volatile-lfu volatile-random volatile-ttl} {
+foreach policy {volatile-lru volatile-lfu volatile-lrm volatile-random volatile-ttl} {
     check "$policy evicts keys that expire and no others" [string map [list @ $policy] {
         r CONFIG RESETSTAT
         for {set i 0} {$i < 300} {incr i} { r SET stays$i $text }
@@ -137,6 +137,26 @@ check "LRU keeps what is used" {
         set used 0
         for {set i 0} {$i < 100} {incr i} { incr used [r EXISTS k$i] }
         expr {$used >= 90}
+    }
+} 1
+check "LRM keeps what was modified lately, and what is only read goes" {
+    with_config {maxmemory-policy allkeys-lrm} {
+        for {set i 0} {$i < 500} {incr i} { r SET k$i $text }
+        r DEBUG SLEEP 0.6
+        for {set i 0} {$i < 100} {incr i} {
+            r GET k$i
+            r EXPIRE k[expr {100 + $i}] 1000
+        }
+        with_room allkeys-lrm 0 {
+            for {set i 0} {$i < 300} {incr i} { r SET new$i $text }
+            set read 0
+            set modified 0
+            for {set i 0} {$i < 100} {incr i} {
+                incr read [r EXISTS k$i]
+                incr modified [r EXISTS k[expr {100 + $i}]]
+            }
+            expr {$modified >= 90 && $read < 60}
+        }
     }
 } 1
 check "LFU keeps what is used often, though not lately" {
@@ -302,7 +322,9 @@ check "looking does not raise the frequency, nor does anything under CLIENT NO-T
 check "OBJECT FREQ of a missing key is null" {
     with_config {maxmemory-policy allkeys-lfu} {r OBJECT FREQ nosuch}
 } (nil)
-foreach policy {volatile-lru volatile-random volatile-ttl allkeys-lru allkeys-random noeviction} {
+foreach policy {
+    volatile-lru volatile-lrm volatile-random volatile-ttl allkeys-lru allkeys-lrm allkeys-random noeviction
+} {
     check "under $policy OBJECT IDLETIME returns seconds, and FREQ does not apply" [string map [list @ $policy] {
         with_config {maxmemory-policy @} {
             r SET k v
@@ -323,6 +345,71 @@ foreach policy {volatile-lfu allkeys-lfu} {
     }] "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between\
  policies at runtime LRU and LFU data will take some time to adjust."
 }
+# What Redis 8.6 counts as a modification; all keys have been idle for 500 seconds.
+proc idle_after {command} {
+    r SELECT 1
+    r DEL k
+    r SELECT 0
+    r FLUSHDB
+    r SET k v
+    r HSET h f v
+    r ZADD z 1 a
+    r SADD s a
+    r RPUSH l a
+    r SET b \0
+    r XADD x 1-1 f v
+    r XGROUP CREATE x g 0
+    r XREADGROUP GROUP g c STREAMS x >
+    foreach key {k h z s l b x} {
+        r RESTORE $key 0 [r DUMP $key] REPLACE IDLETIME 500
+    }
+    r {*}$command
+    return [lmap key {k h z s l b x n} {
+        set idle [r OBJECT IDLETIME $key]
+        expr {$idle eq "(nil)" || $idle >= 500 ? [continue] : $key}
+    }]
+}
+foreach {keys commands} {
+    {} {{GET k} {TOUCH k} {EXISTS k} {GETEX k} {GETEX k PERSIST} {PERSIST k} {SET k w NX} {SETNX k w} {SET k w IFEQ no}
+        {HGET h f} {HGETEX h FIELDS 1 f} {HSETNX h f w} {HDEL h none} {LRANGE l 0 -1} {LREM l 0 no} {LPOP l 0} {SADD s a}
+        {SMEMBERS s} {ZADD z 1 a} {ZADD z XX 1 b} {ZREM z b} {XREAD STREAMS x 0} {XTRIM x MAXLEN 9} {XACK x g 9-9}
+        {XPENDING x g} {SETBIT b 0 0} {GETBIT b 0} {BITFIELD b GET u8 0} {SORT l ALPHA} {DUMP k} {COPY k k DB 1}
+        {EVAL {return redis.call('GET', KEYS[1])} 1 k} {MSETNX k w} {SETRANGE k 0 {}} {OBJECT ENCODING k}}
+    k {{SET k w} {SET k w KEEPTTL} {APPEND k w} {GETSET k w} {GETEX k EX 9} {EXPIRE k 9} {SETRANGE k 0 w}
+        {EVAL {return redis.call('SET', KEYS[1], 'w')} 1 k} {SUNIONSTORE k s} {ZUNIONSTORE k 1 z} {SORT l ALPHA STORE k}
+        {BITOP NOT k b} {COPY b k REPLACE}}
+    n {{RENAME k n} {SET n w} {COPY k n}}
+    h {{HSET h f v} {HINCRBY h n 1} {HEXPIRE h 9 FIELDS 1 f} {HSETEX h FIELDS 1 f v}}
+    l {{LSET l 0 b} {LTRIM l 0 -1} {RPUSH l b} {LMOVE l l LEFT RIGHT}}
+    s {{SADD s b}}
+    z {{ZADD z 2 a} {ZADD z INCR 1 a}}
+    b {{SETBIT b 0 1}}
+    x {{XADD x * f v} {XGROUP CREATE x new 0} {XGROUP SETID x g 0} {XGROUP DESTROY x g} {XGROUP CREATECONSUMER x g d}
+        {XGROUP DELCONSUMER x g c} {XACK x g 1-1} {XCLAIM x g d 0 1-1} {XSETID x 5-5} {XDEL x 1-1}
+        {XADD x 2-1 f v} {XDELEX x IDS 1 1-1} {XACKDEL x g IDS 1 1-1}}
+} {
+    foreach command $commands {
+        check "under allkeys-lrm [lindex $command 0] is [expr {$keys eq {} ? {no modification} : \
+            "one of $keys"}]: $command" [string map [list @ [list $command]] {
+            with_config {maxmemory-policy allkeys-lrm} {idle_after @}
+        }] $keys
+    }
+}
+check "under allkeys-lrm CLIENT NO-TOUCH changes nothing, and MOVE is a modification" {
+    with_config {maxmemory-policy allkeys-lrm} {
+        r CLIENT NO-TOUCH ON
+        set found [list [idle_after {GET k}] [idle_after {SET k w}] [idle_after {MOVE k 1}]]
+        r SELECT 1
+        lappend found [expr {[r OBJECT IDLETIME k] < 500}]
+    }
+} {{} k {} 1}
+check "under allkeys-lrm the time of the last modification is in snapshots" {
+    with_config {maxmemory-policy allkeys-lrm} {
+        idle_after {GET k}
+        r DEBUG RELOAD
+        expr {[r OBJECT IDLETIME k] >= 500}
+    }
+} 1
 check_in 2 "OBJECT IDLETIME counts seconds since the last use" {
     set replies [[default_client] pipeline {TIME {SET a v} {SET b v} {DEBUG POPULATE 1} {DEBUG SLEEP 1.3} {GET b}
         {OBJECT IDLETIME a} {OBJECT IDLETIME b} {OBJECT IDLETIME key:0} TIME}]
