@@ -26,10 +26,27 @@ void save_command(struct call *call) {
 }
 
 /* In a transaction the snapshot begins after its end. */
+/* A snapshot for replicas is not cancelled: they would begin anew. */
+static void cancel(struct call *call) {
+    struct engine *engine = call->engine;
+    if (save_is_running(engine)) {
+        log_notice("Background saving will be aborted due to user request");
+        save_cancel(engine);
+        reply_status(call->reply, SLICE("Background saving cancelled"));
+    } else if (save_unschedule(engine)) {
+        log_notice("Scheduled background saving will be cancelled due to user request");
+        reply_status(call->reply, SLICE("Scheduled background saving cancelled"));
+    } else {
+        reply_error(call->reply, "ERR Background saving is currently not in progress or scheduled");
+    }
+}
+
 void bgsave_command(struct call *call) {
     struct engine *engine = call->engine;
     bool scheduled = call->argc == 2 && slice_is(call->argv[1], "schedule");
-    if (call->argc > 1 && !scheduled) {
+    if (call->argc == 2 && slice_is(call->argv[1], "cancel")) {
+        cancel(call);
+    } else if (call->argc > 1 && !scheduled) {
         call_syntax_error(call);
     } else if (is_saving(call)) {
         return;

@@ -33,13 +33,15 @@ void time_command(struct call *call) {
 /* Returns the options (enum shutdown_option); -1 when one is unknown or they contradict each
  * other. */
 static int parse_shutdown(const struct call *call) {
-    static const char *const names[] = {"save", "nosave", "now", "force", "abort"};
+    static const char *const names[] = {"save",  "nosave", "now",     "force",
+                                        "abort", "safe",   "failover"};
+    const unsigned count = sizeof(names) / sizeof(names[0]);
     const int save_modes = SHUTDOWN_SAVE | SHUTDOWN_NOSAVE;
     int options = 0;
     for (size_t i = 1; i < call->argc; i++) {
         unsigned option = 0;
-        while (option < 5 && !slice_is(call->argv[i], names[option])) option++;
-        if (option == 5) return -1;
+        while (option < count && !slice_is(call->argv[i], names[option])) option++;
+        if (option == count) return -1;
         options |= 1 << option;
     }
     if (options & SHUTDOWN_ABORT && options != SHUTDOWN_ABORT) return -1;
@@ -66,6 +68,8 @@ void shutdown_command(struct call *call) {
             reply_ok(call->reply);
         else
             reply_error(call->reply, "ERR No shutdown in progress.");
+    } else if (options & SHUTDOWN_FAILOVER) {
+        reply_error(call->reply, "ERR SHUTDOWN FAILOVER is only supported in cluster mode.");
     } else if (call->engine->restrictions & RESTRICTED_BUSY && !(options & SHUTDOWN_NOSAVE)) {
         reply_error(call->reply, call->engine->busy_refusal);
     } else {

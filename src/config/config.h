@@ -25,8 +25,10 @@ enum shutdown_option {
     SHUTDOWN_SAVE = 1 << 0,
     SHUTDOWN_NOSAVE = 1 << 1,
     SHUTDOWN_NOW = 1 << 2,
-    SHUTDOWN_FORCE = 1 << 3, /* even if saving fails */
-    SHUTDOWN_ABORT = 1 << 4  /* only for SHUTDOWN, not for the directives */
+    SHUTDOWN_FORCE = 1 << 3,   /* even if saving fails */
+    SHUTDOWN_ABORT = 1 << 4,   /* only for SHUTDOWN, not for the directives */
+    SHUTDOWN_SAFE = 1 << 5,    /* unless that endangers the cluster: without one, no effect */
+    SHUTDOWN_FAILOVER = 1 << 6 /* of a cluster: SHUTDOWN refuses it, a signal ignores it */
 };
 
 /* sanitize-dump-payload: which clients' payloads are checked. It has no effect: all payloads

@@ -31,7 +31,7 @@ static const struct config_choice accesses[] = {
 
 static const struct config_choice shutdown_options[] = {
     {"default", 0}, {"save", SHUTDOWN_SAVE}, {"nosave", SHUTDOWN_NOSAVE}, {"now", SHUTDOWN_NOW},
-    {"force", SHUTDOWN_FORCE}, {NULL, 0},
+    {"force", SHUTDOWN_FORCE}, {"safe", SHUTDOWN_SAFE}, {"failover", SHUTDOWN_FAILOVER}, {NULL, 0},
 };
 
 static const struct config_choice sanitize_levels[] = {

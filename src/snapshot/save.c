@@ -199,6 +199,12 @@ void save_schedule(struct engine *engine) {
     engine->save->scheduled = true;
 }
 
+bool save_unschedule(struct engine *engine) {
+    bool was_scheduled = engine->save->scheduled;
+    engine->save->scheduled = false;
+    return was_scheduled;
+}
+
 /* --- When --- */
 
 static const struct save_point *due_point(struct engine *engine) {

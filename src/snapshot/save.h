@@ -59,8 +59,10 @@ bool save_begin(struct engine *engine);
 /* Returns whether a snapshot is being written, or awaited, in the background. */
 bool save_is_running(struct engine *engine);
 
-/* Makes save_tick begin a snapshot as soon as the background is free. */
+/* Makes save_tick begin a snapshot as soon as the background is free; revokes that, and returns
+ * whether there was anything to revoke. */
 void save_schedule(struct engine *engine);
+bool save_unschedule(struct engine *engine);
 
 /* Stops the background snapshot, if there is one, and removes its file. */
 void save_cancel(struct engine *engine);

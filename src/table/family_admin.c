@@ -84,8 +84,9 @@ static const struct command rows[] = {
  .flags = ADMIN | NOSCRIPT | NO_ASYNC_LOADING,
  .complexity = "O(1), beside the pause in which the process is copied",
  .summary = "Lets another process save the data of all databases to disk.",
- .syntax = "[SCHEDULE@3.2.2]"
-           "\n@3.2.2 Takes SCHEDULE."},
+ .syntax = "[<SCHEDULE@3.2.2 | CANCEL@8.1.0>:operation]"
+           "\n@3.2.2 Takes SCHEDULE."
+           "\n@8.1.0 Takes CANCEL."},
 {.name = "command", .arity = -1, .group = "server", .since = "2.8.13",
  .flags = CONTAINER | LOADING | STALE, .categories = CATEGORY_CONNECTION,
  .tips = TIP_NONDETERMINISTIC_ORDER,
@@ -334,8 +335,10 @@ static const struct command rows[] = {
  .flags = ADMIN | NOSCRIPT | LOADING | STALE | NO_MULTI | ALLOW_BUSY,
  .complexity = "O(N) where the data is saved, N being the bytes of all keys, else O(1)",
  .summary = "Saves the data to disk and ends the server.",
- .syntax = "[<NOSAVE | SAVE>:save-selector] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]"
-           "\n@7.0.0 Takes NOW, FORCE and ABORT."},
+ .syntax = "[<NOSAVE | SAVE>:save-selector] [NOW@7.0.0] [FORCE@7.0.0] [SAFE@9.0.0] "
+           "[FAILOVER@9.0.0] [ABORT@7.0.0]"
+           "\n@7.0.0 Takes NOW, FORCE and ABORT."
+           "\n@9.0.0 Takes SAFE and FAILOVER."},
 {CONTAINER_ROW("slowlog", "server", "2.2.12",
                "Looks at the commands that took long.")},
 {.name = "slowlog|get", .arity = -2,

@@ -204,6 +204,9 @@ check "a snapshot requested during a rewrite is refused, or begins after it" {
         assert_equal [error_of {r BGSAVE}] "ERR Another child process is active (AOF?): can't BGSAVE right now. Use\
             BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible."
         assert_equal [r BGSAVE SCHEDULE] "Background saving scheduled"
+        assert_equal [r BGSAVE CANCEL] "Scheduled background saving cancelled"
+        assert_equal [error_of {r BGSAVE CANCEL}] "ERR Background saving is currently not in progress or scheduled"
+        assert_equal [info_field aof_rewrite_in_progress] 1
         assert_equal [r BGSAVE schedule] "Background saving scheduled"
         assert_equal [list [info_field aof_rewrite_in_progress] [info_field rdb_saves]] {1 0}
         r CONFIG SET rdb-key-save-delay 0

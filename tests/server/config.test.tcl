@@ -60,7 +60,8 @@ set directives {
     enable-debug-command       yes                  no  {}                              {}
     enable-protected-configs   yes                  no  {}                              {}
     shutdown-on-sigint         default              yes {{save now} {save now} {FORCE nosave} {nosave force}
-                                                         {default now} now default default}
+                                                         {default now} now default default
+                                                         {failover safe now} {now safe failover} default default}
                                                         {"" abort {save nosave}}
     shutdown-on-sigterm        default              yes {nosave nosave default default} {"" abort}
     list-max-listpack-size     -2                   yes {128 128 -5 -5 0 0}             {abc "" 1.5}

@@ -77,6 +77,34 @@ check "while a save runs, there is no other" {
     wait_saved
     lsort -unique $errors
 } {{ERR Background save already in progress}}
+check "BGSAVE CANCEL ends a snapshot that is being written, and nothing of it is left" {
+    file delete [file_of_data]
+    r SET key value
+    set saves [info_field rdb_saves]
+    with_slow_save {
+        assert_equal [typed BGSAVE cancel] {simple {Background saving cancelled}}
+        assert_equal [info_field rdb_bgsave_in_progress] 0
+    }
+    assert_equal [list [leftovers] [file exists [file_of_data]] [info_field rdb_last_bgsave_status]] {{} 0 ok}
+    assert {[info_field rdb_changes_since_last_save] > 0}
+    assert_equal [r BGSAVE] "Background saving started"
+    wait_saved
+    expr {[info_field rdb_saves] - $saves}
+} 2
+check "BGSAVE CANCEL revokes what a transaction has scheduled, also in it" {
+    set saves [info_field rdb_saves]
+    r MULTI
+    r BGSAVE
+    r BGSAVE CANCEL
+    r BGSAVE CANCEL
+    set replies [lmap reply [lindex [typed EXEC] 1] {lindex $reply 1}]
+    list $replies [expr {[info_field rdb_saves] - $saves}]
+} {{{Background saving scheduled} {Scheduled background saving cancelled}\
+    {ERR Background saving is currently not in progress or scheduled}} 0}
+check "BGSAVE CANCEL has nothing to do, or an argument too many" {
+    wait_saved
+    list [error_of {r BGSAVE CANCEL}] [error_of {r BGSAVE CANCEL now}] [error_of {r BGSAVE SCHEDULE CANCEL}]
+} {{ERR Background saving is currently not in progress or scheduled} {ERR syntax error} {ERR syntax error}}
 check "SAVE cannot be queued; BGSAVE in a transaction begins after it" {
     r MULTI
     assert_equal [error_of {r SAVE}] "ERR Command not allowed inside a transaction"

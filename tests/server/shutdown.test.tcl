@@ -38,6 +38,7 @@ foreach {directives arguments keys} {
     {save {3600 9}} {}          {new old}
     {save {3600 9}} {NOSAVE}    old
     {save {3600 9}} {FORCE NOW} {new old}
+    {save {3600 9}} {NOSAVE SAFE} old
 } {
     check_in 2 "with $directives, SHUTDOWN $arguments saves what it should" \
         [list saved_by $directives [list end_by_command {*}$arguments]] $keys
@@ -49,6 +50,18 @@ foreach {directives arguments keys} {
                 [list saved_by [dict merge $directives [list $directive $options]] [list end_by_signal $signal]] $keys
         }
     }
+}
+
+check_in 2 "a signal ignores failover, which needs a cluster" {
+    saved_by {save {3600 9} shutdown-on-sigterm {failover safe}} {end_by_signal TERM}
+} {new old}
+
+foreach arguments {FAILOVER {SAFE FAILOVER save} {NOSAVE NOW FORCE SAFE FAILOVER}} {
+    check_error "SHUTDOWN $arguments is refused: there is no cluster" [list r SHUTDOWN {*}$arguments] \
+        "ERR SHUTDOWN FAILOVER is only supported in cluster mode."
+}
+foreach arguments {{SAFE ABORT} {FAILOVER ABORT} {FAILOVER x} {SAVE NOSAVE FAILOVER}} {
+    check_error "SHUTDOWN $arguments contradicts itself" [list r SHUTDOWN {*}$arguments] "ERR syntax error"
 }
 
 proc with_folder_in_the_way {body} {
