@@ -31,6 +31,7 @@
     BODY("client|getredir", client_getredir_command)                 \
     BODY("client|help", client_help_command)                         \
     BODY("client|id", client_id_command)                             \
+    BODY("client|import-source", client_import_source_command)       \
     BODY("client|info", client_info_command)                         \
     BODY("client|kill", client_kill_command)                         \
     BODY("client|list", client_list_command)                         \

@@ -106,6 +106,16 @@ void client_no_touch_command(struct call *call) {
     reply_ok(call->reply);
 }
 
+void client_import_source_command(struct call *call) {
+    bool is_off = slice_is(call->argv[2], "off"), on;
+    if (!call->engine->config.import_mode && !is_off) {
+        reply_error(call->reply, "ERR Server is not in import mode");
+    } else if (parse_switch(call, &on)) {
+        call->requester->imports = on;
+        reply_ok(call->reply);
+    }
+}
+
 /* --- Other clients --- */
 
 /* Returns the client with this number, or NULL. */
@@ -367,6 +377,8 @@ void client_help_command(struct call *call) {
         "    * SKIPME YES|NO      spare this connection (default: yes)",
         "LIST [<option> <value> ...]",
         "    A line for each connection that meets every option (those of KILL).",
+        "IMPORT-SOURCE ON|OFF",
+        "    Find and change keys that have expired, while import-mode is on.",
         "NO-EVICT ON|OFF",
         "    Exempt this connection from being closed for the memory it takes.",
         "NO-TOUCH ON|OFF",

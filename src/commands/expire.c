@@ -122,7 +122,7 @@ static void reply_expiry(struct call *call, int64_t unit_ms, int64_t base_ms) {
     const struct entry *entry = call_find(call, call->argv[1], FIND_COUNT | FIND_NOTIFY, NULL);
     int64_t expiry_ms = entry ? entry_expiry(entry) : -2;
     if (expiry_ms >= 0) {
-        expiry_ms -= base_ms;
+        expiry_ms = expiry_ms > base_ms ? expiry_ms - base_ms : 0; /* call_sees_expired */
         if (unit_ms > 1) expiry_ms = expiry_ms / unit_ms + (expiry_ms % unit_ms >= unit_ms / 2);
     }
     reply_integer(call->reply, expiry_ms);

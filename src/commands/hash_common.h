@@ -6,9 +6,16 @@
 #include "types/hash.h"
 
 /* The time by which fields have expired, for functions of types/hash.h. For a command that comes
- * from a file or from the primary none has: their source deletes the fields. */
+ * from a file, from the primary or from a client that imports none has: their source deletes the
+ * fields. */
 static inline int64_t hash_now(const struct call *call) {
-    return call_is_repeated(call) ? HASH_ALL : call->now_ms;
+    return call_sees_expired(call) ? HASH_ALL : call->now_ms;
+}
+
+/* The same for an expiry that is given to a field: one by this time deletes it instead. Fields that
+ * have expired must have been deleted (hash_expire_named). */
+static inline int64_t hash_past(const struct call *call) {
+    return call_sets_past(call) ? HASH_ALL : call->now_ms;
 }
 
 /* As call_find_typed_read and call_find_typed_write for a hash, from which they delete fields that

@@ -154,7 +154,7 @@ static void set_expiries(struct call *call, struct keyref *ref, const struct fie
     for (size_t i = 0; i < fields->count; i++) {
         enum hash_expiry_result result = HASH_NO_FIELD;
         if (ref->entry)
-            result = hash_set_expiry(ref, fields->first[i], expiry_ms, condition, hash_now(call));
+            result = hash_set_expiry(ref, fields->first[i], expiry_ms, condition, hash_past(call));
         field_changes_note(&changes, fields->first[i], result);
         reply_integer(call->reply, result);
     }
@@ -233,8 +233,9 @@ static void reply_expiries(struct call *call, int64_t unit_ms, int64_t base_ms) 
         struct record record;
         int64_t reply = HASH_NO_FIELD;
         if (ref.entry && hash_find(ref.entry, fields.first[i], hash_now(call), &record))
-            reply = record.expiry_ms == RECORD_NEVER
-                        ? HASH_NO_EXPIRY
+            reply = record.expiry_ms == RECORD_NEVER ? HASH_NO_EXPIRY
+                    : record.expiry_ms <= base_ms
+                        ? 0 /* call_sees_expired */
                         : (record.expiry_ms - base_ms + unit_ms - 1) / unit_ms;
         reply_integer(call->reply, reply);
     }
@@ -284,10 +285,10 @@ enum getex_mode { GETEX_READ, GETEX_EXPIRE, GETEX_PERSIST };
 /* Gives one field that was read its new expiry, or takes it away. */
 static void change_expiry(struct call *call, struct keyref *ref, struct slice field,
                           enum getex_mode mode, int64_t expiry_ms, struct field_changes *changes) {
-    int64_t now_ms = hash_now(call);
     enum hash_expiry_result result =
-        mode == GETEX_PERSIST ? hash_persist(ref, field, now_ms)
-                              : hash_set_expiry(ref, field, expiry_ms, HASH_ALWAYS, now_ms);
+        mode == GETEX_PERSIST
+            ? hash_persist(ref, field, hash_now(call))
+            : hash_set_expiry(ref, field, expiry_ms, HASH_ALWAYS, hash_past(call));
     field_changes_note(changes, field, result);
 }
 
@@ -329,6 +330,8 @@ void hgetex_command(struct call *call) {
     if (mode == GETEX_EXPIRE && !field_expiry_option(call, 2, &expiry_ms)) return;
     size_t index = mode == GETEX_READ ? 2 : mode == GETEX_PERSIST ? 3 : 4;
     if (!field_list_parse(call, index, FIELD_COUNT_ERROR, &fields)) return;
+    if (mode == GETEX_EXPIRE)
+        hash_expire_named(call, &ref, call->argv[1], fields.first, fields.count, 1);
     getex(call, &ref, &fields, mode, expiry_ms);
 }
 
@@ -457,7 +460,7 @@ static void expire_set_fields(struct call *call, struct keyref *ref, const struc
         struct slice field = setex->pairs[2 * i];
         field_changes_note(
             &changes, field,
-            hash_set_expiry(ref, field, setex->expiry_ms, HASH_ALWAYS, hash_now(call)));
+            hash_set_expiry(ref, field, setex->expiry_ms, HASH_ALWAYS, hash_past(call)));
     }
     field_changes_report(call, ref, &changes, setex->expiry_ms);
     field_changes_end(&changes);

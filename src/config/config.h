@@ -178,6 +178,7 @@ struct config {
     int64_t lfu_log_factor;
     int64_t lfu_decay_time;       /* minutes */
     int64_t active_expire_effort; /* 1 … 10 */
+    bool import_mode; /* keys neither expire by themselves nor are evicted: engine_is_importing */
     bool activedefrag;
     int64_t defrag_cycle_min; /* percent of the time */
     int64_t defrag_cycle_max;

@@ -350,6 +350,7 @@ const struct config_directive config_table[] = {
      .max = INT32_MAX, .default_text = "10", .effect = EFFECT_EVICTION},
     {.name = "active-expire-effort", .kind = CONFIG_INTEGER, .offset = AT(active_expire_effort),
      .min = 1, .max = 10, .default_text = "1"},
+    {.name = "import-mode", .kind = CONFIG_BOOL, .offset = AT(import_mode), .default_text = "no"},
     {.name = "lazyfree-lazy-eviction", .kind = CONFIG_BOOL, .offset = AT(lazyfree_eviction),
      .default_text = "no"},
     {.name = "lazyfree-lazy-expire", .kind = CONFIG_BOOL, .offset = AT(lazyfree_expire),
@@ -587,7 +588,6 @@ const struct config_directive config_table[] = {
     ONLY("replica-ignore-disk-write-errors", "yes", 0,
          "a replica that cannot write its files logs that and goes on"),
     ONLY("dual-channel-replication-enabled", "no", 0, ONE_LINK),
-    ONLY("import-mode", "no", 0, "keys always expire"),
     ONLY("propagation-error-behavior", "ignore", 0,
          "a replica where a command of the primary fails asks for all data"),
 

@@ -75,14 +75,20 @@ void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s
     entry_set_clock(entry, eviction_bits(&call->engine->eviction, idle_s, frequency));
 }
 
+bool call_is_in_import_mode(const struct call *call) {
+    return engine_is_importing(call->engine);
+}
+
 /* On a replica, keys are deleted when the primary says so; but a client that may write to it must
- * not find an expired key. A pause forbids changes. */
+ * not find an expired key. So it is in import-mode, with the client that imports in place of the
+ * primary. A pause forbids changes. */
 bool call_may_expire(const struct call *call) {
     const struct engine *engine = call->engine;
-    if (call_is_repeated(call)) return false;
+    if (call_sees_expired(call)) return false;
     if (call->command && call->command->flags & COMMAND_WRITE) return true;
     bool is_paused = engine->restrictions & RESTRICTED_PAUSED;
-    return !engine->is_replica && !(is_paused && call->command);
+    if (engine->is_replica || engine->config.import_mode) return false;
+    return !(is_paused && call->command);
 }
 
 static void delete_expired(struct call *call, struct keyref *ref, struct slice key) {

@@ -81,13 +81,23 @@ static inline bool call_is_repeated(const struct call *call) {
     return origin_is_repeated(call->origin);
 }
 
+/* Returns whether import-mode has an effect. */
+bool call_is_in_import_mode(const struct call *call);
+
+/* Returns whether no key is expired for the command: it is repeated, or comes from a client that
+ * imports data in import-mode. */
+static inline bool call_sees_expired(const struct call *call) {
+    if (call_is_repeated(call)) return true;
+    return call->requester && call->requester->imports && call_is_in_import_mode(call);
+}
+
 /* Returns a call without client, reply and arguments, for changes that the server makes by
  * itself. */
 struct call call_of_server(struct engine *engine, int database);
 
 /* --- Keys. A function that looks up an expired key deletes it and finds nothing. Looking up
  * another key of the same database may therefore invalidate a keyref, but not the entries
- * themselves. During a pause, and on a replica, only commands that write delete expired keys.
+ * themselves. During a pause, in import-mode and on a replica, only commands that write delete expired keys.
  * Other commands treat them as missing and must not add a key of that name (none does). --- */
 
 /* Returns whether the call may delete what has expired: see above. */
@@ -330,7 +340,7 @@ bool call_expire_own(struct call *call, struct slice key);
  * entries; the functions that find keys test it themselves. */
 static inline bool call_is_expired(const struct call *call, const struct entry *entry) {
     int64_t expiry_ms = entry_expiry(entry);
-    return expiry_ms >= 0 && call->now_ms > expiry_ms && !call_is_repeated(call);
+    return expiry_ms >= 0 && call->now_ms > expiry_ms && !call_sees_expired(call);
 }
 
 /* Deletes fields that have expired from the hash that `ref` names (found under `key`, which must
@@ -349,10 +359,16 @@ size_t call_expire_fields(struct call *call, struct keyref *ref, struct slice ke
 void call_expire_named(struct call *call, struct keyref *ref, struct slice key,
                        const struct slice *fields, size_t count, size_t stride);
 
+/* Returns whether an expiry that a command gives is set although it has passed: it is repeated, or
+ * the server is in import-mode. */
+static inline bool call_sets_past(const struct call *call) {
+    return call_is_repeated(call) || call_is_in_import_mode(call);
+}
+
 /* Returns whether `expiry_ms`, an argument of a command, has passed already, so that the key must
  * be deleted instead. */
 static inline bool call_is_past(const struct call *call, int64_t expiry_ms) {
-    return expiry_ms <= call->now_ms && !call_is_repeated(call);
+    return expiry_ms <= call->now_ms && !call_sets_past(call);
 }
 
 /* --- Arguments --- */

@@ -142,4 +142,9 @@ struct engine {
     struct shutdown_state *shutdown;           /* server/shutdown.h */
 };
 
+/* Returns whether import-mode has an effect: a replica leaves all to its primary anyway. */
+static inline bool engine_is_importing(const struct engine *engine) {
+    return engine->config.import_mode && !engine->is_replica;
+}
+
 #endif

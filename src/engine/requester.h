@@ -27,6 +27,7 @@ struct requester {
     int32_t database;      /* the selected database; SELECT changes it */
     enum call_error error; /* kind of the last error replied */
     bool leaves_no_marks;  /* CLIENT NO-TOUCH */
+    bool imports;          /* CLIENT IMPORT-SOURCE: see call_sees_expired */
     const struct command
         *last_command;       /* the last command, if it was found with a valid arity; or NULL */
     struct session *session; /* NULL: a file */

@@ -119,7 +119,7 @@ static enum evict_result run(struct engine *engine) {
     look_at_pages(engine, false);
     if (is_exceeded(engine) && !is_off(engine)) {
         uint64_t begin = slow_begin(engine);
-        result = evict_keys(engine);
+        result = engine_is_importing(engine) ? EVICT_IMPOSSIBLE : evict_keys(engine);
         slow_end(engine, LATENCY_EVICTION_CYCLE, begin);
     }
     engine->evict->running = result == EVICT_INTERRUPTED;

@@ -174,7 +174,7 @@ static void cycle_stretch(struct engine *engine, uint64_t start) {
 /* On a replica, the primary says which of the other keys have expired. */
 static bool is_off(const struct engine *engine) {
     return !engine->expire->is_active || engine->restrictions & RESTRICTED_PAUSED ||
-           (engine->is_replica && !engine->own_expiries);
+           engine_is_importing(engine) || (engine->is_replica && !engine->own_expiries);
 }
 
 /* Kept out of line: there is nothing to do in most iterations of the loop. */

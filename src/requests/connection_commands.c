@@ -66,6 +66,7 @@ void reset_command(struct call *call) {
     session_log_out(session);
     session->marks &= (uint8_t)~SESSION_NO_EVICT;
     session->requester.leaves_no_marks = false;
+    session->requester.imports = false;
     session->requester.database = 0;
     session->protocol = 2;
     call->reply->protocol = 2;

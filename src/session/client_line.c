@@ -29,6 +29,7 @@ void client_flags(const struct session *session, char out[CLIENT_FLAGS_MAX]) {
     if (session->marks & SESSION_UNIX) *at++ = 'U';
     if (session->marks & SESSION_NO_EVICT) *at++ = 'e';
     if (session->requester.leaves_no_marks) *at++ = 'T';
+    if (session->requester.imports) *at++ = 'I';
     if (at == out) *at++ = 'N';
     *at = 0;
 }
