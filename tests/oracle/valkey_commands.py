@@ -1,5 +1,6 @@
 """Commands that Valkey 9 has and no Redis that is compared with: SET with IFEQ, DELIFEQ, MSETEX, the filters of CLIENT
-LIST, COMMANDLOG. They are compared with a valkey-server, if PATH has one.
+LIST, COMMANDLOG, HSETEX with NX and XX, ZSCAN with NOSCORES, RESTORE-ASKING, BGSAVE CANCEL, words of SHUTDOWN, and keys
+that expire in import-mode. They are compared with a valkey-server, if PATH has one.
 
 Not asked: CLIENT LIST ID with wrong numbers, for which Packlist has Redis's errors; COMMAND GETKEYS of an MSETEX
 without its last value, of which Valkey names keys that are none; which of two errors in one CLIENT LIST comes first, if
@@ -19,7 +20,11 @@ TIMES = [[b"EXAT", b"33177117420"], [b"PXAT", b"33177117420000"], [b"PXAT", b"33
          [b"EXAT", b"1"], [b"EX", b"0"], [b"PX", b"x"], [b"EX", b"9223372036854775807"], [b"EXAT"]]
 COUNTS = [b"0", b"-1", b"x", b"", b"1.5", b"9223372036854775807", b"9223372036854775808", b"4611686018427387905"]
 NAMES = [b"one", b"two", b"three"]
-COMMANDS = 6000
+HASHES = [b"h", b"i", OTHER_TYPE]
+FIELDS = [b"f", b"g", b"x"]
+HASH_TIMES = [[b"EXAT", b"33177117420"], [b"PXAT", b"33177117420001"], [b"KEEPTTL"]]
+PAYLOAD = b"\x00\x01v\n\x00\x91\x08\xce\xb2\x198\x8a\xce"  # the string v, as RDB version 10 has it
+COMMANDS = 3000
 NAME = re.compile(rb" name=(\S*) ")
 
 
@@ -65,8 +70,38 @@ def clients(rng):
     return [b"CLIENT", b"LIST", *(words if rng.random() < 0.95 else words[:-1])]
 
 
+def hsetex(rng):
+    """Well-formed: errors are Redis's."""
+    pairs = [word for field in rng.sample(FIELDS, rng.randint(1, 3)) for word in (field, rng.choice(VALUES))]
+    return [b"HSETEX", rng.choice(HASHES), *options(
+        rng, [rng.choice([b"NX", b"XX"])], [rng.choice([b"nx", b"XX"])], [rng.choice([b"FNX", b"FXX"])],
+        rng.choice(HASH_TIMES)), b"FIELDS", b"%d" % (len(pairs) // 2), *pairs]
+
+
+def scan(rng):
+    return [*rng.choice([[b"ZSCAN", b"zset"]] * 5 + [[b"ZSCAN", b"a"], [b"ZSCAN", OTHER_TYPE], [b"HSCAN", b"none"], [b"SSCAN", b"none"]]),
+            b"0", *options(rng, [rng.choice([b"NOSCORES", b"noscores", b"NOVALUES"])], [b"NOSCORES"],
+                           [b"MATCH", rng.choice([b"m*", b"m1", b"*"])], [b"COUNT", b"100"][:rng.randint(1, 2)])]
+
+
 def command(rng):
     return rng.choice([
+        lambda: hsetex(rng),
+        lambda: hsetex(rng),
+        lambda: [b"HMGET", rng.choice(HASHES), *FIELDS],
+        lambda: [b"HPEXPIRETIME", rng.choice(HASHES), b"FIELDS", b"3", *FIELDS],
+        lambda: [b"EXISTS", rng.choice(HASHES)],
+        lambda: [b"DEL", rng.choice(HASHES[:2])],
+        lambda: scan(rng),
+        lambda: [b"RESTORE-ASKING", rng.choice(KEYS), rng.choice([b"0", b"1", b"-1", b"33177117420000"]), PAYLOAD,
+                 *options(rng, [b"REPLACE"], [rng.choice([b"x", b"IDLETIME"])]), b"ABSTTL"],
+        lambda: [b"BGSAVE", *rng.choice([[b"cancel"], [b"x"], [b"CANCEL", b"x"], [b"SCHEDULE", b"CANCEL"]])],
+        lambda: [b"SHUTDOWN", *options(rng, [b"NOSAVE"], [b"SAFE"], [b"now"], [b"x"], [b"ABORT"]), b"FAILOVER"],
+        lambda: [b"SHUTDOWN", b"SAFE", b"ABORT"],
+        lambda: [b"CLIENT", b"IMPORT-SOURCE", rng.choice([b"ON", b"ON", b"off", b"x"])],
+        lambda: [b"EXPIREAT", rng.choice(KEYS), rng.choice([b"1", b"33177117420"])],
+        lambda: [b"INCR", key(rng)],
+        lambda: [b"TTL", b"none"],
         lambda: [b"SET", key(rng), rng.choice(VALUES), *options(
             rng, [b"IFEQ", rng.choice(VALUES)], [b"ifeq", rng.choice(VALUES)][:rng.randint(0, 2)],
             [b"GET"], [rng.choice([b"NX", b"XX"])], rng.choice(TIMES))],
@@ -93,13 +128,15 @@ def comparable(argv, reply):
     return NAME.findall(text_of(reply))
 
 
-def prepare(server, protocol):
+def prepare(server, protocol, import_mode):
     """A link with an empty database, and other clients that differ in what filters ask for."""
     links = [Link(server) for _ in range(4)]
     for link, name in zip(links, [b"me", *NAMES]):
         link.call(b"HELLO", b"%d" % protocol, b"SETNAME", name)
     links[0].call(b"FLUSHALL")
+    links[0].call(b"CONFIG", b"SET", b"import-mode", import_mode)
     links[0].call(b"RPUSH", OTHER_TYPE, b"x")
+    links[0].call(b"ZADD", b"zset", b"1", b"m1", b"2.5", b"m2", b"inf", b"n")
     for kind in (b"large-request", b"large-reply"):
         links[0].call(b"COMMANDLOG", b"RESET", kind)
     for words in ([b"SELECT", b"3"], [b"CLIENT", b"CAPA", b"redirect"]):
@@ -110,8 +147,8 @@ def prepare(server, protocol):
     return links
 
 
-def compare(servers, rng, protocol):
-    links = [prepare(server, protocol) for server in servers]
+def compare(servers, rng, protocol, import_mode):
+    links = [prepare(server, protocol, import_mode) for server in servers]
     try:
         for _ in range(COMMANDS):
             argv = command(rng)
@@ -132,6 +169,7 @@ def check_valkey(servers, rng):
     if not peer:
         print("no valkey-server on PATH: what only Valkey has was not compared")
         return 0, 0
-    passed = [compare([servers[0], peer], rng, protocol) for protocol in (2, 3)]
+    passed = [compare([servers[0], peer], rng, protocol, import_mode)
+              for protocol in (2, 3) for import_mode in (b"no", b"yes")]
     passed.append(peer.stop())
     return sum(passed), len(passed) - sum(passed)
