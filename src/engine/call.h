@@ -97,8 +97,9 @@ struct call call_of_server(struct engine *engine, int database);
 
 /* --- Keys. A function that looks up an expired key deletes it and finds nothing. Looking up
  * another key of the same database may therefore invalidate a keyref, but not the entries
- * themselves. During a pause, in import-mode and on a replica, only commands that write delete expired keys.
- * Other commands treat them as missing and must not add a key of that name (none does). --- */
+ * themselves. During a pause, in import-mode and on a replica, only commands that write delete
+ * expired keys. Other commands treat them as missing and must not add a key of that name (none
+ * does). --- */
 
 /* Returns whether the call may delete what has expired: see above. */
 bool call_may_expire(const struct call *call);

@@ -79,7 +79,8 @@ def hsetex(rng):
 
 
 def scan(rng):
-    return [*rng.choice([[b"ZSCAN", b"zset"]] * 5 + [[b"ZSCAN", b"a"], [b"ZSCAN", OTHER_TYPE], [b"HSCAN", b"none"], [b"SSCAN", b"none"]]),
+    return [*rng.choice([[b"ZSCAN", b"zset"]] * 5 + [[b"ZSCAN", b"a"], [b"ZSCAN", OTHER_TYPE], [b"HSCAN", b"none"],
+                                                     [b"SSCAN", b"none"]]),
             b"0", *options(rng, [rng.choice([b"NOSCORES", b"noscores", b"NOVALUES"])], [b"NOSCORES"],
                            [b"MATCH", rng.choice([b"m*", b"m1", b"*"])], [b"COUNT", b"100"][:rng.randint(1, 2)])]
 

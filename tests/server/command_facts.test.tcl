@@ -52,7 +52,8 @@ set info_differences [list \
         [dict get [facts_by_name $facts/info] client]] "CAPA and IMPORT-SOURCE came with Valkey 8" \
     cluster [string map {"cluster|slots" "cluster|slot-stats cluster|slots"} \
         [dict get [facts_by_name $facts/info] cluster]] "SLOT-STATS came with Redis 8.2"]
-lappend info_differences restore-asking [string map {" asking" ""} [dict get [facts_by_name $facts/info] restore-asking]] \
+lappend info_differences restore-asking \
+    [string map {" asking" ""} [dict get [facts_by_name $facts/info] restore-asking]] \
     "there is no cluster whose ASKING it could stand for"
 foreach {name arity} {exec -1 move -3 sismember -3} {
     lappend info_differences $name [regsub {^\S+} [dict get [facts_by_name $facts/info] $name] $arity] \

@@ -371,8 +371,9 @@ proc idle_after {command} {
 }
 foreach {keys commands} {
     {} {{GET k} {TOUCH k} {EXISTS k} {GETEX k} {GETEX k PERSIST} {PERSIST k} {SET k w NX} {SETNX k w} {SET k w IFEQ no}
-        {HGET h f} {HGETEX h FIELDS 1 f} {HSETNX h f w} {HDEL h none} {LRANGE l 0 -1} {LREM l 0 no} {LPOP l 0} {SADD s a}
-        {SMEMBERS s} {ZADD z 1 a} {ZADD z XX 1 b} {ZREM z b} {XREAD STREAMS x 0} {XTRIM x MAXLEN 9} {XACK x g 9-9}
+        {HGET h f} {HGETEX h FIELDS 1 f} {HSETNX h f w} {HDEL h none} {LRANGE l 0 -1} {LREM l 0 no} {LPOP l 0}
+        {SADD s a} {SMEMBERS s} {ZADD z 1 a} {ZADD z XX 1 b} {ZREM z b} {XREAD STREAMS x 0}
+        {XTRIM x MAXLEN 9} {XACK x g 9-9}
         {XPENDING x g} {SETBIT b 0 0} {GETBIT b 0} {BITFIELD b GET u8 0} {SORT l ALPHA} {DUMP k} {COPY k k DB 1}
         {EVAL {return redis.call('GET', KEYS[1])} 1 k} {MSETNX k w} {SETRANGE k 0 {}} {OBJECT ENCODING k}}
     k {{SET k w} {SET k w KEEPTTL} {APPEND k w} {GETSET k w} {GETEX k EX 9} {EXPIRE k 9} {SETRANGE k 0 w}

@@ -63,8 +63,9 @@ check "a client that imports finds expired keys and fields, others do not" {
     importing {
         set found {}
         foreach command {
-            {GET s} {EXISTS s} {TTL s} {PTTL s} {TYPE s} {STRLEN s} {HGET h f} {HLEN h} {HTTL h FIELDS 1 f} {HEXISTS h f}
-            {HPTTL h FIELDS 1 f} {EVAL {return redis.call('GET', 's')} 0} {OBJECT ENCODING s} {KEYS s} {HKEYS h}
+            {GET s} {EXISTS s} {TTL s} {PTTL s} {TYPE s} {STRLEN s} {HGET h f} {HLEN h} {HTTL h FIELDS 1 f}
+            {HEXISTS h f} {HPTTL h FIELDS 1 f} {EVAL {return redis.call('GET', 's')} 0}
+            {OBJECT ENCODING s} {KEYS s} {HKEYS h}
         } {
             lappend found [$source call {*}$command] [r {*}$command]
         }
@@ -143,7 +144,8 @@ check "nothing is evicted, so commands that need memory are refused" {
             list [error_of {r SET new v}] [catch {$source call SET new v} error] $error [r EXISTS k]
         }
     }
-} {{OOM command not allowed when used memory > 'maxmemory'.} 1 {OOM command not allowed when used memory > 'maxmemory'.} 1}
+} {{OOM command not allowed when used memory > 'maxmemory'.} 1\
+    {OOM command not allowed when used memory > 'maxmemory'.} 1}
 
 check "on a replica import-mode has no effect" {
     with_config {import-mode yes} {

@@ -336,7 +336,8 @@ check "keys and channels in events may be any bytes, and long" {
 } {keyspace@0: set keyevent@0:set {}}
 
 foreach {given shown} {
-    KEA AKE    g$lshzxetdnmKE AnKEm    AnK AnK    AKEoc AocKE    mcoKEng gnocKEm    mndtexzhsl$EK $lshzxetdnKEm    KgKg gK    Am Am    "" ""    AA A    n n
+    KEA AKE    g$lshzxetdnmKE AnKEm    AnK AnK    AKEoc AocKE    mcoKEng gnocKEm
+    mndtexzhsl$EK $lshzxetdnKEm    KgKg gK    Am Am    "" ""    AA A    n n
 } {
     check "notify-keyspace-events '$given' is shown as '$shown'" [string map [list @given@ [list $given]] {
         with_config {notify-keyspace-events ""} {
@@ -386,7 +387,8 @@ check_events {
                             overwritten k set k}
     {RPUSH k a}             {SET k v XX EX 9}               {overwritten k type_changed k set k expire k}
     {RPUSH k a}             {GETSET k v;SET k v GET;SET k v NX;SETNX k v;MSETNX k v} {}
-    {SADD b m}              {MSET a 1 b 2 a 3}              {set a overwritten b type_changed b set b overwritten a set a}
+    {SADD b m}              {MSET a 1 b 2 a 3}              {set a overwritten b type_changed b set b
+                            overwritten a set a}
     {SET a v}               {MSETEX 1 a w XX}               {overwritten a set a}
     {SET k 1}               {APPEND k 2;INCR k;SETRANGE k 0 3;SETBIT k 1 1;GETEX k EX 9;EXPIRE k 9;PERSIST k}
                             {append k incrby k setrange k setbit k expire k expire k persist k}
