@@ -214,7 +214,8 @@ static void lists_of_words(void **state) {
     refuse(config, "shutdown-on-sigterm", "save nosave",
            "shutdown options SAVE and NOSAVE can't be used simultaneously");
     refuse(config, "shutdown-on-sigterm", "abort",
-           "argument(s) must be one of the following: default, save, nosave, now, force");
+           "argument(s) must be one of the following: default, save, nosave, now, force, safe, "
+           "failover");
     accept(config, "shutdown-on-sigterm", "default", "default");
     char many[256];
     memset(many, ' ', sizeof(many));
@@ -323,7 +324,8 @@ static void what_cannot_be_had_is_noted_once(void **state) {
     refuse_text(fixture, "maxmemory-policy none",
                 FATAL "1 of file\n>>> 'maxmemory-policy none'\nargument(s) must be one of the "
                       "following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, "
-                      "allkeys-lru, allkeys-lfu, allkeys-random, noeviction\n");
+                      "volatile-lrm, allkeys-lru, allkeys-lfu, allkeys-random, allkeys-lrm, "
+                      "noeviction\n");
     refuse(&fixture->config, "activerehashing", "no", "tables are always rehashed step by step");
     accept(&fixture->config, "ACTIVEDEFRAG", "No", "no");
 }
