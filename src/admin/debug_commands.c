@@ -128,12 +128,12 @@ static void debug_object(struct call *call) {
         return;
     }
     uint32_t clock = entry_clock(entry);
-    int64_t idle_s = access_lru_idle_seconds(clock, call->engine->eviction.lru_clock);
+    int64_t idle_s = eviction_idle_seconds(&call->engine->eviction, clock);
     sds out = sds_append_format(
         sds_new(SLICE("")),
         "Value at:%p refcount:1 encoding:%s serializedlength:%zu lru:%u lru_seconds_idle:%lld",
-        (const void *)entry, value_encoding_name(entry), rdb_length_value(entry), clock,
-        (long long)idle_s);
+        (const void *)entry, value_encoding_name(entry), rdb_length_value(entry),
+        clock & ACCESS_MASK, (long long)idle_s);
     out = debug_append_quicklist_fields(out, entry);
     reply_status(call->reply, sds_slice(out));
     sds_free(out);

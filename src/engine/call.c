@@ -32,8 +32,8 @@ struct call call_of_server(struct engine *engine, int database) {
 static __attribute__((noinline)) void count_use(struct engine *engine, struct entry *entry) {
     const struct eviction_rules *rules = &engine->eviction;
     uint64_t random = random_next(&engine->random);
-    entry_set_clock(entry,
-                    access_lfu_use(entry_clock(entry), rules->lfu_minute, &rules->lfu, random));
+    uint32_t clock = access_as_lfu(entry_clock(entry), &rules->lfu);
+    entry_set_clock(entry, access_lfu_use(clock, rules->lfu_minute, &rules->lfu, random));
 }
 
 /* CLIENT NO-TOUCH; TOUCH marks keys even for such clients. */
@@ -49,25 +49,25 @@ static inline __attribute__((always_inline)) void mark_used(const struct call *c
     if (eviction_is_lfu(engine->eviction.policy))
         count_use(engine, entry);
     else if (!eviction_is_lrm(engine->eviction.policy))
-        entry_set_clock(entry, engine->eviction.lru_clock);
+        entry_set_clock(entry, engine->eviction.lru_clock & ACCESS_MASK);
 }
 
 /* Under an LRM policy the access bits say when the key was last modified, by whomever. */
 static inline void mark_modified(const struct engine *engine, struct entry *entry) {
     if (eviction_is_lrm(engine->eviction.policy))
-        entry_set_clock(entry, engine->eviction.lru_clock);
+        entry_set_clock(entry, engine->eviction.lru_clock & ACCESS_MASK);
 }
 
 int64_t call_idle_seconds(const struct call *call, const struct entry *entry) {
     const struct eviction_rules *rules = &call->engine->eviction;
     if (eviction_is_lfu(rules->policy)) return -1;
-    return access_lru_idle_seconds(entry_clock(entry), rules->lru_clock);
+    return eviction_idle_seconds(rules, entry_clock(entry));
 }
 
 int64_t call_frequency(const struct call *call, const struct entry *entry) {
     const struct eviction_rules *rules = &call->engine->eviction;
     if (!eviction_is_lfu(rules->policy)) return -1;
-    return access_lfu_frequency(entry_clock(entry), rules->lfu_minute, &rules->lfu);
+    return eviction_frequency(rules, entry_clock(entry));
 }
 
 void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s,

@@ -143,7 +143,7 @@ void evict_tick(struct engine *engine) {
 
 void evict_configure(struct engine *engine) {
     const struct config *config = &engine->config;
-    engine->eviction.policy = (enum eviction_policy)config->maxmemory_policy;
+    eviction_set_policy(&engine->eviction, (enum eviction_policy)config->maxmemory_policy);
     engine->eviction.samples = (size_t)config->maxmemory_samples;
     engine->eviction.lfu.log_factor = (uint32_t)config->lfu_log_factor;
     engine->eviction.lfu.decay_minutes = (uint32_t)config->lfu_decay_time;

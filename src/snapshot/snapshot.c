@@ -26,11 +26,9 @@ struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *en
     const struct eviction_rules *rules = &engine->eviction;
     uint32_t clock = entry_clock(entry);
     if (eviction_is_lfu(rules->policy))
-        return (struct rdb_usage){RDB_USAGE_FREQUENCY,
-                                  access_lfu_frequency(clock, rules->lfu_minute, &rules->lfu)};
+        return (struct rdb_usage){RDB_USAGE_FREQUENCY, eviction_frequency(rules, clock)};
     if (eviction_is_lru(rules->policy) || eviction_is_lrm(rules->policy))
-        return (struct rdb_usage){RDB_USAGE_IDLE,
-                                  (uint64_t)access_lru_idle_seconds(clock, rules->lru_clock)};
+        return (struct rdb_usage){RDB_USAGE_IDLE, (uint64_t)eviction_idle_seconds(rules, clock)};
     return (struct rdb_usage){RDB_USAGE_NONE, 0};
 }
 

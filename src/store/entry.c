@@ -45,7 +45,8 @@ struct entry *entry_copy(const struct entry *entry, struct slice key, size_t val
     struct entry *copy = mem_alloc(class_of(size));
     memcpy(copy, entry, sizeof(*copy) + expiry_size);
     unsigned key_flags = (unsigned)sds_embedded_class(key.len) << ENTRY_KEY_CLASS_SHIFT;
-    copy->flags = (uint8_t)((entry->flags & (ENTRY_HAS_EXPIRY | ENTRY_FIELDS_EXPIRE)) | key_flags);
+    unsigned kept = ENTRY_HAS_EXPIRY | ENTRY_FIELDS_EXPIRE | ENTRY_CLOCK_TOP;
+    copy->flags = (uint8_t)((entry->flags & kept) | key_flags);
     sds_write_embedded((char *)copy->body + expiry_size, key);
     if (value_size) memcpy(entry_value(copy), entry_value(entry), value_size);
     return copy;

@@ -1,9 +1,9 @@
 /* entry: one key with its value in one allocation.
  *
  *      byte 0      type (low 4 bits), encoding (high 4 bits)
- *      bytes 1-3   access clock, 24 bits, little-endian
+ *      bytes 1-3   access clock, 24 of its 25 bits, little-endian
  *      byte 4      flags: bit 0 has an expiry; bits 1-3 class of the key's sds; bit 4 its epoch;
- *                  bit 5 fields of its value have expiries
+ *                  bit 5 fields of its value have expiries; bit 6 the clock's 25th bit
  *      byte 5      the encoding's own byte (types/ decides)
  *      [8 bytes]   expiry, ms since the epoch, when the flag says so
  *      key         an embedded sds: header of 1, 3, 5, 9 or 17 bytes, text, no NUL
@@ -54,7 +54,9 @@ enum {
     ENTRY_KEY_CLASS_SHIFT = 1,
     ENTRY_KEY_CLASS_MASK = 7,
     ENTRY_EPOCH = 16,
-    ENTRY_FIELDS_EXPIRE = 32
+    ENTRY_FIELDS_EXPIRE = 32,
+    ENTRY_CLOCK_TOP_SHIFT = 6,
+    ENTRY_CLOCK_TOP = 1 << ENTRY_CLOCK_TOP_SHIFT
 };
 
 /* A new entry with a copy of `key` and room for `value_size` uninitialised value bytes. Access
@@ -126,15 +128,18 @@ static inline void entry_set_byte(struct entry *entry, uint8_t byte) {
     entry->encoding_byte = byte;
 }
 
-/* The 24 bits that record how the key is used: store/access.h. Setting drops higher bits. */
+/* The 25 bits that record how the key is used: store/access.h. Setting drops higher bits. */
 static inline uint32_t entry_clock(const struct entry *entry) {
-    return entry->clock[0] | (uint32_t)entry->clock[1] << 8 | (uint32_t)entry->clock[2] << 16;
+    return entry->clock[0] | (uint32_t)entry->clock[1] << 8 | (uint32_t)entry->clock[2] << 16 |
+           (uint32_t)(entry->flags & ENTRY_CLOCK_TOP) << (24 - ENTRY_CLOCK_TOP_SHIFT);
 }
 
 static inline void entry_set_clock(struct entry *entry, uint32_t clock) {
     entry->clock[0] = (uint8_t)clock;
     entry->clock[1] = (uint8_t)(clock >> 8);
     entry->clock[2] = (uint8_t)(clock >> 16);
+    unsigned top = (clock >> 24 & 1) << ENTRY_CLOCK_TOP_SHIFT;
+    entry->flags = (uint8_t)((entry->flags & ~ENTRY_CLOCK_TOP) | top);
 }
 
 /* Expiry in ms since the epoch, or -1. */

@@ -54,7 +54,7 @@ bool eviction_pool_check(const struct eviction_pool *pool) {
 
 /* Among keys with equal counters, the one whose counter has not changed for longer goes first. */
 static uint64_t score_lfu(const struct entry *entry, const struct eviction_rules *rules) {
-    uint32_t clock = entry_clock(entry);
+    uint32_t clock = access_as_lfu(entry_clock(entry), &rules->lfu);
     uint32_t frequency = access_lfu_frequency(clock, rules->lfu_minute, &rules->lfu);
     return (uint64_t)(ACCESS_LFU_MAX - frequency) << 16 |
            access_lfu_idle_minutes(clock, rules->lfu_minute);
@@ -63,7 +63,8 @@ static uint64_t score_lfu(const struct entry *entry, const struct eviction_rules
 static uint64_t score_of(const struct entry *entry, const struct eviction_rules *rules) {
     if (rules->policy == EVICTION_VOLATILE_TTL) return (uint64_t)(INT64_MAX - entry_expiry(entry));
     if (eviction_is_lfu(rules->policy)) return score_lfu(entry, rules);
-    return access_lru_idle(entry_clock(entry), rules->lru_clock);
+    uint32_t clock = access_as_lru(entry_clock(entry), rules->lru_clock, rules->lfu_minute);
+    return access_lru_idle(clock, rules->lru_clock);
 }
 
 /* The value that must be unchanged when the candidate is chosen. */
@@ -150,6 +151,21 @@ static bool find_candidate(const struct eviction_candidate *candidate, struct ke
     if (!ref->entry) return false;
     if (eviction_is_volatile(rules->policy) && entry_expiry(ref->entry) < 0) return false;
     return witness_of(ref->entry, rules) == candidate->witness;
+}
+
+void eviction_set_policy(struct eviction_rules *rules, enum eviction_policy policy) {
+    if (eviction_is_lfu(policy) && !eviction_is_lfu(rules->policy))
+        rules->lfu.begin_minute = rules->lfu_minute;
+    rules->policy = policy;
+}
+
+uint32_t eviction_frequency(const struct eviction_rules *rules, uint32_t clock) {
+    return access_lfu_frequency(access_as_lfu(clock, &rules->lfu), rules->lfu_minute, &rules->lfu);
+}
+
+int64_t eviction_idle_seconds(const struct eviction_rules *rules, uint32_t clock) {
+    return access_lru_idle_seconds(access_as_lru(clock, rules->lru_clock, rules->lfu_minute),
+                                   rules->lru_clock);
 }
 
 uint32_t eviction_fresh_bits(const struct eviction_rules *rules) {

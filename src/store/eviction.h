@@ -96,6 +96,13 @@ struct eviction_rules {
     struct access_lfu_rules lfu;
 };
 
+/* Changes the policy: a key's uses are counted from now on if they were not before. O(1). */
+void eviction_set_policy(struct eviction_rules *rules, enum eviction_policy policy);
+
+/* Return what access bits of either form say: the frequency, 0 … 255, and the time without use. */
+uint32_t eviction_frequency(const struct eviction_rules *rules, uint32_t clock);
+int64_t eviction_idle_seconds(const struct eviction_rules *rules, uint32_t clock);
+
 /* Return the access bits of a key that was just created; and of one that has not been used for
  * `idle_s` seconds, or whose LFU counter is `frequency` (0 … 255); -1 where one is not known. Only
  * the one that the policy counts is used; if it is not known, the bits are those of a new key. */

@@ -322,6 +322,48 @@ check "looking does not raise the frequency, nor does anything under CLIENT NO-T
 check "OBJECT FREQ of a missing key is null" {
     with_config {maxmemory-policy allkeys-lfu} {r OBJECT FREQ nosuch}
 } (nil)
+foreach policy {noeviction allkeys-lru volatile-ttl} {
+    check "after a change from $policy to LFU, keys begin as new ones do" [string map [list @ $policy] {
+        with_config {maxmemory-policy @ lfu-log-factor 0 lfu-decay-time 0} {
+            for {set i 0} {$i < 600} {incr i} { r SET k$i $text }
+            set payload [r DUMP k0]
+            for {set i 0} {$i < 40} {incr i} { r RESTORE idle$i 0 $payload IDLETIME [expr {$i * 7}] }
+            r CONFIG SET maxmemory-policy allkeys-lfu
+            for {set i 0} {$i < 40} {incr i} { assert_equal [r OBJECT FREQ idle$i] 5 }
+            for {set i 0} {$i < 100} {incr i} { r GET k$i }
+            assert_equal [r OBJECT FREQ k0] 6
+            with_room allkeys-lfu 0 {
+                for {set i 0} {$i < 100} {incr i} { r SET new$i $text }
+                set used 0
+                for {set i 0} {$i < 100} {incr i} { incr used [r EXISTS k$i] }
+                expr {$used >= 90}
+            }
+        }
+    }] 1
+}
+check "after changes of the policy, each key is known by its own last use" {
+    with_config {maxmemory-policy allkeys-lru lfu-log-factor 0 lfu-decay-time 0} {
+        r SET a v
+        r CONFIG SET maxmemory-policy allkeys-lfu
+        r SET b v
+        r GET b
+        r CONFIG SET maxmemory-policy noeviction
+        assert {[r OBJECT IDLETIME a] < 3 && [r OBJECT IDLETIME b] < 3}
+        r CONFIG SET maxmemory-policy volatile-lfu
+        list [r OBJECT FREQ a] [r OBJECT FREQ b]
+    }
+} {5 6}
+check "a copied and a renamed key keep what is known of their use" {
+    with_config {maxmemory-policy allkeys-lfu lfu-log-factor 0 lfu-decay-time 0} {
+        r SET a v
+        r GET a
+        r EXPIRE a 1000
+        r RENAME a b
+        r CONFIG SET maxmemory-policy allkeys-lru
+        r CONFIG SET maxmemory-policy allkeys-lfu
+        expr {[r OBJECT FREQ b] >= 7}
+    }
+} 1
 foreach policy {
     volatile-lru volatile-lrm volatile-random volatile-ttl allkeys-lru allkeys-lrm allkeys-random noeviction
 } {

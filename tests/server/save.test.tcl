@@ -176,6 +176,20 @@ check_in 2 "how long a key was not used, or how often it was, is kept where the 
         assert_equal [r OBJECT FREQ key] $frequency
     }
 }
+check_in 2 "a file that is written after a change of the policy has what is known of each key" {
+    with_server {maxmemory 1gb maxmemory-policy allkeys-lru lfu-log-factor 0 lfu-decay-time 0} {
+        r SET key x
+        r RESTORE idle 0 [r DUMP key] IDLETIME 100000
+        r CONFIG SET maxmemory-policy allkeys-lfu
+        r SET used x
+        r GET used
+        r DEBUG RELOAD
+        assert_equal [list [r OBJECT FREQ key] [r OBJECT FREQ idle] [r OBJECT FREQ used]] {5 5 6}
+        r CONFIG SET maxmemory-policy allkeys-lru
+        r DEBUG RELOAD
+        foreach key {key idle used} { assert {[r OBJECT IDLETIME $key] < 60} }
+    }
+}
 check "rdbcompression makes the file smaller" {
     r SET key [string repeat "the same again " 1000]
     r SAVE

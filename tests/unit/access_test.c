@@ -72,7 +72,7 @@ static uint32_t counter_after(uint32_t uses, uint32_t log_factor, struct random 
     struct access_lfu_rules rules = {.log_factor = log_factor, .decay_minutes = 1};
     uint32_t bits = access_lfu_make(7, ACCESS_LFU_FIRST);
     for (uint32_t i = 0; i < uses; i++) bits = access_lfu_use(bits, 7, &rules, random_next(random));
-    assert_int_equal(bits >> 8, 7);
+    assert_int_equal(access_lfu_idle_minutes(bits, 7), 0);
     return access_lfu_frequency(bits, 7, &rules);
 }
 
@@ -110,6 +110,27 @@ static void a_use_begins_with_what_decay_has_left(void **state) {
     assert_int_equal(access_lfu_idle_minutes(bits, 40), 0);
 }
 
+static void bits_of_the_other_form_are_read_as_what_they_say(void **state) {
+    (void)state;
+    struct access_lfu_rules rules = {.log_factor = 10, .decay_minutes = 1, .begin_minute = 65530};
+    const uint32_t lru[] = {1, 255, 0x00FF00, ACCESS_MASK};
+    for (size_t i = 0; i < sizeof(lru) / sizeof(lru[0]); i++) {
+        uint32_t bits = access_as_lfu(lru[i], &rules);
+        assert_int_equal(access_lfu_frequency(bits, 65530, &rules), ACCESS_LFU_FIRST);
+        assert_int_equal(access_lfu_frequency(bits, 65533, &rules), ACCESS_LFU_FIRST - 3);
+        assert_int_equal(access_lfu_frequency(bits, 10, &rules), 0);
+        assert_int_equal(access_as_lru(lru[i], 7, 7), lru[i]);
+    }
+    const uint32_t minutes[] = {0, 1, 2, 61, 65535}, seconds[] = {0, 0, 60, 3600, 65534 * 60};
+    for (size_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
+        uint32_t bits = access_lfu_make(40000, 200), now = 12345;
+        uint32_t minute = (40000 + minutes[i]) & ACCESS_LFU_MINUTES_MASK;
+        assert_int_equal(access_as_lfu(bits, &rules), bits);
+        assert_int_equal(access_lru_idle_seconds(access_as_lru(bits, now, minute), now),
+                         seconds[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_seconds_are_counted_over_the_wrap),
@@ -119,6 +140,7 @@ int main(void) {
         cmocka_unit_test(an_lfu_counter_grows_with_the_root_of_uses),
         cmocka_unit_test(with_factor_0_every_use_counts),
         cmocka_unit_test(a_use_begins_with_what_decay_has_left),
+        cmocka_unit_test(bits_of_the_other_form_are_read_as_what_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

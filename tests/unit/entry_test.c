@@ -55,6 +55,8 @@ static void fields_do_not_disturb_each_other(void **state) {
     entry_set_type(entry, VALUE_HASH, 15);
     entry = entry_set_expiry(entry, INT64_MAX, sizeof(void *));
     assert_int_equal(entry_clock(entry), 0xDCBA98);
+    entry_set_clock(entry, 0x01DCBA98);
+    assert_int_equal(entry_clock(entry), 0x01DCBA98);
     assert_int_equal(entry_byte(entry), 0xA5);
     assert_int_equal(entry_type(entry), VALUE_HASH);
     assert_int_equal(entry_encoding(entry), 15);

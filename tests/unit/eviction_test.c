@@ -162,6 +162,28 @@ static void each_policy_has_its_order(void **state) {
     check_order(&rules, idle, (const int64_t[]){1, 1, 1}, NULL, 0);
 }
 
+/* The key with LRU bits counts as created in minute 16: 5 - 4; the one with LFU bits as used in
+ * minute 10: before the others by the clock of LRU. */
+static void bits_from_before_a_change_of_the_policy_have_their_place(void **state) {
+    (void)state;
+    struct eviction_rules rules = {.policy = EVICTION_ALLKEYS_LRU,
+                                   .samples = 1000,
+                                   .lru_clock = 0xFFFFFF,
+                                   .lfu_minute = 16,
+                                   .lfu = {.log_factor = 10, .decay_minutes = 1}};
+    const uint32_t clocks[] = {0xFFFFF0, access_lfu_make(20, 2), access_lfu_make(20, 0)};
+    eviction_set_policy(&rules, EVICTION_ALLKEYS_LFU);
+    rules.lfu_minute = 20;
+    eviction_set_policy(&rules, EVICTION_VOLATILE_LFU);
+    assert_int_equal(eviction_frequency(&rules, clocks[0]), 1);
+    rules.policy = EVICTION_ALLKEYS_LFU;
+    check_order(&rules, clocks, NULL, (const int64_t[]){2, 0, 1}, 3);
+    const uint32_t used[] = {0xFFFFF0, access_lfu_make(10, 255), 0xFFFFF8};
+    eviction_set_policy(&rules, EVICTION_ALLKEYS_LRU);
+    assert_int_equal(eviction_idle_seconds(&rules, used[1]), 9 * 60);
+    check_order(&rules, used, NULL, (const int64_t[]){1, 0, 2}, 3);
+}
+
 static void random_policies_take_any_key_that_may_go(void **state) {
     (void)state;
     enum { KEYS = 60 };
@@ -349,6 +371,7 @@ int main(void) {
         cmocka_unit_test(the_pool_keeps_the_best),
         cmocka_unit_test(an_entry_stands_in_the_pool_once),
         cmocka_unit_test(each_policy_has_its_order),
+        cmocka_unit_test(bits_from_before_a_change_of_the_policy_have_their_place),
         cmocka_unit_test(random_policies_take_any_key_that_may_go),
         cmocka_unit_test(what_the_pool_remembers_may_be_gone),
         cmocka_unit_test(the_keys_bound_the_work_of_a_choice),
