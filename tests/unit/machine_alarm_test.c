@@ -113,8 +113,8 @@ static void emptied_tables_are_looked_through(void **state) {
     for (size_t i = 0; i < sizeof(LOOPS) / sizeof(LOOPS[0]); i++) {
         char text[400];
         snprintf(text, sizeof(text),
-                 "local t = {} for i = 1, 2 ^ 20 do t[i .. 'k'] = 1 end "
-                 "for i = 1, 2 ^ 20 do t[i .. 'k'] = nil end test.begin() %s",
+                 "local t = {} for i = 1, 2 ^ 17 do t[i .. 'k'] = 1 end "
+                 "for i = 1, 2 ^ 17 do t[i .. 'k'] = nil end test.begin() %s",
                  LOOPS[i]);
         assert_ended_in_time(text);
     }
