@@ -26,6 +26,9 @@ static inline bool rdb_io_write(void *arg, const void *bytes, size_t len) {
     errno = ENOSPC;
     if (len > io->room) return false;
     io->room -= io->room == SIZE_MAX ? 0 : len;
+    /* With TINY_LIMITS a text of megabytes would otherwise be copied for each few kilobytes. */
+    if (sds_available(io->bytes) < len)
+        io->bytes = sds_reserve(io->bytes, sds_len(io->bytes) + len);
     io->bytes = sds_append(io->bytes, slice_make(bytes, len));
     return true;
 }

@@ -192,7 +192,7 @@ static sds sort_lines(sds commands) {
         lines[count++] = slice_make(at, (size_t)(end + 1 - at));
     }
     qsort(lines, count, sizeof(*lines), compare_lines);
-    sds sorted = sds_new(SLICE(""));
+    sds sorted = sds_reserve(sds_new(SLICE("")), len);
     for (size_t i = 0; i < count; i++) sorted = sds_append(sorted, lines[i]);
     mem_free(lines);
     sds_free(commands);
