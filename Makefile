@@ -26,7 +26,7 @@
 #   WERROR=1                      warnings are errors; make test, make lint and .ci/run set it
 #   THREADED=1                    for make test and make soak: only tests with I/O threads that have all clients
 #   V=1                           show whole commands
-#   ONLY='unit server/basics'     for make test: only what begins so, and only what that needs is built
+#   ONLY='unit/sds server/basics' for make test: only what begins so, and only what that needs is built
 #   CPPFLAGS, CFLAGS, LDFLAGS, DESTDIR, PREFIX=/usr/local
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PREFIX ?= /usr/local
@@ -58,14 +58,23 @@ libraries += -ljemalloc
 # registers, with parts of what was copied last, on the stack.
 link = -Wl,-z,relro,-z,now
 # Link-time optimisation of the server where the compiler can keep plain code in the objects too: tests,
-# which link in no time without it, and lint read the same objects.
-lto := $(if $(findstring gcc,$(CC)),$(if $(TINY)$(FAST),,-flto=auto -ffat-lto-objects))
+# which link in no time without it, and lint read the same objects. It does nothing for -O0.
+lto := $(if $(findstring gcc,$(CC)),$(if $(TINY)$(FAST)$(filter -O0,$(CFLAGS)),,-flto=auto -ffat-lto-objects))
 endif
+# Tests compile twice as fast so, and most run no longer: they wait, or call what is tested.
+compile_test = $(compile) -Og
 
 other_lzf := src/base/$(if $(LZF),lzf,lzf_system).c
 objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(other_lzf),$(wildcard src/*/*.c)))
 unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
-unit_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c))
+# With small constants there are unit tests only, in which modules that make the server of the others appear in few
+# places: the rest of these is not compiled. A test that needs more of it fails to link: add the object here, or the
+# test to not_tiny if no constant matters to it.
+server_modules := admin aof check commands main replication requests server
+tiny_needs := admin/client_filter admin/command_syntax commands/sort_order commands/string_edit replication/backlog
+not_tiny := tests/unit/command_files_test.c tests/unit/keysizes_test.c
+archived := $(if $(TINY),$(filter-out $(foreach module,$(server_modules),$(B)/src/$(module)/%),$(objects)) $(tiny_needs:%=$(B)/src/%.o),$(objects))
+unit_tests := $(patsubst %.c,$(B)/%,$(filter-out $(if $(TINY),$(not_tiny)),$(wildcard tests/unit/*_test.c)))
 client_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/clients/*_test.c))
 faults := $(B)/tests/faults/faults.so
 fuzz_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_fuzz.c,$(wildcard tests/fuzz/*.c)))
@@ -93,12 +102,12 @@ fuzzers: $(fuzzers)
 benchmarks: $(benchmarks)
 
 $(SERVER): $(filter-out $(B)/src/check/%,$(objects))
-	$(call say,link)$(CC) $(compile) $(lto) $(link) $(LDFLAGS) $^ $(libraries) -o $@
+	$(call say,$(if $(lto),optimise all files at once and link,link))$(if $(lto),utils/while-waiting )$(CC) $(compile) $(lto) $(link) $(LDFLAGS) $^ $(libraries) -o $@
 $(B)/packlist-check: $(filter $(B)/src/check/%,$(objects)) $(B)/libpacklist.a
 	$(call say,link)$(CC) $(compile) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -o $@
 
 # Everything but what programs begin with, as an archive: a test pulls in just what it needs.
-$(B)/libpacklist.a: $(filter-out %/main.o,$(objects))
+$(B)/libpacklist.a: $(filter-out %/main.o,$(archived))
 	@rm -f $@
 	$(call say,ar)$(AR) rcs $@ $^
 
@@ -108,7 +117,7 @@ $(B)/src/%.o: src/%.c Makefile
 
 $(B)/tests/%.o: tests/%.c Makefile
 	@mkdir -p $(@D)
-	$(call say,cc)$(CC) $(compile) -Itests -MMD -MP -c $< -o $@
+	$(call say,cc)$(CC) $(compile_test) -Itests -MMD -MP -c $< -o $@
 
 $(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
 	$(call say,link)$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -llzf -o $@

@@ -39,6 +39,9 @@ PROGRAMS = ("oracle", "exchange", "replication", "crash", "instructions", "bench
 ALL = (*PROGRAMS, "clients", "queues", "engines", "server", "unit")
 # The sanitizers look at our server: suites that try other programs, files and builds more than it are left out.
 SANITIZED = ("oracle", "replication", "crash", "server", "unit")
+# And so are those of the server tests that try redis-cli and redis-benchmark, compare tables of the source, or count
+# what CHECKED=1 counts after every command of all tests.
+NOT_SANITIZED = ("server/tools", "server/command_facts", "server/commands_page", "server/keysizes")
 # A soak runs these once more with I/O threads that have all clients, but for tests of directives, of the threads
 # themselves, and of memory to the kilobyte, as threads keep blocks for later; and before a change is taken, some of
 # them run so.
@@ -49,6 +52,12 @@ THREADED = ["oracle", "server/acl_attacks", "server/client", "server/fail_closed
             "server/monitor", "server/multi", "server/output", "server/pipeline_large", "server/protocol",
             "server/pubsub", "server/script_busy", "server/secrets", "server/shutdown", "server/tls_limits",
             "server/tracking", "server/unauthenticated"]
+# Unit tests that run with sanitizers on the constants of users, too, before a change is taken: those of code for one
+# kind of processor, which PLAIN=1 leaves out, and those that leave checks out with TINY=1 or do not run there. All
+# others run with sanitizers on small constants, and without them on those of users.
+SANITIZED_UNITS = ["unit/bits", "unit/clock", "unit/command_files", "unit/conn_shared", "unit/crc64", "unit/hashtable",
+                   "unit/hyperloglog", "unit/keysizes", "unit/pendinglist", "unit/skiplist"]
+NOT_TINY = ("command_files", "keysizes")  # not_tiny of the Makefile
 NEEDS_SERVER = frozenset({"all", "faults"})
 
 
@@ -66,6 +75,9 @@ class Job:
     environment: dict = field(default_factory=dict)
     limit_cpu_seconds: int = 300
 
+    def is_one_of(self, beginnings):
+        return any(self.name.startswith(one) for one in beginnings)
+
     @property
     def is_foreign(self):
         return self.kind in FOREIGN
@@ -76,14 +88,17 @@ class Job:
 
 
 class JobList:
-    """Collects jobs; those whose names begin with one of `what`."""
+    """Collects jobs; those whose names begin with one of `what`. With `turn`, (i, n), of n variants that take the seeds
+    of a program in AMOUNTS in turn this is number i: each seed is tried once, and each variant has one."""
 
-    def __init__(self, what, soak):
-        self.what, self.soak, self.jobs = what, soak, []
+    def __init__(self, what, soak, turn=(0, 1)):
+        self.what, self.soak, self.turn, self.jobs = what, soak, turn, []
 
     def add(self, suite, program, function, command, build, goals):
         name = f"{suite}/{program}" if program else suite
-        for seed in [SOAK_SEED] if self.soak else seeds_of(name):
+        first, step = self.turn if suite in AMOUNTS else (0, 1)
+        seeds = seeds_of(name)
+        for seed in [SOAK_SEED] if self.soak else seeds[first::step] or seeds[-1:]:
             self.add_with_seed(suite, name, function, command, build, goals, seed)
 
     def add_with_seed(self, suite, name, function, command, build, goals, seed):
@@ -107,6 +122,8 @@ class JobList:
         """C programs, each built from a source of its own."""
         for source in sorted(Path(".").glob(pattern)):
             goal = str(source.with_suffix(""))
+            if suite == "tiny" and source.stem.removesuffix("_test") in NOT_TINY:
+                continue
             self.add(suite, re.sub(r"(_test|_fuzz)$", "", source.stem), function, [f"{build.folder}/{goal}"], build,
                      {goal, *more_goals})
 
@@ -135,9 +152,9 @@ class JobList:
 
     def add_threaded(self, build, what):
         """Suites with I/O threads: of what is wanted, that whose name begins with one of `what`."""
-        jobs = JobList(what, self.soak)
+        jobs = JobList(what, self.soak, self.turn)
         jobs.add_suites(THREADED_SOAK, build.with_threads())
-        self.jobs += [job for job in jobs.jobs if any(job.name.startswith(one) for one in self.what)]
+        self.jobs += [job for job in jobs.jobs if job.is_one_of(self.what)]
 
     def add_tiny(self, build):
         self.add_sources("tiny", "tests/unit/*_test.c", run_cmocka, build)
@@ -173,15 +190,23 @@ def threaded(build, what, soak):
 def jobs_of_all_variants(variables, what):
     """What is run before a change is taken: the rules, everything on what users get, and what tries the server itself
     on a build with sanitizers and the checks of CHECKED=1. One more build, for unit tests, has the small constants of
-    TINY=1 and the code of PLAIN=1, too. Some tests run on the sanitized build once more, with I/O threads."""
-    jobs = JobList(what or [""], soak=False)
+    TINY=1 and the code of PLAIN=1, too. Some tests run on the sanitized build once more, with I/O threads. Where a
+    random test has several seeds, these variants share them."""
+    what = what or [""]
     release = variant(variables)
     sanitized = variant(variables, "SANITIZE=address,undefined", "CHECKED=1", label="sanitized", protocol=3)
+    jobs = JobList(what, soak=False, turn=(0, 3))
     jobs.add("lint", "", run_status,
              ["bash", "-c", f"utils/lint {release.folder} && utils/commit-message --branch"], release, {"objects"})
     jobs.add_suites(ALL, release)
-    jobs.add_suites(SANITIZED, sanitized)
-    jobs.add_threaded(sanitized, THREADED)
     jobs.add_tiny(variant(variables, "SANITIZE=address,undefined", "CHECKED=1", "TINY=1", "PLAIN=1"))
     jobs.add_fuzzers(fuzz_variant(variables))
-    return jobs.jobs
+    again = JobList(what, soak=False, turn=(1, 3))
+    again.add_suites([suite for suite in SANITIZED if suite != "unit"], sanitized)
+    units = JobList(SANITIZED_UNITS, soak=False, turn=(1, 3))
+    units.add_suites(["unit"], sanitized)
+    again.jobs = [job for job in again.jobs if not job.is_one_of(NOT_SANITIZED)]
+    again.jobs += [job for job in units.jobs if job.is_one_of(what)]
+    with_threads = JobList(what, soak=False, turn=(2, 3))
+    with_threads.add_threaded(sanitized, THREADED)
+    return jobs.jobs + again.jobs + with_threads.jobs

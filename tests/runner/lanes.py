@@ -66,7 +66,7 @@ class Runner:
     def build(self):
         for variant, goals in self.steps:
             try:
-                variant.build(goals)
+                self.progress.built(variant, variant.build(goals))
             except BuildError as error:
                 self.give_up(error)
                 return

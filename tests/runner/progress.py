@@ -73,6 +73,7 @@ class Progress:
         self.expected = {job: times.expected_seconds(job) for job in jobs}
         self.running, self.results = {}, {}  # since when; what came of it
         self.seconds, self.retried = {}, []
+        self.builds = {}  # CPU seconds
         self.done_expected = self.done_seconds = 0.0
         self.lock = threading.RLock()
         self.terminal = sys.stdout.isatty()
@@ -83,6 +84,11 @@ class Progress:
     def started(self, job):
         with self.lock:
             self.running[job] = time.monotonic()
+
+    def built(self, variant, cpu_seconds):
+        """May be called several times for a variant."""
+        with self.lock:
+            self.builds[str(variant.folder)] = self.builds.get(str(variant.folder), 0) + cpu_seconds
 
     def ended(self, job, result):
         with self.lock:
@@ -179,9 +185,15 @@ class Progress:
             done = [job for job in self.results if job.suite == suite]
             print(f"{suite:24} {len(done):8} {sum(self.seconds[job] for job in done):8.0f} "
                   f"{sum_of(self.results[job] for job in done).cpu_seconds:12.0f}")
+        for folder, cpu_seconds in self.builds.items():
+            print(f"{folder:41} {cpu_seconds:12.0f}")
         slowest = sorted(self.results, key=lambda job: -self.seconds[job])[:SLOWEST]
         print("slowest:", ", ".join(f"{job.name} {self.seconds[job]:.0f} s" for job in slowest))
-        print(f"all: {spell(seconds)}, {sum_of(self.results.values()).cpu_seconds:.0f} s of CPU time beside builds")
+        dearest = sorted(self.results, key=lambda job: -self.results[job].cpu_seconds)[:SLOWEST]
+        print("most CPU time:", ", ".join(f"{job.name} {self.results[job].cpu_seconds:.0f} s" for job in dearest))
+        tests, builds = sum_of(self.results.values()).cpu_seconds, sum(self.builds.values())
+        print(f"all: {spell(seconds)}, {tests + builds:.0f} s of CPU time: {tests:.0f} in tests, {builds:.0f} in "
+              "builds")
 
 
 def sum_of(results):

@@ -18,9 +18,9 @@ class BuildError(Exception):
 
 
 def make(arguments, **options):
-    """Runs make as if from the shell: what an outer make has put into the environment would limit it to one job."""
+    """Starts make as if from the shell: what an outer make has put into the environment would limit it to one job."""
     env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    return subprocess.run(["make", *arguments], env=env, stdin=subprocess.DEVNULL, text=True, check=False, **options)
+    return subprocess.Popen(["make", *arguments], env=env, stdin=subprocess.DEVNULL, text=True, **options)
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,15 @@ class Variant:
         return replace(self, label=label, has_threads=True)
 
     def build(self, goals):
-        """Builds files of its folder, and the Makefile's targets that have no slash. Fails with BuildError."""
+        """Builds files of its folder, and the Makefile's targets that have no slash. Fails with BuildError.
+        Returns the CPU seconds."""
         paths = [str(self.folder / goal) if "/" in goal else goal for goal in sorted(goals)]
-        if make([*self.variables, *paths]).returncode != 0:
+        process = make([*self.variables, *paths])
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
             raise BuildError(f"make {shlex.join(self.variables)} has failed")
+        return usage.ru_utime + usage.ru_stime
 
 
 def variant(variables, *more, label="", protocol=2):
@@ -78,7 +83,7 @@ def variant(variables, *more, label="", protocol=2):
         if name in NAMES:
             chosen[name] = value
     settings = tuple(f"{name}={value}" for name, value in chosen.items())
-    folder = make(["-s", *settings, "folder"], stdout=subprocess.PIPE).stdout.strip()
+    folder = make(["-s", *settings, "folder"], stdout=subprocess.PIPE).communicate()[0].strip()
     return Variant(settings, Path(folder), label, protocol)
 
 
