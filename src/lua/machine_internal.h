@@ -30,6 +30,7 @@ struct machine {
     size_t until_alarm;      /* bytes that may be allocated before the watch is asked */
     size_t since_collection; /* bytes allocated since the last full collection */
     size_t kept;             /* bytes that the last one between two runs has left */
+    bool has_keyed_strings;  /* interned.c */
 
     /* The watch. */
     machine_watch *watch;
@@ -90,6 +91,9 @@ void machine_leave_thread(lua_State *L, lua_State *previous);
 /* --- Memory (machine_memory.c) --- */
 
 void *machine_allocate(void *machine, void *ptr, size_t old_size, size_t new_size);
+
+/* Aborts unless strings of Lua lie in memory as lua/interned.c, which makes them, counts on. */
+void machine_check_interned(lua_State *L);
 
 /* Collects all garbage when `size` more bytes would pass the limit. For functions that are about to
  * make something large: Lua itself does not collect when an allocation fails. */

@@ -216,6 +216,7 @@ struct machine *machine_new(size_t memory_limit, void *owner) {
     if (!L) abort();
     lua_atpanic(L, panic);
     machine->main = machine->running = L;
+    machine_check_interned(L);
     machine_open_runs(machine);
     machine_open_compiler(machine);
     keep_messages(L);

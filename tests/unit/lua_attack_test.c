@@ -1,8 +1,11 @@
 /* What scripts have been seen to do to servers, or might: each attack ends with
  * an error or the right answer, and the machine goes on. Sanitizers watch these
  * tests. */
+#include "lua/machine_internal.h"
 #include "unit/in_range.h"
 #include "unit/script_fixture.h"
+
+#include <time.h>
 
 /* Also with the functions that scripts get only on demand. */
 static int begin(void **state) {
@@ -452,6 +455,94 @@ static void a_failing_allocation_leaves_environments_and_finalizers(void **state
     assert_true(worked);
 }
 
+/* --- Strings that collide --- */
+
+enum { COLLIDING = 40000, COLLIDING_LEN = 128 };
+
+/* Bytes of a string that Lua's own hash looks at: every fifth of this length, from the last one on. */
+static bool is_hashed(size_t at) {
+    return (COLLIDING_LEN - 1 - at) % 5 == 0;
+}
+
+/* A text that differs from others by its number only where Lua's own hash looks, or only elsewhere. */
+static void numbered_text(char text[COLLIDING_LEN], unsigned number, bool collides) {
+    memset(text, 'x', COLLIDING_LEN);
+    for (size_t at = 0; number; at++) {
+        if (is_hashed(at) == collides) continue;
+        text[at] = (char)('0' + number % 10);
+        number /= 10;
+    }
+}
+
+struct texts {
+    bool collide;
+    double cpu_s;
+};
+
+/* Makes a table with the texts as keys, in one call of C, as the reply of a command is made. */
+static int push_texts(lua_State *L) {
+    struct texts *texts = lua_touserdata(L, 1);
+    char text[COLLIDING_LEN];
+    clock_t begin = clock();
+    lua_createtable(L, 0, COLLIDING);
+    for (unsigned i = 0; i < COLLIDING; i++) {
+        numbered_text(text, i, texts->collide);
+        lua_pushlstring(L, text, sizeof(text));
+        lua_pushinteger(L, (lua_Integer)i);
+        lua_rawset(L, -3);
+    }
+    texts->cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    for (unsigned i = 0; i < COLLIDING; i++) {
+        numbered_text(text, i, texts->collide);
+        lua_pushlstring(L, text, sizeof(text));
+        lua_rawget(L, -2);
+        assert_int_equal(lua_tointeger(L, -1), i);
+        lua_pop(L, 1);
+    }
+    return 0;
+}
+
+/* It took 500 times as long. */
+static void strings_that_collide_take_no_longer_than_others(void **state) {
+    struct script_fixture *fixture = *state;
+    struct texts others = {false, 0}, colliding = {true, 0};
+    assert_int_equal(lua_cpcall(machine_state(fixture->machine), push_texts, &others), 0);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(lua_cpcall(machine_state(fixture->machine), push_texts, &colliding), 0);
+        assert_true(colliding.cpu_s < 20 * others.cpu_s);
+        machine_collect(fixture->machine);
+    }
+}
+
+/* Short strings whose hashes have the same lowest bits are in one bucket. They were made by search:
+ * what is shown is that each is there once, before and after some are collected. */
+static void strings_in_a_crowd_are_there_once(void **state) {
+    static const char TEXT[] =
+        "local function hash(s) local h = #s "
+        "  for i = #s, 1, -1 do "
+        "    local left, right = bit.lshift(h, 5), bit.rshift(h, 2) "
+        "    h = bit.bxor(h, bit.tobit(left + right + s:byte(i))) end "
+        "  return bit.band(h, 511) end "
+        "local found, n = {}, 0 "
+        "while #found < 300 do "
+        "  n = n + 1 local s = 'k' .. n "
+        "  if hash(s) == 7 then found[#found + 1] = n end end "
+        "local places, sum = {}, 0 "
+        "for i, n in ipairs(found) do places['k' .. n] = i end "
+        "for round = 1, 20 do "
+        "  for i, n in ipairs(found) do "
+        "    if places['k' .. n] ~= i then error('lost') end "
+        "    if (i + round) % 3 == 0 then places['k' .. n] = nil end end "
+        "  collectgarbage() "
+        "  for i, n in ipairs(found) do "
+        "    if not places['k' .. n] then sum = sum + 1 places['k' .. n] = i end end end "
+        "return sum";
+    struct script_fixture *fixture = *state;
+    assert_script(fixture, TEXT, "2000");
+    assert_true(fixture->machine->has_keyed_strings);
+    assert_script(fixture, TEXT, "2000");
+}
+
 /* --- One script against the next --- */
 
 static void nothing_is_left_for_the_next_script(void **state) {
@@ -526,6 +617,8 @@ int main(void) {
         test(a_failing_allocation_anywhere_harms_nothing),
         test(overflows_without_memory_end_no_process),
         test(a_failing_allocation_leaves_environments_and_finalizers),
+        test(strings_that_collide_take_no_longer_than_others),
+        test(strings_in_a_crowd_are_there_once),
         test(nothing_is_left_for_the_next_script),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
