@@ -31,6 +31,7 @@
 #include "persist/stream_producers_format.h"
 #include "persist/type_format.h"
 #include "types/stream.h"
+#include "types/stream_groups.h"
 #include "types/value.h"
 
 #include <errno.h>
@@ -448,6 +449,16 @@ static bool read_stream(struct stream_load *load, unsigned type) {
             stream_producers_read(load->reader, load->log, load->producers));
 }
 
+/* Files before RDB version 10 do not say how many entries each group has read. */
+static void count_entries_read(const struct entry *entry) {
+    struct stream_extent extent = stream_extent(entry);
+    struct consumer_groups *groups = stream_groups(entry);
+    for (size_t i = 0; i < consumer_groups_count(groups); i++) {
+        struct consumer_group *group = consumer_groups_at(groups, i);
+        group->entries_read = stream_entries_up_to(&extent, group->last_id);
+    }
+}
+
 static struct entry *stream_format_read(struct rdb_reader *reader, unsigned type, struct slice key,
                                         const struct rdb_load_options *options) {
     struct entry *entry = stream_load_new(key);
@@ -459,6 +470,7 @@ static struct entry *stream_format_read(struct rdb_reader *reader, unsigned type
     free_texts(&load.master);
     free_texts(&load.entry);
     mem_free(load.scratch.bytes);
+    if (good && type == RDB_STREAM_LISTPACKS) count_entries_read(entry);
     if (good) return entry;
     value_free(entry);
     return NULL;

@@ -68,6 +68,17 @@ foreach {peer payload} {
     } {9223372036854775807 9223372036854775807 9223372036854775807}
 }
 
+# XADD of 1-1, 2-1 and 3-1; groups at 0-0, 1-1, 2-1, 3-1 and 5-0.
+check "what groups have read is computed as in Redis where a file before RDB version 10 does not say it" {
+    set payload [binary decode hex [join {
+        0f011000000000000000010000000000000001c32a3311330000001400030100010101816602000102200a05000181760204
+        200a0001e0010a401740150101ff030301050161000000000162010100000163020100000164030100000165050000000900
+        d0127b281d9b11e1
+    } ""]]
+    r RESTORE k 0 $payload
+    lmap group [r XINFO GROUPS k] {list [dict get $group entries-read] [dict get $group lag]}
+} {{0 3} {1 2} {(nil) (nil)} {3 0} {(nil) (nil)}}
+
 # Redis and Valkey append these numbers to their files and send them to their replicas.
 with_aof {aof-use-rdb-preamble no} {
     check "overflowed counters in an append-only file are read as the greatest number" {

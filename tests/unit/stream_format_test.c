@@ -263,7 +263,7 @@ static void groups_are_read_in_every_form(void **state) {
         SLICE("\x01" BASE NODE "\x01\x05\x01\x01\x01g\x05\x01\x01" PENDING(
             ID("\x05")) "\x01\x01"
                         "c" TIME("\x08") "\x01" ID("\x05")),
-        "5-1 a=b; last 5-1 deleted 0-0 added 1; group g last 5-1 read -1: c seen 8 active 8: 5-1 "
+        "5-1 a=b; last 5-1 deleted 0-0 added 1; group g last 5-1 read 1: c seen 8 active 8: 5-1 "
         "at 7 times 3");
     assert_reads(RDB_STREAM_LISTPACKS_2,
                  SLICE(STREAM "\x01" GROUP("g") "\x01" PENDING(
