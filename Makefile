@@ -105,7 +105,10 @@ benchmarks: $(benchmarks)
 $(SERVER): $(filter-out $(B)/src/check/%,$(objects))
 	$(call say,$(if $(lto),optimise all files at once and link,link))$(if $(lto),utils/while-waiting )$(CC) $(compile) $(lto) $(link) $(LDFLAGS) $^ $(libraries) -o $@
 $(B)/packlist-check: $(filter $(B)/src/check/%,$(objects)) $(B)/libpacklist.a
-	$(call say,link)$(CC) $(compile) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -o $@
+	$(call say,link)$(CC) $(compile) -fno-lto $(link) $(LDFLAGS) $^ $(archive_libraries) -o $@
+
+# For programs that take objects from the archive: liblua5.1.a needs one of these, and that needs more of it.
+archive_libraries = -Wl,--start-group $(B)/libpacklist.a $(libraries) -Wl,--end-group
 
 # Everything but what programs begin with, as an archive: a test pulls in just what it needs.
 $(B)/libpacklist.a: $(filter-out %/main.o,$(archived))
@@ -121,7 +124,7 @@ $(B)/tests/%.o: tests/%.c Makefile
 	$(call say,cc)$(CC) $(compile_test) -Itests -MMD -MP -c $< -o $@
 
 $(unit_tests): %: %.o $(unit_helpers) $(B)/libpacklist.a
-	$(call say,link)$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -lcmocka -llzf -o $@
+	$(call say,link)$(CC) -fno-lto $(link) $(LDFLAGS) $^ $(archive_libraries) -lcmocka -llzf -o $@
 
 # Loaded before the server, it needs no sanitizer and gets none.
 $(faults): tests/faults/faults.c Makefile
@@ -132,11 +135,11 @@ $(client_tests): %: %.o
 	$(call say,link)$(CC) $(link) $(LDFLAGS) $^ -lcmocka -lhiredis -levent -lpthread -o $@
 
 $(fuzzers): %: %.o $(fuzz_helpers) $(B)/libpacklist.a
-	$(call say,link)$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(libraries) -llzf -o $@
+	$(call say,link)$(CC) $(link) -fsanitize=fuzzer $(LDFLAGS) $^ $(archive_libraries) -llzf -o $@
 
 $(benchmarks): $(B)/%: %.c $(B)/libpacklist.a
 	@mkdir -p $(@D)
-	$(call say,cc)$(CC) $(compile) -fno-lto $(link) $(LDFLAGS) $^ $(libraries) -o $@
+	$(call say,cc)$(CC) $(compile) -fno-lto $(link) $(LDFLAGS) $^ $(archive_libraries) -o $@
 
 # It runs in build/run, to which the relative `dir` of redis.conf leads.
 run:
