@@ -1,7 +1,10 @@
 #include "commands/common.h"
 
+#include "base/alloc.h"
 #include "base/glob.h"
 #include "base/number.h"
+
+#include <stdlib.h>
 
 /* --- Positions --- */
 
@@ -13,6 +16,35 @@ void range_clamp(int64_t start, int64_t stop, uint64_t length, uint64_t *from, u
     if (stop >= signed_length) stop = signed_length - 1;
     *from = start <= stop ? (uint64_t)start : 0;
     *count = start <= stop ? (uint64_t)(stop - start) + 1 : 0;
+}
+
+/* --- Values that are named more than once --- */
+
+struct named {
+    const void *value;
+    size_t index;
+};
+
+static int compare_named(const void *a, const void *b) {
+    const struct named *one = a, *two = b;
+    uintptr_t x = (uintptr_t)one->value, y = (uintptr_t)two->value;
+    if (x == y) x = one->index, y = two->index;
+    return (x > y) - (x < y);
+}
+
+void firsts_find(const void *const *values, size_t count, size_t *firsts) {
+    enum { FEW = 8 }; /* so many are compared faster than sorted */
+    for (size_t i = 0; i < count && count <= FEW; i++)
+        for (firsts[i] = 0; values[firsts[i]] != values[i];) firsts[i]++;
+    if (count <= FEW) return;
+    struct named *named = mem_alloc(count * sizeof(*named));
+    for (size_t i = 0; i < count; i++) named[i] = (struct named){values[i], i};
+    qsort(named, count, sizeof(*named), compare_named);
+    for (size_t i = 0; i < count; i++) {
+        bool repeats = i > 0 && named[i].value == named[i - 1].value;
+        firsts[named[i].index] = repeats ? firsts[named[i - 1].index] : named[i].index;
+    }
+    mem_free(named);
 }
 
 /* --- Pops --- */

@@ -1,5 +1,5 @@
-/* common: what commands of several types share: positions, pops of one end, scans, members that are
- * drawn more than once. */
+/* common: what commands of several types share: positions, values that are named more than once,
+ * pops of one end, scans, members that are drawn more than once. */
 #ifndef PACKLIST_COMMANDS_COMMON_H
 #define PACKLIST_COMMANDS_COMMON_H
 
@@ -12,6 +12,12 @@
 /* A range with both ends included → the items [*from, *from + *count) that it covers, of `length`;
  * the count may be 0. */
 void range_clamp(int64_t start, int64_t stop, uint64_t length, uint64_t *from, uint64_t *count);
+
+/* --- Values that a command names more than once --- */
+
+/* Sets firsts[i] to the lowest index whose pointer in `values` is the one at i. O(count · log
+ * count). */
+void firsts_find(const void *const *values, size_t count, size_t *firsts);
 
 /* --- Pops of lists, sets and sorted sets --- */
 

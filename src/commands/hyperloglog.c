@@ -2,6 +2,7 @@
 #include "types/hyperloglog.h"
 #include "base/alloc.h"
 #include "commands/commands.h"
+#include "commands/common.h"
 #include "commands/string_common.h"
 
 static bool corrupt_error(struct call *call) {
@@ -62,6 +63,20 @@ struct values {
     const struct entry *unusable; /* the first that is no HyperLogLog; then none follows it */
 };
 
+/* Leaves out values that were named before: they change no union. O(count · log count). */
+static void drop_repeated(struct values *values) {
+    const void **bytes = mem_alloc(values->count * sizeof(*bytes));
+    size_t *firsts = mem_alloc(values->count * sizeof(*firsts));
+    size_t kept = 0;
+    for (size_t i = 0; i < values->count; i++) bytes[i] = values->at[i].ptr;
+    firsts_find(bytes, values->count, firsts);
+    for (size_t i = 0; i < values->count; i++)
+        if (firsts[i] == i) values->at[kept++] = values->at[i];
+    values->count = kept;
+    mem_free(bytes);
+    mem_free(firsts);
+}
+
 /* Finds the values, which last until one of them changes. The caller frees values->at. One that is
  * corrupt is reported before one behind it that is unusable, so this replies nothing yet. */
 static void find_values(struct call *call, struct values *values) {
@@ -72,11 +87,12 @@ static void find_values(struct call *call, struct values *values) {
         if (!entry) continue;
         if (!is_usable(entry, value)) {
             values->unusable = entry;
-            return;
+            break;
         }
         values->has_dense = values->has_dense || hll_kind(*value) == HLL_IS_DENSE;
         values->count++;
     }
+    if (values->count > 1) drop_repeated(values);
 }
 
 /* Sets `registers` to the union of all values. Otherwise replies what is wrong with the first one

@@ -5,32 +5,49 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
+#include "commands/common.h"
 #include "engine/call.h"
 #include "types/set.h"
 #include "types/value.h"
 
 #include <stdlib.h>
 
-/* The sets that a command names, in the order of its arguments; NULL: there is none. */
+/* The sets that a command names, each once, in the order of its arguments; NULL: there is none. */
 struct operands {
     const struct entry **sets;
     size_t count;
+    bool repeats_first; /* the first set was named more than once */
 };
 
 static uint64_t length_of(const struct entry *set) {
     return set ? set_length(set) : 0;
 }
 
+/* Leaves out sets that were named before: they change no result. O(count · log count). */
+static void drop_repeated(struct operands *operands) {
+    size_t kept = 0;
+    size_t *firsts = mem_alloc(operands->count * sizeof(*firsts));
+    firsts_find((const void *const *)operands->sets, operands->count, firsts);
+    for (size_t i = 0; i < operands->count; i++) {
+        if (firsts[i] == i) operands->sets[kept++] = operands->sets[i];
+        if (i > 0 && firsts[i] == 0) operands->repeats_first = true;
+    }
+    operands->count = kept;
+    mem_free(firsts);
+}
+
 /* Finds the sets under `keys`; replies WRONGTYPE and returns false where a key holds something
  * else. The caller frees operands->sets in both cases. */
 static bool find_operands(struct call *call, const struct slice *keys, size_t count,
                           struct operands *operands) {
-    *operands = (struct operands){mem_alloc(count * sizeof(*operands->sets)), count};
+    *operands =
+        (struct operands){.sets = mem_alloc(count * sizeof(*operands->sets)), .count = count};
     for (size_t i = 0; i < count; i++) {
         struct keyref ref;
         if (!call_find_typed_read(call, keys[i], VALUE_SET, &ref)) return false;
         operands->sets[i] = ref.entry;
     }
+    if (count > 1) drop_repeated(operands);
     return true;
 }
 
@@ -85,12 +102,11 @@ static bool result_is_full(struct result *result) {
 
 /* --- Intersection --- */
 
-/* Shorter sets come first, and one that is named several times stands in a row. */
+/* Shorter sets come first. */
 static int by_length(const void *a, const void *b) {
-    const struct entry *left = *(const struct entry *const *)a;
-    const struct entry *right = *(const struct entry *const *)b;
-    if (length_of(left) != length_of(right)) return length_of(left) > length_of(right) ? 1 : -1;
-    return ((uintptr_t)left > (uintptr_t)right) - ((uintptr_t)left < (uintptr_t)right);
+    uint64_t left = length_of(*(const struct entry *const *)a);
+    uint64_t right = length_of(*(const struct entry *const *)b);
+    return (left > right) - (left < right);
 }
 
 /* Members of the smallest set are looked for in the others, in smaller ones first. O(smallest *
@@ -201,7 +217,7 @@ static void subtract(const struct operands *operands, const struct set_limits *l
     const struct entry *const *others = operands->sets + 1;
     size_t count = operands->count - 1;
     uint64_t members = 0;
-    if (!first) return;
+    if (!first || operands->repeats_first) return;
     for (size_t i = 0; i < count; i++) members += length_of(others[i]);
     bool unites = count > 1 && members * ADDING_PER_LOOKUP / (count - 1) < set_length(first);
     if (!unites) {
@@ -355,8 +371,7 @@ static void count_united(struct call *call, const struct operands *operands,
         return;
     }
     for (size_t i = largest; i-- > 0 && !result_is_full(result);)
-        if (sets[i] && sets[i] != sets[i + 1])
-            subtract_each(sets[i], sets + i + 1, largest - i, result);
+        if (sets[i]) subtract_each(sets[i], sets + i + 1, largest - i, result);
 }
 
 /* With APPROX, too, SUNIONCARD counts exactly. */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "commands/commands.h"
+#include "commands/common.h"
 #include "commands/zset_common.h"
 #include "engine/call.h"
 #include "types/set.h"
@@ -21,7 +22,11 @@
 struct zset_source {
     const struct entry *entry; /* a sorted set or a set; NULL: there is no such key */
     double weight;
-    size_t position; /* among the sources of its command */
+    size_t position;           /* among the sources of its command */
+    struct zset_source *first; /* the first source with the same entry, perhaps this one */
+    /* Of the first one: */
+    double score;               /* in an intersection, of the member that is looked at */
+    struct occurrence *members; /* in a union with repeated sources: all of them */
 };
 
 /* Lives on the caller's stack, needs no end. The value must not change during the iteration. */
@@ -101,6 +106,7 @@ struct combination {
     const struct form *form;
     struct zset_source *sources;
     size_t count; /* sources */
+    bool repeats; /* a source is named more than once */
     enum aggregate aggregate;
     bool with_scores;
     uint64_t limit; /* ZINTERCARD stops there; 0: never */
@@ -218,7 +224,41 @@ static int compare_lengths(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void unite(const struct combination *combination, struct zset_result *result) {
+/* Finds which sources are the same, which are in their final order. O(count · log count). */
+static void find_repeated(struct combination *combination) {
+    struct zset_source *sources = combination->sources;
+    const void **entries = mem_alloc(combination->count * sizeof(*entries));
+    size_t *firsts = mem_alloc(combination->count * sizeof(*firsts));
+    for (size_t i = 0; i < combination->count; i++) entries[i] = sources[i].entry;
+    firsts_find(entries, combination->count, firsts);
+    for (size_t i = 0; i < combination->count; i++) {
+        sources[i].first = &sources[firsts[i]];
+        if (firsts[i] != i) combination->repeats = true;
+    }
+    mem_free(entries);
+    mem_free(firsts);
+}
+
+/* Leaves out sources that were named before, for operations without scores. Returns whether the
+ * first one was named again. */
+static bool drop_repeated(struct combination *combination) {
+    struct zset_source *sources = combination->sources;
+    bool repeats_first = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < combination->count; i++) {
+        if (i > 0 && sources[i].first == sources) repeats_first = true;
+        if (sources[i].first != &sources[i]) continue;
+        sources[kept] = sources[i];
+        sources[kept].first = &sources[kept];
+        kept++;
+    }
+    combination->count = kept;
+    return repeats_first;
+}
+
+/* --- Union --- */
+
+static void unite_each(const struct combination *combination, struct zset_result *result) {
     for (size_t i = 0; i < combination->count; i++) {
         const struct zset_source *source = &combination->sources[i];
         struct zset_source_iter iter;
@@ -230,15 +270,84 @@ static void unite(const struct combination *combination, struct zset_result *res
     }
 }
 
+/* A member of a source. */
+struct occurrence {
+    size_t number; /* of the member in the union */
+    double score;
+};
+
+/* Lists the members of a source. `numbers` has the number of each member of the union as its score;
+ * members that are not there get the next ones. */
+static struct occurrence *number_members(const struct zset_source *source,
+                                         struct skiplist *numbers) {
+    struct zset_source_iter iter;
+    struct zset_member member;
+    struct occurrence *members = mem_alloc(zset_source_length(source) * sizeof(*members));
+    size_t count = 0;
+    zset_source_start(source, &iter);
+    while (zset_source_next(&iter, &member)) {
+        struct skiplist_place place = skiplist_find(numbers, member.text);
+        size_t number =
+            place.node ? (size_t)skiplist_score(&place) : (size_t)skiplist_count(numbers);
+        if (!place.node) skiplist_insert(numbers, &place, member.text, (double)number);
+        members[count++] = (struct occurrence){number, member.score};
+    }
+    return members;
+}
+
+/* Aggregates the scores of a source, by the numbers of its members. NAN: there is none yet. */
+static void add_scores(const struct combination *combination, const struct zset_source *source,
+                       double *scores) {
+    const struct occurrence *members = source->first->members;
+    uint64_t count = zset_source_length(source);
+    for (uint64_t i = 0; i < count; i++) {
+        double *total = &scores[members[i].number];
+        double score = weighted(combination, source, members[i].score);
+        *total = isnan(*total) ? score : aggregated(combination->aggregate, *total, score);
+    }
+}
+
+/* Looks the members of each value up once, however often it is named. The scores are aggregated in
+ * the same order as in unite_each(), because sums depend on it. */
+static void unite_repeated(const struct combination *combination, struct zset_result *result) {
+    struct zset_source *sources = combination->sources;
+    struct skiplist *numbers = skiplist_new();
+    struct skiplist_cursor cursor;
+    for (size_t i = 0; i < combination->count; i++)
+        if (sources[i].first == &sources[i])
+            sources[i].members = number_members(&sources[i], numbers);
+    uint64_t count = skiplist_count(numbers);
+    double *scores = mem_alloc(count * sizeof(*scores));
+    for (uint64_t i = 0; i < count; i++) scores[i] = NAN;
+    for (size_t i = 0; i < combination->count; i++) add_scores(combination, &sources[i], scores);
+    if (count > 0) skiplist_seek(numbers, 0, &cursor);
+    for (uint64_t i = 0; i < count; i++, skiplist_next(&cursor))
+        zset_result_add(result, skiplist_cursor_member(&cursor), scores[i]);
+    for (size_t i = 0; i < combination->count; i++)
+        if (sources[i].first == &sources[i]) mem_free(sources[i].members);
+    mem_free(scores);
+    skiplist_free(numbers);
+}
+
+static void unite(const struct combination *combination, struct zset_result *result) {
+    if (combination->repeats)
+        unite_repeated(combination, result);
+    else
+        unite_each(combination, result);
+}
+
+/* --- Intersection, difference --- */
+
 /* Returns whether the member is in all sources but the first; if so, aggregates its score. */
 static bool is_in_others(const struct combination *combination, struct slice member,
                          double *score) {
     for (size_t i = 1; i < combination->count; i++) {
-        const struct zset_source *source = &combination->sources[i];
-        double other;
-        if (!zset_source_get(source, member, &other)) return false;
+        struct zset_source *source = &combination->sources[i];
+        if (source->first == source && !zset_source_get(source, member, &source->score))
+            return false;
         /* Not weighted(): as in Redis, only here a product that is not a number makes the sum 0. */
-        *score = aggregated(combination->aggregate, *score, product(combination, source, other));
+        *score = aggregated(combination->aggregate, *score,
+                            product(combination, source, source->first->score));
     }
     return true;
 }
@@ -253,13 +362,14 @@ static bool is_in_any_other(const struct combination *combination, struct slice 
 /* Visits the members of the first source that belong to an intersection or a difference, up to the
  * limit; they are added to `result`, if there is one. Returns how many there are. */
 static uint64_t filter(const struct combination *combination, struct zset_result *result) {
-    const struct zset_source *first = &combination->sources[0];
+    struct zset_source *first = &combination->sources[0];
     struct zset_source_iter iter;
     struct zset_member member;
     uint64_t found = 0;
     zset_source_start(first, &iter);
     while (zset_source_next(&iter, &member)) {
         double score = weighted(combination, first, member.score);
+        first->score = member.score;
         if (combination->form->operation == INTERSECTION
                 ? !is_in_others(combination, member.text, &score)
                 : is_in_any_other(combination, member.text))
@@ -293,6 +403,9 @@ static void run(struct combination *combination) {
     if (form->operation != DIFFERENCE)
         qsort(combination->sources, combination->count, sizeof(*combination->sources),
               compare_lengths);
+    find_repeated(combination);
+    bool repeats_first =
+        (form->operation == DIFFERENCE || form->only_counts) && drop_repeated(combination);
     if (form->only_counts) {
         reply_integer(combination->call->reply, (int64_t)filter(combination, NULL));
         return;
@@ -300,7 +413,7 @@ static void run(struct combination *combination) {
     struct zset_result result = {.list = skiplist_new()};
     if (form->operation == UNION)
         unite(combination, &result);
-    else
+    else if (form->operation == INTERSECTION || !repeats_first)
         filter(combination, &result);
     if (form->stores)
         zset_result_store(combination->call, combination->call->argv[1], &result, form->event);
