@@ -225,9 +225,7 @@ static sds append_findings(struct engine *engine, sds out, const struct memory_s
     const struct mem_stats *stats = &memory->stats;
     out = append_limit_findings(engine, out, stats);
     if (memory_ratio(memory->peak, memory->used) > 1.5)
-        out = append_finding(out, "More than half as much again was in use at the peak. The "
-                                  "allocator may keep pages for it; MEMORY PURGE returns what it "
-                                  "can.");
+        out = append_finding(out, "More than half as much again was in use at the peak.");
     if (is_more(memory->resident, memory->used, 1.4))
         out = append_finding(out, "The process takes much more memory than is in use.");
     if (memory_gap_ratio(memory) > 1.1 && memory->gaps > 10 * MB)

@@ -325,7 +325,8 @@ static bool is_stdin(const char *argument) {
 static bool load_all(struct loader *loader, int argc, char **argv) {
     loader->source->path = sds_new(SLICE(""));
     bool from_stdin = argc > 0 && is_stdin(argv[0]);
-    bool from_file = argc > 0 && argv[0][0] != '-';
+    bool from_none = argc > 0 && argv[0][0] == 0; /* "", as a script has it that may name a file */
+    bool from_file = argc > 0 && argv[0][0] != '-' && !from_none;
     if (from_file) {
         loader->in_file = true;
         if (!load_path(loader, argv[0])) return false;
@@ -333,8 +334,9 @@ static bool load_all(struct loader *loader, int argc, char **argv) {
         sds_free(loader->source->path);
         loader->source->path = absolute_path(argv[0]);
     }
-    argc -= from_file || from_stdin;
-    argv += from_file || from_stdin;
+    bool has_source = from_file || from_stdin || from_none;
+    argc -= has_source;
+    argv += has_source;
     if (argc > 0 && is_stdin(argv[argc - 1])) {
         from_stdin = true;
         argc--;

@@ -171,6 +171,7 @@ bool server_start(struct engine *engine, sds *error) {
         !net_on_signal(engine->net, SIGINT, on_signal, engine))
         return fail(error, "cannot watch for signals");
     sigaction(SIGHUP, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    sigaction(SIGUSR2, &(struct sigaction){.sa_handler = SIG_IGN}, NULL); /* it would end us */
     /* Writing beyond the limit of a file's size returns an error then. */
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     if (!listeners_open(engine, error) || !config_apply_io_threads(engine, error)) return false;

@@ -7,25 +7,29 @@
 
 /* --- Errors --- */
 
-/* Returns the code of an error, cut to the size that fits. */
-static struct slice code_of(struct slice text) {
-    size_t len = 0;
-    while (len < text.len && len < ERROR_CODE_SIZE - 1 && text.ptr[len] > ' ') len++;
-    return slice_make(text.ptr, len);
+/* Writes the code of an error as INFO shows it: as in Redis, what is special there becomes an
+ * underscore, and a text whose first bytes have no space is of the code ERR. */
+static void write_code(char name[ERROR_CODE_SIZE], struct slice text) {
+    size_t room = text.len < ERROR_CODE_SIZE - 1 ? text.len : ERROR_CODE_SIZE - 1;
+    const char *space = memchr(text.ptr, ' ', room);
+    struct slice code = space ? slice_make(text.ptr, (size_t)(space - text.ptr)) : SLICE("ERR");
+    for (size_t i = 0; i < code.len; i++) {
+        char byte = code.ptr[i];
+        bool is_special = byte == ':' || byte == '#' || byte == '\r' || byte == '\n' || byte == 0;
+        name[i] = is_special ? '_' : byte;
+    }
+    name[code.len] = 0;
 }
 
 void error_stats_count(struct error_stats *stats, struct slice text) {
-    struct slice code = code_of(text);
+    struct error_code added = {.count = 1};
+    write_code(added.name, text);
     for (unsigned i = 0; i < stats->count; i++) {
-        if (!slice_equal(slice_of_cstr(stats->codes[i].name), code)) continue;
+        if (strcmp(stats->codes[i].name, added.name) != 0) continue;
         stats->codes[i].count++;
         return;
     }
-    if (stats->count == ERROR_CODES_MAX) return;
-    struct error_code *added = &stats->codes[stats->count++];
-    memcpy(added->name, code.ptr, code.len);
-    added->name[code.len] = 0;
-    added->count = 1;
+    if (stats->count < ERROR_CODES_MAX) stats->codes[stats->count++] = added;
 }
 
 /* --- All counters --- */

@@ -12,7 +12,7 @@
 
 enum {
     ERROR_CODES_MAX = 64, /* clients can make up codes (DEBUG ERROR), so their number is limited */
-    ERROR_CODE_SIZE = 24  /* bytes with terminator; longer codes are cut */
+    ERROR_CODE_SIZE = 32  /* bytes with terminator; a longer code counts as ERR */
 };
 
 struct error_code {
@@ -26,8 +26,8 @@ struct error_stats {
     unsigned count;
 };
 
-/* Counts one error: "CODE text…", as it is replied after the '-'. Ignores a new code when there
- * are ERROR_CODES_MAX. O(codes). */
+/* Counts one error: "CODE text…", as it is replied after the '-', or ERR. Ignores a new code when
+ * there are ERROR_CODES_MAX. O(codes). */
 void error_stats_count(struct error_stats *stats, struct slice text);
 
 /* --- All counters --- */

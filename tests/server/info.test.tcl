@@ -103,6 +103,13 @@ check "INFO counts errors by their code" {
     error_of {r GET}
     list [info_field errorstat_WRONGTYPE] [info_field errorstat_ERR] [info_field total_error_replies]
 } {count=1 count=2 3}
+check "INFO makes the codes of errors safe that scripts have made up" {
+    r CONFIG RESETSTAT
+    foreach text {"A:B#C text" "nospace" "X=y,z text" "A_B_C text" "[string repeat C 31] text"} {
+        error_of {r EVAL {return redis.error_reply(ARGV[1])} 0 [subst $text]}
+    }
+    lsort [lsearch -all -inline [split [string map {\r\n \n} [r INFO errorstats]] \n] errorstat_*]
+} {errorstat_A_B_C:count=2 errorstat_ERR:count=2 errorstat_X=y,z:count=1}
 check "a command that waits counts when it is answered" {
     r CONFIG RESETSTAT
     set c [client_blocked BLPOP k 0]

@@ -82,7 +82,16 @@ check "MEMORY DOCTOR notices a peak that is over" {
     info_field used_memory ;# asking takes note of a peak that no tick has met
     r DEL big
     r MEMORY DOCTOR
-} "*MEMORY PURGE*" -match glob
+} "*in use at the peak.*" -match glob
+check "MEMORY DOCTOR advises no purge when nothing is left to return" {
+    r SET small [string repeat x 6000000]
+    r SET big [string repeat x 30000000]
+    info_field used_memory
+    r DEL big
+    r MEMORY PURGE
+    set findings [r MEMORY DOCTOR]
+    list [regexp {at the peak} $findings] [regexp {MEMORY PURGE} $findings]
+} {1 0}
 check "MEMORY DOCTOR finds nothing while all is well" {
     r CONFIG RESETSTAT
     r SET a [string repeat x 20000000]

@@ -102,6 +102,17 @@ check_in 2 "options alone configure the server" {
         list [config_get hz] [config_get requirepass] [config_get list-compress-depth]
     }
 } {20 {} 2}
+check_in 2 "an empty name of a file stands for none" {
+    with_arguments {"" --port %port --maxclients 77} "" {
+        list [config_get maxclients] [info_field config_file] [catch {r CONFIG REWRITE}]
+    }
+} {77 {} 1}
+check_in 2 "signals that administrators may send do not end the server" {
+    with_arguments {--port %port} "" {
+        foreach signal {HUP USR2} { exec kill -$signal [$current_server pid] }
+        r PING
+    }
+} PONG
 check_in 2 "a file comes first, standard input next, options last" {
     set path [config_file "port 1\nmaxclients 10\nhz 20\ntimeout 100\n"]
     with_arguments [list $path --port %port --maxclients 30 -] "port 2\nmaxclients 20\nhz 30\n" {
