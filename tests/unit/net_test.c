@@ -35,7 +35,7 @@ static void a_connection_is_small(void **state) {
     (void)state;
     NOT_WITH_THREADS();
     int fd = client_new();
-    assert_true(conn_allocated(world.newest) <= mem_good_size(304 + sizeof(struct session)));
+    assert_true(conn_allocated(world.newest) <= mem_good_size(320 + sizeof(struct session)));
     close(fd);
 }
 
