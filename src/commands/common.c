@@ -32,11 +32,13 @@ static int compare_named(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-void firsts_find(const void *const *values, size_t count, size_t *firsts) {
-    enum { FEW = 8 }; /* so many are compared faster than sorted */
-    for (size_t i = 0; i < count && count <= FEW; i++)
+/* O(count · count): faster than sorting for a few. */
+static void find_few(size_t *firsts, const void *const *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
         for (firsts[i] = 0; values[firsts[i]] != values[i];) firsts[i]++;
-    if (count <= FEW) return;
+}
+
+static void find_by_sorting(size_t *firsts, const void *const *values, size_t count) {
     struct named *named = mem_alloc(count * sizeof(*named));
     for (size_t i = 0; i < count; i++) named[i] = (struct named){values[i], i};
     qsort(named, count, sizeof(*named), compare_named);
@@ -45,6 +47,20 @@ void firsts_find(const void *const *values, size_t count, size_t *firsts) {
         firsts[named[i].index] = repeats ? firsts[named[i - 1].index] : named[i].index;
     }
     mem_free(named);
+}
+
+void firsts_find(struct firsts *firsts, const void *const *values, size_t count) {
+    if (count <= FIRSTS_FEW) {
+        firsts->at = firsts->few;
+        find_few(firsts->at, values, count);
+    } else {
+        firsts->at = mem_alloc(count * sizeof(*firsts->at));
+        find_by_sorting(firsts->at, values, count);
+    }
+}
+
+void firsts_end(struct firsts *firsts) {
+    if (firsts->at != firsts->few) mem_free(firsts->at);
 }
 
 /* --- Pops --- */

@@ -15,9 +15,19 @@ void range_clamp(int64_t start, int64_t stop, uint64_t length, uint64_t *from, u
 
 /* --- Values that a command names more than once --- */
 
-/* Sets firsts[i] to the lowest index whose pointer in `values` is the one at i. O(count · log
- * count). */
-void firsts_find(const void *const *values, size_t count, size_t *firsts);
+enum { FIRSTS_FEW = 8 };
+
+/* Which of a command's values are the same. */
+struct firsts {
+    size_t *at; /* at[i]: the lowest index that has the value at i */
+    size_t few[FIRSTS_FEW];
+};
+
+/* Compares `count` values, which are the same if their pointers are. The caller calls firsts_end().
+ * Allocates nothing for up to FIRSTS_FEW values. O(count · log count). */
+void firsts_find(struct firsts *firsts, const void *const *values, size_t count);
+
+void firsts_end(struct firsts *firsts);
 
 /* --- Pops of lists, sets and sorted sets --- */
 

@@ -66,15 +66,15 @@ struct values {
 /* Leaves out values that were named before: they change no union. O(count · log count). */
 static void drop_repeated(struct values *values) {
     const void **bytes = mem_alloc(values->count * sizeof(*bytes));
-    size_t *firsts = mem_alloc(values->count * sizeof(*firsts));
+    struct firsts firsts;
     size_t kept = 0;
     for (size_t i = 0; i < values->count; i++) bytes[i] = values->at[i].ptr;
-    firsts_find(bytes, values->count, firsts);
+    firsts_find(&firsts, bytes, values->count);
     for (size_t i = 0; i < values->count; i++)
-        if (firsts[i] == i) values->at[kept++] = values->at[i];
+        if (firsts.at[i] == i) values->at[kept++] = values->at[i];
     values->count = kept;
     mem_free(bytes);
-    mem_free(firsts);
+    firsts_end(&firsts);
 }
 
 /* Finds the values, which last until one of them changes. The caller frees values->at. One that is

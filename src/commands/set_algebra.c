@@ -25,15 +25,15 @@ static uint64_t length_of(const struct entry *set) {
 
 /* Leaves out sets that were named before: they change no result. O(count · log count). */
 static void drop_repeated(struct operands *operands) {
+    struct firsts firsts;
     size_t kept = 0;
-    size_t *firsts = mem_alloc(operands->count * sizeof(*firsts));
-    firsts_find((const void *const *)operands->sets, operands->count, firsts);
+    firsts_find(&firsts, (const void *const *)operands->sets, operands->count);
     for (size_t i = 0; i < operands->count; i++) {
-        if (firsts[i] == i) operands->sets[kept++] = operands->sets[i];
-        if (i > 0 && firsts[i] == 0) operands->repeats_first = true;
+        if (firsts.at[i] == i) operands->sets[kept++] = operands->sets[i];
+        if (i > 0 && firsts.at[i] == 0) operands->repeats_first = true;
     }
     operands->count = kept;
-    mem_free(firsts);
+    firsts_end(&firsts);
 }
 
 /* Finds the sets under `keys`; replies WRONGTYPE and returns false where a key holds something

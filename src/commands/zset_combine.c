@@ -228,15 +228,15 @@ static int compare_lengths(const void *a, const void *b) {
 static void find_repeated(struct combination *combination) {
     struct zset_source *sources = combination->sources;
     const void **entries = mem_alloc(combination->count * sizeof(*entries));
-    size_t *firsts = mem_alloc(combination->count * sizeof(*firsts));
+    struct firsts firsts;
     for (size_t i = 0; i < combination->count; i++) entries[i] = sources[i].entry;
-    firsts_find(entries, combination->count, firsts);
+    firsts_find(&firsts, entries, combination->count);
     for (size_t i = 0; i < combination->count; i++) {
-        sources[i].first = &sources[firsts[i]];
-        if (firsts[i] != i) combination->repeats = true;
+        sources[i].first = &sources[firsts.at[i]];
+        if (firsts.at[i] != i) combination->repeats = true;
     }
     mem_free(entries);
-    mem_free(firsts);
+    firsts_end(&firsts);
 }
 
 /* Leaves out sources that were named before, for operations without scores. Returns whether the

@@ -82,7 +82,6 @@ check_in 2 "a configuration that cannot be read as a whole stops the start" {
     assert_refused "\xef\xbb\xbfrequirepass x\n" "*Bad directive*"
     assert_refused "\xff\xfer\x00e\x00q\x00\n\x00" "*FATAL CONFIG FILE ERROR*"
     assert_equal [lindex [server_run [list $folder/missing.conf]] 0] 1
-    assert_equal [lindex [server_run [list ""]] 0] 1
     assert_equal [lindex [server_run [list $folder]] 0] 1
     foreach options {{--requirepass} {--requirepass --port 1} {-requirepass x} {--requirepass=x} {--protected-mode}} {
         assert_equal [lindex [server_run [list {*}$options --port 0]] 0] 1
