@@ -99,8 +99,9 @@ def check_ejected(what, proxy, shards):
             call(proxy, "RPUSH", f"ejected:{n}", "a")
         return True
     wait_for(f"{what}: all keys are written although a shard is dead", all_written)
-    there = sum(len(call(shard, "KEYS", "ejected:*")) for shard in shards[1:])
-    check(f"{what}: the other shards take the keys of a dead one", there == 100, there)
+    # On a busy machine a proxy may miss a living shard for a moment, so that a key gets to two of them.
+    there = {key for shard in shards[1:] for key in call(shard, "KEYS", "ejected:*")}
+    check(f"{what}: the other shards take the keys of a dead one", len(there) == 100, len(there))
     shards[0].launch()
 
     def is_back():
