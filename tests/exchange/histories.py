@@ -359,8 +359,16 @@ def load_payloads(peer, mine, kinds):
     return len(kept)
 
 
+def save(peer):
+    """SAVE, after the snapshot that its replica may be waiting for."""
+    while (reply := peer.call(b"SAVE")).startswith(b"-ERR Background save already in progress"):
+        time.sleep(0.01)
+    if reply != b"+OK\r\n":
+        raise Trouble(f"{peer.server.name} answers {reply!r} to SAVE")
+
+
 def load_file(peer, mine, kinds):
-    run_well(peer, [[b"SAVE"]])
+    save(peer)
     shutil.copyfile(f"{peer.server.folder}/dump.rdb", f"{mine.server.folder}/dump.rdb")
     reply = mine.call(b"DEBUG", b"RELOAD", b"NOSAVE")
     if reply != b"+OK\r\n":
