@@ -301,10 +301,16 @@ static bool handle_overflow(struct bits_type type, enum bits_overflow overflow, 
     return false;
 }
 
+/* Whether a value outside the range counts as greater. In Redis and Valkey also what is so small
+ * that its distance to the greatest number of a type exceeds an int64_t. */
+static bool is_above(struct bits_type type, int64_t value) {
+    return !type.is_signed || value > 0 || value < type_max(type) - INT64_MAX;
+}
+
 bool bits_fit(struct bits_type type, enum bits_overflow overflow, int64_t value, int64_t *result) {
     *result = value;
     if (value >= type_min(type) && value <= type_max(type)) return true;
-    bool above = !type.is_signed || value > 0;
+    bool above = is_above(type, value);
     return handle_overflow(type, overflow, above, (uint64_t)value, result);
 }
 

@@ -73,7 +73,8 @@ enum bits_overflow { BITS_WRAP, BITS_SATURATE, BITS_FAIL };
 /* Sets *result to value + increment within the type. A sum outside its range is wrapped around, set
  * to the nearest number in it, or, with BITS_FAIL, makes it return false. bits_fit does the same
  * for a value that will be set; for unsigned types it reads the value as unsigned, so that a
- * negative one is too large. */
+ * negative one is too large. As in Redis and Valkey, the nearest number is the greatest one for a
+ * value that is farther from it than INT64_MAX. */
 bool bits_fit(struct bits_type type, enum bits_overflow overflow, int64_t value, int64_t *result);
 bool bits_add(struct bits_type type, enum bits_overflow overflow, int64_t value, int64_t increment,
               int64_t *result);

@@ -202,6 +202,10 @@ check "BITFIELD wraps around, saturates or fails as OVERFLOW says, from there on
         [r BITFIELD k OVERFLOW wrap SET u8 0 257 INCRBY u8 0 0 OVERFLOW SAT INCRBY u8 0 -5 INCRBY i1 24 5]
 } [list {4 -126 -9223372036854775808} {4 -126 255 127 -9223372036854775808} {(nil) (nil) 255 0} {0 127 255 -128} \
     {(nil) (nil) 0} {0 1 0 0}]
+check "BITFIELD saturates at the greatest number what is farther from it than 2^63 - 1, as Redis and Valkey do" {
+    r BITFIELD k OVERFLOW SAT SET i5 0 -9223372036854775808 GET i5 0 SET i5 0 -9223372036854775793 GET i5 0 \
+        SET i5 0 -9223372036854775792 GET i5 0 SET i64 0 -9223372036854775808 GET i64 0
+} {0 15 15 15 15 -16 -9223372036854775808 -9223372036854775808}
 check "BITFIELD that only reads makes no key and leaves the encoding" {
     r SET n 12
     list [r BITFIELD nosuch GET u8 0 GET i64 1000] [r EXISTS nosuch] [r BITFIELD n GET u8 0] [r OBJECT ENCODING n] \
