@@ -207,10 +207,12 @@ static bool parse_xsetid(struct call *call, struct setting *setting) {
     return true;
 }
 
+/* Redis 7.0 sets ids that are smaller than the greatest one deleted, and propagates that. */
 static bool check_setting(struct call *call, const struct entry *entry,
                           const struct setting *setting) {
     struct stream_entry last;
-    if (stream_id_compare(setting->last, stream_facts(entry).max_deleted_id) < 0)
+    bool is_behind = stream_id_compare(setting->last, stream_facts(entry).max_deleted_id) < 0;
+    if (is_behind && !call_is_repeated(call))
         return reply_error(call->reply, "ERR The ID specified in XSETID is smaller than current "
                                         "max_deleted_entry_id");
     if (!stream_edge(entry, true, &last)) return true;

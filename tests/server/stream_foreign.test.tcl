@@ -93,10 +93,28 @@ with_aof {aof-use-rdb-preamble no} {
         server_again crash
         list [dict get [r XINFO STREAM k] entries-added] [dict get [lindex [r XINFO GROUPS k] 0] entries-read]
     } {9223372036854775807 9223372036854775807}
+    check "an XSETID of Redis 7.0 with an id below the greatest one deleted is loaded" {
+        set bytes ""
+        foreach command {
+            {SELECT 0} {FLUSHALL} {XADD k 5-1 f v} {XADD k 9-1 f v} {XDEL k 9-1} {XSETID k 6-1} {XADD k 7-1 f v}
+        } {append bytes [request $command]}
+        r PING
+        break_file $::current_server $bytes
+        server_again crash
+        rewrite_aof
+        server_again crash
+        set info [r XINFO STREAM k]
+        list [r XRANGE k - +] [dict get $info last-generated-id]
+    } {{{5-1 {f v}} {7-1 {f v}}} 7-1}
     check_error "clients still cannot set them" {
         r XADD k 1-1 f v
         r XSETID k 5-1 ENTRIESADDED -1
     } "ERR entries_added must be positive"
+    check_error "clients cannot set an id below the greatest one deleted" {
+        r XADD k 9-1 f v
+        r XDEL k 9-1
+        r XSETID k 6-1
+    } "ERR The ID specified in XSETID is smaller than current max_deleted_entry_id"
 }
 
 finish
