@@ -151,9 +151,11 @@ void slow_note_command(const struct call *call, struct session *session, uint64_
         /* As in Redis, a script's command names no client. */
         add_entry(engine, SLOWLOG_SLOW, is_of_script ? NULL : session, &entry);
     }
-    if (!session || is_of_script) return;
-    note_size(engine, SLOWLOG_LARGE_REQUEST, session, &entry, request);
-    if (!(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)))
+    if (!session) return;
+    /* As in Valkey, what a script's command replies is noted, in the name of the script's client,
+     * whatever that wants to hear; what the command is given is not. */
+    if (!is_of_script) note_size(engine, SLOWLOG_LARGE_REQUEST, session, &entry, request);
+    if (is_of_script || !(session->flags & (SESSION_REPLY_OFF | SESSION_REPLY_SKIP)))
         note_size(engine, SLOWLOG_LARGE_REPLY, session, &entry, reply);
 }
 

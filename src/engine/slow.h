@@ -6,7 +6,7 @@
  *
  * The commands with large requests and replies are noted, too (COMMANDLOG). So that others need not
  * be measured, what serves a large request (engine->large_request) or makes room for a large reply
- * calls slow_look. */
+ * calls slow_look; the executor itself sees the large reply of a script's command. */
 #ifndef PACKLIST_ENGINE_SLOW_H
 #define PACKLIST_ENGINE_SLOW_H
 

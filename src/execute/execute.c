@@ -148,7 +148,9 @@ static inline __attribute__((always_inline)) void count(struct run run, const st
     stats_count_call(stats, ticks, engine->config.latency_tracking);
     engine->stats.commands++;
     run.requester->commands++;
-    if (ticks >= engine->slow_ticks)
+    /* Nothing else announces a script's large reply, which needs no buffer. */
+    if (ticks >= engine->slow_ticks ||
+        (run.origin == ORIGIN_SCRIPT && run.reply->len >= SLOW_LARGE_REPLY))
         slow_note_command(call, session_of_sender(call), ticks, run.begin);
 }
 

@@ -79,10 +79,23 @@ bool reply_grow(struct reply *reply, size_t more) {
 
 /* --- The sink --- */
 
-/* Counts a value of `len` bytes that the sink gets. Returns the sink. */
-static struct reply_sink *sink_for(struct reply *reply, size_t len) {
-    reply->len = reply->capacity = reply->len + len + 1;
+/* Counts the bytes that a value would have in RESP. Returns the sink, which gets the value. */
+static struct reply_sink *sink_for(struct reply *reply, size_t size) {
+    reply->len = reply->capacity = reply->len + size;
     return reply->sink;
+}
+
+/* The bytes of "<type>text\r\n", "<type><number>\r\n" and "$<length>\r\ntext\r\n". */
+static size_t line_size(size_t text_len) {
+    return 1 + text_len + 2;
+}
+
+static size_t header_size(uint64_t number) {
+    return line_size(number_uint64_length(number));
+}
+
+static size_t bulk_size(size_t text_len) {
+    return header_size(text_len) + text_len + 2;
 }
 
 void reply_drop_values(struct reply *reply) {
@@ -95,7 +108,8 @@ void reply_sink_ok(struct reply *reply) {
 }
 
 static void pass_aggregate(struct reply *reply, enum reply_aggregate kind, size_t members) {
-    struct reply_sink *sink = sink_for(reply, 0);
+    bool is_map = kind == REPLY_MAP;
+    struct reply_sink *sink = sink_for(reply, header_size(is_map ? members / 2 : members));
     sink->functions->aggregate(sink, kind, members);
 }
 
@@ -114,7 +128,7 @@ static char *write_text_line(struct reply *reply, char type, struct slice text) 
 
 void reply_status(struct reply *reply, struct slice text) {
     if (write_text_line(reply, '+', text)) return;
-    struct reply_sink *sink = sink_for(reply, text.len);
+    struct reply_sink *sink = sink_for(reply, line_size(text.len));
     sink->functions->status(sink, text);
 }
 
@@ -129,7 +143,7 @@ static void blank_line_breaks(char *text, size_t len) {
 }
 
 static void pass_error(struct reply *reply, struct slice text) {
-    struct reply_sink *sink = sink_for(reply, text.len);
+    struct reply_sink *sink = sink_for(reply, line_size(text.len));
     char *line = mem_alloc(text.len + 1);
     memcpy(line, text.ptr, text.len);
     blank_line_breaks(line, text.len);
@@ -176,7 +190,7 @@ bool reply_error_format(struct reply *reply, const char *format, ...) {
 
 void reply_integer(struct reply *reply, int64_t value) {
     if (!reply_make_room(reply, REPLY_LINE_MAX)) {
-        struct reply_sink *sink = sink_for(reply, 0);
+        struct reply_sink *sink = sink_for(reply, line_size(number_int64_length(value)));
         sink->functions->integer(sink, value);
         return;
     }
@@ -192,7 +206,7 @@ void reply_integer(struct reply *reply, int64_t value) {
 /* --- Bulks --- */
 
 static void pass_bulk(struct reply *reply, struct slice text) {
-    struct reply_sink *sink = sink_for(reply, text.len);
+    struct reply_sink *sink = sink_for(reply, bulk_size(text.len));
     sink->functions->bulk(sink, text);
 }
 
@@ -256,11 +270,12 @@ void reply_append_bulks(struct reply *reply, const struct reply *part, size_t co
 /* --- What RESP2 lacks --- */
 
 static void write_null(struct reply *reply, enum reply_null resp2_kind, struct slice resp2_bytes) {
+    struct slice bytes = is_resp3(reply) ? SLICE("_\r\n") : resp2_bytes;
     if (reply->sink) {
-        struct reply_sink *sink = sink_for(reply, 0);
+        struct reply_sink *sink = sink_for(reply, bytes.len);
         sink->functions->null(sink, is_resp3(reply) ? REPLY_NULL_RESP3 : resp2_kind);
     } else {
-        reply_raw(reply, is_resp3(reply) ? SLICE("_\r\n") : resp2_bytes);
+        reply_raw(reply, bytes);
     }
 }
 
@@ -276,7 +291,7 @@ void reply_bool(struct reply *reply, bool value) {
     if (!is_resp3(reply)) {
         reply_integer(reply, value);
     } else if (reply->sink) {
-        struct reply_sink *sink = sink_for(reply, 0);
+        struct reply_sink *sink = sink_for(reply, line_size(1));
         sink->functions->boolean(sink, value);
     } else {
         reply_raw(reply, value ? SLICE("#t\r\n") : SLICE("#f\r\n"));
@@ -284,17 +299,13 @@ void reply_bool(struct reply *reply, bool value) {
 }
 
 void reply_double(struct reply *reply, double value) {
-    if (reply->sink && is_resp3(reply)) {
-        struct reply_sink *sink = sink_for(reply, 0);
-        sink->functions->floating(sink, value);
-        return;
-    }
     char text[DOUBLE_TEXT_MAX];
     struct slice slice = slice_make(text, number_format_double(text, value));
-    if (is_resp3(reply)) {
-        write_text_line(reply, ',', slice);
-    } else {
+    if (!is_resp3(reply)) {
         reply_bulk(reply, slice);
+    } else if (!write_text_line(reply, ',', slice)) {
+        struct reply_sink *sink = sink_for(reply, line_size(slice.len));
+        sink->functions->floating(sink, value);
     }
 }
 
@@ -304,7 +315,7 @@ void reply_verbatim(struct reply *reply, struct slice text, const char format[3]
         return;
     }
     if (!reply_make_room(reply, REPLY_LINE_MAX + 4 + text.len + 2)) {
-        struct reply_sink *sink = sink_for(reply, text.len);
+        struct reply_sink *sink = sink_for(reply, bulk_size(4 + text.len));
         sink->functions->verbatim(sink, text, format);
         return;
     }
@@ -319,7 +330,7 @@ void reply_big_number(struct reply *reply, struct slice digits) {
     if (!is_resp3(reply)) {
         reply_bulk(reply, digits);
     } else if (!write_text_line(reply, '(', digits)) {
-        struct reply_sink *sink = sink_for(reply, digits.len);
+        struct reply_sink *sink = sink_for(reply, line_size(digits.len));
         sink->functions->big_number(sink, digits);
     }
 }
@@ -378,10 +389,12 @@ static void insert_header(struct reply *reply, size_t mark, char type, uint64_t 
 /* Ends an aggregate of `kind`, which RESP2 shows as an array. */
 static void end_aggregate(struct reply *reply, size_t mark, enum reply_aggregate kind, char type,
                           size_t count) {
-    if (reply->sink)
-        reply->sink->functions->end(reply->sink, kind);
-    else
+    if (reply->sink) {
+        struct reply_sink *sink = sink_for(reply, header_size(count));
+        sink->functions->end(sink, kind);
+    } else {
         insert_header(reply, mark, type, count);
+    }
 }
 
 void reply_array_end(struct reply *reply, size_t mark, size_t count) {

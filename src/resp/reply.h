@@ -34,7 +34,7 @@ struct reply_reference {
 
 struct reply {
     char *data; /* NULL with a sink */
-    size_t len; /* without the referred texts; with a sink: about the size of what it has got */
+    size_t len; /* without the referred texts; with a sink: as if what it has got were RESP */
     size_t capacity;
     int protocol; /* 2 or 3 */
 

@@ -149,6 +149,64 @@ check "commands of scripts are not noted, the script is" {
         r EVAL {return redis.call("SET", KEYS[1], string.rep("x", 500))} 1 k
     }] {lindex $entry 1 0}
 } {EVAL}
+check "a large reply that a script or a function reads is noted in its client's name, whatever that gets to hear" {
+    r CLIENT SETNAME me
+    r SET k [string repeat x 1000]
+    r SET n 1
+    r FUNCTION LOAD REPLACE "#!lua name=lib\n[string cat {
+        redis.register_function('f', function(keys) return #redis.pcall('GET', keys[1]) end)
+    }]"
+    set quiet [client_open]
+    set found [noted large-reply commandlog-reply-larger-than 1000 {
+        r EVAL {return #redis.call("GET", KEYS[1])} 1 k
+        assert_equal [lrange [lindex [r COMMANDLOG GET 1 large-reply] 0] 5 end] me
+        r EVAL {
+            redis.call("GET", KEYS[1])
+            redis.call("SET", "n", string.rep("x", 1000))
+            return redis.call("GET", KEYS[1])
+        } 1 k
+        r FCALL f 1 k
+        catch {r EVAL {redis.call("GET", KEYS[1]); error("x")} 1 k}
+        r EVAL {return #redis.pcall("GETRANGE", KEYS[1], 0, 990)} 1 k
+        r EVAL {return #redis.pcall("GETRANGE", KEYS[1], 0, 991)} 1 k
+        r MULTI; r EVAL {return #redis.call("GET", KEYS[1])} 1 k; r EXEC
+        $quiet write [request {CLIENT REPLY SKIP}][request {EVAL {return redis.call("GET", KEYS[1])} 1 k}][request PING]
+        $quiet read
+    }]
+    lmap entry $found {list [lindex $entry 0] [lindex $entry 1 0]}
+} {{1009 GET} {1009 GET} {1009 GET} {1009 EVAL} {1009 GET} {1009 GET} {1000 GETRANGE} {1009 GET} {1009 GET}}
+check "a reply that a script reads has its size in the protocol of the script" {
+    for {set i 0} {$i < 12} {incr i} {
+        r HSET h f$i [string repeat v $i]
+        r ZADD z $i.5 m$i -$i n$i
+        r XADD x $i-1 f v
+    }
+    r SET n -7
+    with_config {commandlog-reply-larger-than 0} {
+        foreach command {
+            {HGETALL h} {ZRANGE z 0 -1 WITHSCORES} {XRANGE x - +} {HMGET h f1 no f11} {COMMAND DOCS GET} {ZSCORE z no}
+            {ZMSCORE z m1 m2 no} {GEOPOS z m1 no} {SET k v x} {PING} {INCRBY n 0} {SINTERCARD 1 s LIMIT -1}
+        } {
+            foreach protocol {2 3} {
+                set c [client_open]
+                $c send HELLO $protocol
+                $c read
+                r COMMANDLOG RESET large-reply
+                $c send {*}$command
+                catch {$c read}
+                catch {r EVAL {redis.setresp(ARGV[1]); redis.pcall(unpack(ARGV, 2))} 0 $protocol {*}$command}
+                set found [lsearch -all -inline -index 1 -exact [entries large-reply] $command]
+                if {[llength $found] != 2 || [llength [lsort -unique $found]] != 1} {error "RESP$protocol: $found"}
+            }
+        }
+    }
+} {}
+check "a script's reply of exactly the default threshold is noted" {
+    r SET k [string repeat x [expr {1048576 - 12}]]
+    noted large-reply commandlog-reply-larger-than 1048576 {
+        r EVAL {return #redis.call("GETRANGE", "k", 0, -2) + #redis.call("GET", "k")} 0
+    }
+} {{1048576 {GET k}}}
 check "passwords are hidden" {
     lmap entry [noted large-request commandlog-request-larger-than 20 {
         catch {r AUTH default some-password}

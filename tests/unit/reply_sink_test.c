@@ -95,7 +95,8 @@ static const struct reply_sink_functions functions = {
     .drop = on_drop,
 };
 
-/* Runs `call` with a reply named r that has a sink, in RESP2 and in RESP3, and compares the notes. */
+/* Runs `call` with a reply named r that has a sink, in RESP2 and in RESP3, and compares the notes; its
+ * length is that of the bytes that a reply with a buffer gets. */
 #define ASSERT_BOTH(call, resp2, resp3)                                                            \
     do {                                                                                           \
         for (int protocol = 2; protocol <= 3; protocol++) {                                        \
@@ -104,6 +105,13 @@ static const struct reply_sink_functions functions = {
             call;                                                                                  \
             assert_string_equal(notes.text, protocol == 2 ? resp2 : resp3);                        \
             assert_null(r->data);                                                                  \
+            struct reply bytes;                                                                    \
+            reply_init(&bytes, 1);                                                                 \
+            bytes.protocol = protocol;                                                             \
+            r = &bytes;                                                                            \
+            call;                                                                                  \
+            assert_int_equal(into_sink.len, bytes.len);                                            \
+            reply_free(&bytes);                                                                    \
             sds_free(notes.text);                                                                  \
             sds_free(notes.error);                                                                 \
         }                                                                                          \
@@ -116,6 +124,7 @@ static void each_writer_passes_its_value(void **state) {
     ASSERT_ALIKE(reply_status(r, SLICE("PONG")), "status(PONG) ");
     ASSERT_ALIKE(reply_integer(r, INT64_MIN), "-9223372036854775808 ");
     ASSERT_ALIKE(reply_integer(r, 7), "7 ");
+    ASSERT_ALIKE(reply_integer(r, -100), "-100 ");
     ASSERT_ALIKE(reply_bulk(r, SLICE("")), "'' ");
     ASSERT_ALIKE(reply_bulk_cstr(r, "text"), "'text' ");
     ASSERT_ALIKE(reply_bulk_integer(r, -12), "'-12' ");
@@ -124,10 +133,13 @@ static void each_writer_passes_its_value(void **state) {
     ASSERT_BOTH(reply_bool(r, true), "1 ", "true ");
     ASSERT_BOTH(reply_bool(r, false), "0 ", "false ");
     ASSERT_BOTH(reply_double(r, 1.5), "'1.5' ", "double(1.5) ");
+    ASSERT_BOTH(reply_double(r, -1000), "'-1000' ", "double(-1000) ");
     ASSERT_BOTH(reply_verbatim(r, SLICE("a"), "txt"), "'a' ", "verbatim(txt:a) ");
     ASSERT_BOTH(reply_big_number(r, SLICE("123")), "'123' ", "big(123) ");
     ASSERT_ALIKE(reply_array(r, 3), "array(3) ");
+    ASSERT_ALIKE(reply_array(r, 0), "array(0) ");
     ASSERT_BOTH(reply_map(r, 3), "array(6) ", "map(6) ");
+    ASSERT_BOTH(reply_map(r, 50), "array(100) ", "map(100) ");
     ASSERT_BOTH(reply_set(r, 3), "array(3) ", "set(3) ");
     ASSERT_ALIKE(reply_push(r, 3), "array(3) ");
 }
@@ -139,7 +151,7 @@ static void an_error_has_no_line_breaks_and_is_kept(void **state) {
     ASSERT_ALIKE(
         {
             reply_error(r, "ERR kept");
-            assert_true(slice_equal(r->sink->error, SLICE("ERR kept")));
+            if (r->sink) assert_true(slice_equal(r->sink->error, SLICE("ERR kept")));
         },
         "error(ERR kept) ");
 }
@@ -213,20 +225,6 @@ static void all_values_can_be_dropped(void **state) {
         "error(ERR instead) ");
 }
 
-/* Commands compare lengths of the reply to limit it. */
-static void the_length_grows_with_the_values(void **state) {
-    (void)state;
-    struct notes notes = {.sink.functions = &functions, .text = sds_new(SLICE(""))};
-    struct reply reply = reply_into_sink(&notes.sink, 2);
-    size_t before = reply.len;
-    reply_integer(&reply, 1);
-    assert_true(reply.len > before);
-    before = reply.len;
-    reply_bulk(&reply, SLICE("0123456789"));
-    assert_true(reply.len >= before + 10);
-    sds_free(notes.text);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_writer_passes_its_value),
@@ -236,7 +234,6 @@ int main(void) {
         cmocka_unit_test(bulks_of_another_reply_are_passed_on),
         cmocka_unit_test(bulks_of_a_batch_come_one_by_one),
         cmocka_unit_test(all_values_can_be_dropped),
-        cmocka_unit_test(the_length_grows_with_the_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
