@@ -61,9 +61,9 @@ class Client(resp.Client):
     def __init__(self, place):
         super().__init__(resp.Address(place) if isinstance(place, int) else place, timeout=None)
 
-    def reply(self):
+    def more(self):
         try:
-            return super().reply()
+            super().more()
         except EOFError as error:
             raise ServerError(str(error)) from None
 

@@ -7,7 +7,7 @@ import time
 
 import rows
 from bench_servers import Client, ServerError, TlsAddress, cores, take_core
-from data import fill, send_all
+from data import Everyone, fill
 from repeat import columns, medians, until_settled, until_sure
 from resp import encode
 
@@ -18,14 +18,38 @@ MEMORY_SECONDS = 20  # until used_memory stays the same
 
 def prepare(server, data, config):
     """Has the server hold just this data, made under this configuration."""
-    wanted = (data, config)
-    if server.holds == wanted:
-        return
+    if server.holds != (data, config):
+        clear(server, config)
+        fill(server.client, data)
+        server.holds = (data, config)
+
+
+def clear(server, config):
     empty(server)
     for name, value in {**rows.DEFAULTS, **config}.items():
         server.client.call("CONFIG", "SET", name, value)
-    fill(server.client, data)
-    server.holds = wanted
+
+
+def prepare_all(servers, data, config):
+    """Does for all servers at once what prepare() does for one, where it can: prepare() does the rest, or says why it
+    cannot."""
+    waiting = []
+    for server in servers:
+        if server.holds != (data, config):
+            with contextlib.suppress(ServerError):
+                clear(server, config)
+                waiting.append(server)
+    for server in fill_all(waiting, data):
+        server.holds = (data, config)
+
+
+def fill_all(servers, data):
+    """Adds data to all servers; those that took it, once all are idle."""
+    everyone = Everyone(server.client for server in servers)
+    fill(everyone, data)
+    for server in servers * 2:  # again, as one that waits for the core that they share seems idle
+        server.wait_until_idle()
+    return [server for server in servers if server.client in everyone.able]
 
 
 def empty(server):
@@ -80,6 +104,8 @@ def run_row(servers, row, rounds, floors, progress):
     with contextlib.ExitStack() as stack:
         for number in until_sure(rounds, figures):
             reply = None
+            progress(f"{row.name}: round {number + 1}, data")
+            prepare_all(servers, row.data, row.config)
             for server in servers:
                 progress(f"{row.name}: round {number + 1}, {server.label}")
                 try:
@@ -102,6 +128,7 @@ def run_row(servers, row, rounds, floors, progress):
 def run_call(servers, call, rounds, progress):
     """label -> median CPU milliseconds per call; None where the server refuses it."""
     figures = {server.label: [] for server in servers}
+    prepare_all(servers, call.data, {})
     for number in until_sure(rounds, figures):
         for server in servers:
             progress(f"{call.name}: round {number + 1}, {server.label}")
@@ -127,21 +154,23 @@ def bytes_per_member(dataset, megabytes):
     return found
 
 
+def memory_with(servers, data):
+    """label -> used_memory once this data has been added, of those servers that took it."""
+    return {server.label: server.used_memory() for server in fill_all(servers, data)}
+
+
 def run_dataset(servers, dataset, progress):
-    """label -> growth of used_memory in MB."""
-    figures = {}
+    """label -> growth of used_memory in MB, None where the server refuses the data."""
+    figures = {server.label: None for server in servers}
+    progress(f"{dataset.name}: all servers")
+    prepare_all(servers, dataset.before, dataset.config)
+    able = [server for server in servers if server.holds == (dataset.before, dataset.config)]
+    before = memory_with(able, ())
+    for label, after in memory_with(able, dataset.data).items():
+        figures[label] = (after - before[label]) / 1e6
     for server in servers:
-        progress(f"{dataset.name}: {server.label}")
-        try:
-            prepare(server, dataset.before, dataset.config)
-            server.wait_until_idle()
-            before = server.used_memory()
-            fill(server.client, dataset.data)
-            server.wait_until_idle()
-            figures[server.label] = (server.used_memory() - before) / 1e6
-        except ServerError as error:
-            progress(f"{dataset.name}: {server.label}: {error}", keep=True)
-            figures[server.label] = None
+        if figures[server.label] is None:
+            progress(f"{dataset.name}: {server.label}: refused", keep=True)
         empty(server)
     return figures
 
@@ -248,6 +277,7 @@ def run_snapshot(servers, snapshot, rounds, progress):
     and in the best round, as what else goes on in the machine only adds. The servers keep the data, which the next row
     may need, too."""
     found = {server.label: [] for server in servers}
+    prepare_all(servers, snapshot.data, {})
     for number in until_settled(max(rounds, 3), lambda: columns(found)):
         for server in servers:
             progress(f"{snapshot.name}: round {number + 1}, {server.label}")

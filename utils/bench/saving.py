@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from bench_servers import ServerError
-from measure import CLIENTS, empty, prepare
+from measure import CLIENTS, empty, prepare, prepare_all
 from repeat import Least, until_settled
 
 CLIENTS_OF_RATE = 500           # so many that what comes due need not wait for a connection to be free
@@ -128,8 +128,10 @@ def measure_memory(pace, server, saving):
 def filled(servers, saving, progress):
     """Those of the servers that could be filled, each with a snapshot to replace, as freeing a large file
     takes its time."""
+    progress(f"{saving.name}: data")
+    prepare_all(servers, saving.data, {})
     for server in servers:
-        progress(f"{saving.name}: filling {server.label}")
+        progress(f"{saving.name}: the first snapshot of {server.label}")
         try:
             prepare(server, saving.data, {})
             save(server)

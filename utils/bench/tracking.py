@@ -9,12 +9,11 @@ import time
 from pathlib import Path
 
 from bench_servers import Client, ServerError
-from data import send_all
 from measure import prepare, steady_memory
 from pings import AFTER_SECONDS, longest_wait, shortest_of_rounds
 from resp import encode
 
-KEYS_AT_ONCE = 100
+KEYS_AT_ONCE, REQUESTS_AT_ONCE = 100, 20
 LIMIT = "tracking-table-max-keys"
 WRITES = 100
 LOOP_TIME = Path(__file__).parent / "preload/loop_time.c"
@@ -47,9 +46,11 @@ class Trackers:
         self.selector.close()
 
     def read(self, keys):
-        for client in self.clients:
-            send_all(client, (encode(["MGET", *map(key, range(start, min(start + KEYS_AT_ONCE, keys)))])
-                              for start in range(0, keys, KEYS_AT_ONCE)))
+        requests = [encode(["MGET", *map(key, range(start, min(start + KEYS_AT_ONCE, keys)))])
+                    for start in range(0, keys, KEYS_AT_ONCE)]
+        for start in range(0, len(requests), REQUESTS_AT_ONCE):
+            for client in self.clients:
+                client.batch(b"".join(requests[start:start + REQUESTS_AT_ONCE]))
 
     def listen(self):
         for client in self.clients:

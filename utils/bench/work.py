@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from bench_servers import ServerError
-from measure import empty, prepare
+from measure import empty, prepare, prepare_all
 from repeat import medians, until_sure
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +41,7 @@ def run_exchange(servers, row, rounds, program, floors, progress):
             stack.callback(floor.stop)
         turns = [(server.label, server, row.members) for server in servers]
         turns += [("floor", floor, row.floor)] if floor else []
+        prepare_all(servers, row.data, {})
         for number in until_sure(rounds, found):
             for label, server, members in turns:
                 progress(f"{row.name}: round {number + 1}, {label}")
