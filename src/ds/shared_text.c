@@ -107,6 +107,7 @@ static bool is_needed(const struct text_capture *capture, size_t piece) {
 static void set_copy(struct text_capture *capture, size_t piece, char *copy) {
     if (!capture->copies) {
         capture->copies = mem_alloc_zeroed(table_size(capture));
+        capture->shared->tables++;
         leftovers_count(&capture->capture.left, mem_good_size(table_size(capture)));
     }
     capture->copies[piece] = copy;
@@ -168,6 +169,7 @@ static void release(struct capture *base) {
         give_copies(capture, older);
         older->newer = newer;
     }
+    if (capture->copies) shared->tables--;
     if (newer) {
         newer->older = older;
     } else {
@@ -263,6 +265,7 @@ struct slice text_capture_peek(const struct capture *base, size_t offset, size_t
     const struct text_capture *capture = captured(base);
     assert(offset < capture->len);
     if (most > capture->len - offset) most = capture->len - offset;
+    if (capture->shared->tables == 0) return slice_make(capture->shared->text + offset, most);
     size_t piece = offset / PIECE, part = PIECE - offset % PIECE;
     const char *copy = find_copy(capture, piece);
     if (!copy)
@@ -291,7 +294,7 @@ static size_t copied_bytes(const struct text_capture *capture) {
 
 bool shared_text_check(struct shared_text *shared) {
     if (!sds_check(shared->text)) return false;
-    size_t len = sds_len(shared->text), captures = 0;
+    size_t len = sds_len(shared->text), captures = 0, tables = 0;
     const struct text_capture *newer = NULL;
     bool good = !shared->is_abandoned;
     pthread_mutex_lock(&shared->lock);
@@ -301,8 +304,9 @@ bool shared_text_check(struct shared_text *shared) {
         len = c->len;
         newer = c;
         captures++;
+        tables += c->copies != NULL;
     }
-    good &= shared->references > captures;
+    good &= shared->references > captures && shared->tables == tables;
     pthread_mutex_unlock(&shared->lock);
     return good;
 }

@@ -33,6 +33,7 @@ struct shared_text {
     sds text;                    /* NULL: freed or taken, while released captures exist */
     struct text_capture *newest; /* NULL: not captured */
     size_t references;           /* the owner, and each capture that was not freed */
+    size_t tables;               /* captures, not released, that have copies of pieces */
     bool is_abandoned;           /* the owner is gone */
     size_t reading; /* the piece that another thread copies out of the text; SIZE_MAX: none */
     pthread_mutex_t lock;
@@ -88,7 +89,8 @@ void text_capture_read(struct capture *capture, size_t offset, char *out, size_t
 
 /* A reader in the owner's thread: returns where captured bytes from `offset` on lie in one piece of
  * memory: at least one, at most `most`. Valid until the next call for this text or any of its
- * captures. `offset` is below the captured length. O(most / 16 KB * newer captures). */
+ * captures. `offset` is below the captured length. O(1) while no capture has copies, otherwise
+ * O(most / 16 KB * newer captures). */
 struct slice text_capture_peek(const struct capture *capture, size_t offset, size_t most);
 
 /* The reader will not read the bytes before `offset` again, so the owner no longer copies them.

@@ -153,8 +153,8 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len);
 void conn_queue(struct conn *conn, const char *bytes, size_t len);
 
 /* Copies bytes to the end of the queue. They are sent after all callbacks of this loop iteration,
- * before the loop sleeps, with one system call for all held bytes; earlier when there are many, or
- * by conn_release and net_release_late. */
+ * before the loop sleeps, with one system call for all held bytes; earlier when many were copied,
+ * or by conn_release and net_release_late. */
 void conn_hold(struct conn *conn, const char *bytes, size_t len);
 
 /* While it is on, bytes that the connection takes to be sent later hold a secret: they are

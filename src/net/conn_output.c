@@ -466,13 +466,18 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
     return (size_t)sent;
 }
 
+/* Returns the bytes that take memory of the queue: those in sources do not. */
+static size_t copied(const struct output *output) {
+    return output->queued - output->referred;
+}
+
 /* Bytes were appended: sends them, unless a write is outstanding or the queue is held and not too
  * long for that. */
 static void send_appended(struct output *output) {
     if (output->submitted > 0) return;
     if (output->held_link == NULL)
         submit(output);
-    else if (output->queued > CONN_HOLD_MAX)
+    else if (copied(output) > CONN_HOLD_MAX)
         release(output);
 }
 
@@ -544,8 +549,7 @@ bool conn_is_holding(const struct conn *conn) {
 
 bool conn_can_hold(const struct conn *conn, size_t len) {
     if (conn->output != NULL && !conn_is_holding(conn)) return false;
-    size_t queued = conn->output != NULL ? conn->output->queued : 0;
-    return queued + len <= CONN_HOLD_MAX;
+    return (conn->output != NULL ? copied(conn->output) : 0) + len <= CONN_HOLD_MAX;
 }
 
 void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end) {

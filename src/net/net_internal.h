@@ -35,8 +35,8 @@ enum {
     CONN_CHUNK_SIZE = 16 * 1024,    /* bytes of a chunk of the output queue */
     CONN_FIRST_CHUNK = 512,         /* bytes of its first chunk */
     CONN_BATCH_MAX = 64,            /* chunks passed to one write */
-    CONN_HOLD_MAX = 64 * 1024,      /* bytes held until the iteration ends */
-    CONN_SOURCE_BATCH = 256 * 1024, /* bytes of sources passed to one write: about 50 us */
+    CONN_HOLD_MAX = 64 * 1024,      /* copied bytes held until the iteration ends */
+    CONN_SOURCE_BATCH = 512 * 1024, /* bytes of sources passed to one write: about 100 us */
     CONN_SHARE_MIN = 1024,          /* bytes of a source that are not rather copied */
     CONN_SPARES_MAX = 128           /* empty output queues that are kept, and first chunks */
 };

@@ -143,7 +143,7 @@ enum {
 #ifdef TINY_LIMITS
     REPLY_REFER_AT = 400
 #else
-    REPLY_REFER_AT = 64 * 1024
+    REPLY_REFER_AT = 32 * 1024
 #endif
 };
 void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end);

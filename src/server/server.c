@@ -55,7 +55,7 @@
 #include <assert.h>
 #include <signal.h>
 
-enum { READING_CAPACITY = 128 * 1024, BRIEF_CAPACITY = 4 * 1024 };
+enum { BRIEF_CAPACITY = 4 * 1024 };
 
 void server_release_replies(struct engine *engine) {
     aof_flush(engine);
@@ -132,7 +132,7 @@ bool server_start(struct engine *engine, sds *error) {
     engine->stats.by_command = mem_alloc_zeroed(commands * sizeof(*engine->stats.by_command));
     engine->clients->engine = engine;
     resp_parser_init(&engine->clients->parser);
-    outbox_init(&engine->clients->reading, READING_CAPACITY, true);
+    outbox_init(&engine->clients->reading, OUTBOX_FIRST_CAPACITY, true);
     outbox_init(&engine->clients->brief, BRIEF_CAPACITY, false);
     engine->clients->outbox = &engine->clients->reading;
     command_log_init(&engine->command_log);

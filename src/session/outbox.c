@@ -22,7 +22,6 @@ enum {
     SPARE_SHARE = 8,
     /* The shared reply buffer goes back to its first size when it has grown beyond this. */
     REPLY_KEEP_MAX = 1024 * 1024,
-    REPLY_FIRST_CAPACITY = 2 * OUTBOX_FLUSH_AT,
     /* Replies of at most this size may wait for those to other clients. */
     WAITING_MAX = 4096,
     /* The buffer of messages is kept up to this size. */
@@ -124,25 +123,61 @@ static void empty(struct reply *reply) {
     reply_truncate(reply, 0);
     if (reply->capacity > REPLY_KEEP_MAX) {
         reply_free(reply);
-        reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
+        reply_replace_buffer(reply, OUTBOX_FIRST_CAPACITY);
     }
+}
+
+/* --- Texts that a reply refers to --- */
+
+static struct slice peek_text(void *capture, size_t offset, size_t most) {
+    text_capture_pass(capture, offset);
+    return text_capture_peek(capture, offset, most);
+}
+
+static void release_text(void *capture) {
+    capture_end(capture);
+}
+
+static const struct conn_source text_source = {.peek = peek_text, .release = release_text};
+
+/* Gives the connection all of a reply, with the captures of its texts. */
+static void hold_reply(struct conn *conn, struct reply *reply) {
+    size_t done = 0;
+    for (size_t i = 0; i < reply->reference_count; i++) {
+        struct reply_reference *text = &reply->references[i];
+        conn_hold(conn, reply->data + done, text->position - done);
+        conn_hold_source(conn, &text_source, text->capture, text->start, text->end);
+        done = text->position;
+    }
+    conn_hold(conn, reply->data + done, reply->len - done);
+    reply_forget_references(reply);
 }
 
 /* --- Holding --- */
 
-/* Holds bytes, which are sent when the loop iteration ends. */
-static void hold(struct session *session, struct slice bytes) {
+/* Returns whether the output limits admit `len` bytes more. They are held then: that is less than
+ * one write, so the socket will take them. */
+static bool begin_hold(struct session *session, size_t len) {
     struct engine *engine = session->requester.engine;
-    struct conn *conn = conn_of_session(session);
-    size_t pending = conn_pending_output(conn);
-    if (!client_limits_admit_output(session, pending + bytes.len)) return;
-    if (pending == 0) { /* less than one write, so the socket will take it */
+    size_t pending = conn_pending_output(conn_of_session(session));
+    if (!client_limits_admit_output(session, pending + len)) return false;
+    if (pending == 0) {
         engine->stats.replies_written++;
         session->active_ms = engine->steady_ms;
     }
-    conn_hold(conn, bytes.ptr, bytes.len);
+    return true;
+}
+
+static void end_hold(struct session *session) {
     client_memory_note(session);
     client_limits_check_output(session);
+}
+
+/* Holds bytes, which are sent when the loop iteration ends. */
+static void hold(struct session *session, struct slice bytes) {
+    if (!begin_hold(session, bytes.len)) return;
+    conn_hold(conn_of_session(session), bytes.ptr, bytes.len);
+    end_hold(session);
 }
 
 /* Returns whether the connection can hold `len` more bytes until the loop iteration ends. If it
@@ -175,7 +210,7 @@ static __attribute__((noinline)) void queue_rest(struct conn *conn, struct reply
     if (reply->capacity - reply->len > reply->len / SPARE_SHARE)
         reply->data = mem_realloc(reply->data, reply->len);
     conn_queue_owned(conn, reply->data, sent, reply->len);
-    reply_replace_buffer(reply, REPLY_FIRST_CAPACITY);
+    reply_replace_buffer(reply, OUTBOX_FIRST_CAPACITY);
 }
 
 /* Returns whether the output limits admit `len` bytes, counted with the earlier ones. If not, the
@@ -191,33 +226,6 @@ static inline bool limits_admit(struct outbox *outbox, size_t len) {
     return false;
 }
 
-/* --- Texts that a reply refers to --- */
-
-static struct slice peek_text(void *capture, size_t offset, size_t most) {
-    text_capture_pass(capture, offset);
-    return text_capture_peek(capture, offset, most);
-}
-
-static void release_text(void *capture) {
-    capture_end(capture);
-}
-
-static const struct conn_source text_source = {.peek = peek_text, .release = release_text};
-
-/* Gives the connection a reply with the captures of its texts. More is held than it keeps, so it
- * sends what the socket takes. */
-static void send_referring(struct conn *conn, struct reply *reply) {
-    size_t done = 0;
-    for (size_t i = 0; i < reply->reference_count; i++) {
-        struct reply_reference *text = &reply->references[i];
-        conn_hold(conn, reply->data + done, text->position - done);
-        conn_hold_source(conn, &text_source, text->capture, text->start, text->end);
-        done = text->position;
-    }
-    conn_hold(conn, reply->data + done, reply->len - done);
-    reply_forget_references(reply);
-}
-
 /* --- Sending --- */
 
 /* Gives the socket what it takes, and the connection the rest. */
@@ -226,7 +234,8 @@ static void send_reply(struct session *session, struct reply *reply) {
     struct conn *conn = conn_of_session(session);
     engine->stats.replies_written++;
     if (__builtin_expect(reply->reference_count > 0, 0)) {
-        send_referring(conn, reply);
+        hold_reply(conn, reply);
+        if (conn_is_holding(conn)) conn_release(conn);
         session->active_ms = engine->steady_ms;
     } else {
         size_t sent = conn_try_write(conn, reply->data, reply->len);
@@ -242,9 +251,12 @@ static inline __attribute__((always_inline)) void flush(struct outbox *outbox, b
     struct reply *reply = &outbox->reply;
     size_t size = reply_size(reply);
     if (size > 0 && !(session->flags & SESSION_DROPPED) && limits_admit(outbox, size)) {
-        if (hold_or_make_safe(session, size) || is_held)
-            hold(session, slice_make(reply->data, reply->len));
-        else if (!(session->flags & SESSION_DROPPED))
+        if (hold_or_make_safe(session, size) || is_held) {
+            if (begin_hold(session, size)) {
+                hold_reply(conn_of_session(session), reply);
+                end_hold(session);
+            }
+        } else if (!(session->flags & SESSION_DROPPED))
             send_reply(session, reply);
     }
     empty(reply);

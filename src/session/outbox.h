@@ -31,8 +31,13 @@ struct conn_shared;
 struct engine;
 struct session;
 
-/* The replies of a pipeline are sent whenever they exceed this many bytes, not only at its end. */
-enum { OUTBOX_FLUSH_AT = 64 * 1024 };
+enum {
+    /* The replies of a pipeline are sent whenever they exceed this many bytes, not only at its end.
+     * Each time the client may have to be woken, which costs as much as copying 50 KB. */
+    OUTBOX_FLUSH_AT = 256 * 1024,
+    /* Room for replies that the buffer has at first. */
+    OUTBOX_FIRST_CAPACITY = 128 * 1024
+};
 
 struct outbox {
     struct session *owner; /* NULL: not open */

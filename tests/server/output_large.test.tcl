@@ -243,6 +243,25 @@ with_server {appendonly yes appendfsync always} {
         set longer [bulk ${::text}x]
         assert_reads $c ":[expr {$::size + 1}]\r\n$longer$longer\$-1\r\n\$1\r\ny\r\n"
     }
+    # They are held with short replies until the changes are safe, as a copy is.
+    check "so does one of 40 KB, as it was when the command ran" {
+        set values {}
+        set requests {}
+        foreach size {20000 40000 60000 40000} {
+            lappend values [string range $::text $size [expr {2 * $size - 1}]]
+        }
+        set c [client_open 2]
+        set expected {}
+        foreach value $values {
+            append requests [request [list SET k $value]] [request {GET k}] [request {GETRANGE k 1 -1}] \
+                [request {SETRANGE k 0 changed}] [request {GET k}]
+            append expected +OK\r\n [bulk $value] [bulk [string range $value 1 end]] \
+                :[string length $value]\r\n [bulk changed[string range $value 7 end]]
+        }
+        $c write $requests
+        assert_reads $c $expected
+        $c call PING
+    } PONG
 }
 
 finish

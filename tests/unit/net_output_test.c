@@ -135,7 +135,9 @@ static void a_source_takes_no_memory_and_its_bytes_count_as_output(void **state)
     struct conn *conn = world.newest;
     conn_hold(conn, "a", 1);
     hold_source(conn, 0, SIZE);
-    conn_hold(conn, "b", 1); /* more than is held: the socket gets what it takes */
+    conn_hold(conn, "b", 1);
+    assert_int_equal(conn_pending_output(conn), SIZE + 2); /* it takes no memory, so it may wait */
+    conn_release(conn);
     size_t pending = conn_pending_output(conn);
     assert_true(pending <= SIZE + 2 && pending > SIZE / 2);
     assert_true(conn_output_referred(conn) <= pending);
@@ -238,6 +240,32 @@ static void much_held_output_does_not_wait_for_the_end_of_the_iteration(void **s
     conn_hold(conn, "x", 1);
     assert_true(conn_totals(world.net).output_bytes > before);
     client_receive(fd, bytes, sizeof(bytes));
+    close(fd);
+}
+
+static void sources_and_what_is_held_between_them_leave_together(void **state) {
+    (void)state;
+    NOT_WITH_THREADS(); /* the sources are copied */
+    enum { PART = CONN_HOLD_MAX - 3, PARTS = 2 };
+    char bytes[PARTS * (PART + 1)];
+    dice = random_of_this_run();
+    int fd = client_new();
+    struct conn *conn = world.newest;
+    for (int i = 0; i < PARTS; i++) {
+        conn_hold(conn, "x", 1);
+        hold_source(conn, 0, PART);
+    }
+    assert_int_equal(conn_pending_output(conn), sizeof(bytes));
+    assert_true(conn_can_hold(conn, CONN_HOLD_MAX - PARTS));
+    assert_false(conn_can_hold(conn, CONN_HOLD_MAX - PARTS + 1));
+    assert_int_equal(recv(fd, bytes, sizeof(bytes), 0), -1);
+    iterate();
+    client_receive(fd, bytes, sizeof(bytes));
+    for (int i = 0; i < PARTS; i++) {
+        assert_true(bytes[i * (PART + 1)] == 'x');
+        assert_stream(bytes + i * (PART + 1) + 1, PART, 0);
+    }
+    ITERATE_UNTIL(sources == 0);
     close(fd);
 }
 
@@ -637,6 +665,7 @@ int main(void) {
         NET_TEST(a_source_is_released_when_the_connection_ends),
         NET_TEST(held_output_leaves_when_the_iteration_ends),
         NET_TEST(much_held_output_does_not_wait_for_the_end_of_the_iteration),
+        NET_TEST(sources_and_what_is_held_between_them_leave_together),
         NET_TEST(held_output_is_sent_before_a_close_after_write_and_dropped_by_a_close),
         NET_TEST(close_after_write_closes_at_once_when_nothing_is_queued),
         NET_TEST(a_draining_connection_can_be_closed_at_once),
