@@ -142,14 +142,16 @@ static sds append_server(struct engine *engine, sds out) {
         "lru_clock:%lld\r\n"
         "executable:%s\r\n"
         "config_file:%s\r\n"
-        "io_threads_active:%u\r\n",
+        "io_threads_active:%u\r\n"
+        "io_threads_idle_reason:%s\r\n",
         build_id, host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
         __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(engine), engine->run_id,
         (long long)(engine->config.port ? engine->config.port : engine->config.tls_port),
         (long long)clock_wall_us(), (long long)uptime, (long long)(uptime / (24 * 3600)),
         (long long)engine->config.hz, (long long)engine->config.hz,
         (long long)(engine->now_ms / 1000 & ACCESS_MASK), executable_path(engine, executable),
-        engine->config_source.path, io_threads_active(engine->net));
+        engine->config_source.path, io_threads_active(engine->net),
+        io_threads_idle_reason(engine->net));
     int64_t wait_ms = shutdown_wait_ms(engine);
     if (wait_ms > 0)
         out = sds_append_format(out, "shutdown_in_milliseconds:%lld\r\n", (long long)wait_ms);

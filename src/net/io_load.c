@@ -61,19 +61,18 @@ static uint64_t percent(uint64_t part, uint64_t whole) {
     return part * 100 / whole;
 }
 
-/* Returns whether the window speaks for having connections with threads: more clearly, if they are
- * not yet there. */
-static bool helps(bool takes, const struct io_sample *from, const struct io_sample *to) {
+/* Returns what the window says about having connections with threads. It must speak for that more
+ * clearly if they are not yet there. */
+static enum io_verdict judge(bool takes, const struct io_sample *from, const struct io_sample *to) {
     uint64_t wall = to->wall_us - from->wall_us, run = to->run_us - from->run_us;
     uint64_t wait = to->wait_us - from->wait_us;
     uint64_t polls = to->polls - from->polls, reads = to->reads - from->reads;
-    if (takes) {
-        uint64_t threads = to->threads_us - from->threads_us;
-        return percent(run + wait + threads, wall) >= GIVE_BACK_BELOW &&
-               reads >= polls * KEEP_BATCH;
-    }
     uint64_t could = wall > wait + run ? wall - wait : run + 1;
-    return percent(run, could) > TAKE_ABOVE && reads >= polls * TAKE_BATCH;
+    uint64_t both = run + wait + to->threads_us - from->threads_us;
+    bool is_busy =
+        takes ? percent(both, wall) >= GIVE_BACK_BELOW : percent(run, could) > TAKE_ABOVE;
+    if (!is_busy) return IO_LOAD_LITTLE_WORK;
+    return reads >= polls * (takes ? KEEP_BATCH : TAKE_BATCH) ? IO_LOAD_HELPS : IO_LOAD_FEW_READY;
 }
 
 /* When a thread ends, what it has done counts no longer: then there is no window. */
@@ -84,7 +83,8 @@ void io_load_look(struct io_load *load, const struct io_sample *now) {
     load->last = *now;
     load->has_last = true;
     if (!is_window) return;
-    if (helps(load->takes, &last, now) == load->takes)
+    load->verdict = judge(load->takes, &last, now);
+    if ((load->verdict == IO_LOAD_HELPS) == load->takes)
         load->against = 0;
     else if (++load->against >= (load->takes ? GIVE_BACK_WINDOWS : TAKE_WINDOWS)) {
         load->takes = !load->takes;

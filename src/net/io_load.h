@@ -39,11 +39,20 @@ struct io_sample {
     uint64_t reads;           /* times that a connection had input */
 };
 
+/* What the last window says about having connections with threads. */
+enum io_verdict {
+    IO_LOAD_UNKNOWN,     /* there was no window yet */
+    IO_LOAD_LITTLE_WORK, /* the loop and the threads use too little processor time */
+    IO_LOAD_FEW_READY,   /* too few connections are ready when the loop polls */
+    IO_LOAD_HELPS
+};
+
 struct io_load {
     struct io_sample last;
     bool has_last;
     bool takes;       /* connections are to be with threads */
     unsigned against; /* windows in a row that speak for the opposite */
+    enum io_verdict verdict;
 };
 
 /* Forgets what it has seen: connections are not to be with threads. */

@@ -302,6 +302,18 @@ unsigned io_threads_active(const struct net *net) {
     return active;
 }
 
+const char *io_threads_idle_reason(const struct net *net) {
+    static const char *const WORDS[] = {[IO_LOAD_UNKNOWN] = "unknown",
+                                        [IO_LOAD_LITTLE_WORK] = "little-work",
+                                        [IO_LOAD_FEW_READY] = "few-clients-at-once",
+                                        [IO_LOAD_HELPS] = "starting"};
+    const struct io_threads *io = net->io;
+    if (!io || !least_loaded(io)) return "off";
+    if (io_threads_active(net) > 0) return "-";
+    if (io->when == IO_ALWAYS) return "no-clients";
+    return WORDS[io->load.verdict];
+}
+
 unsigned io_threads_count(const struct net *net) {
     return net->io ? net->io->count : 0;
 }

@@ -36,6 +36,10 @@ bool io_threads_set(struct net *net, unsigned count, enum io_when when, const ch
 unsigned io_threads_active(const struct net *net);
 unsigned conn_io_thread(const struct conn *conn);
 
+/* Returns why no thread has connections now, as one word (docs/scaling.md); "-" if one has. The
+ * reason is that of the last 50 ms in which the loop did something. O(threads). */
+const char *io_threads_idle_reason(const struct net *net);
+
 /* What one thread has, and has done since it began or the last net_reset_totals. */
 struct io_thread_facts {
     unsigned connections;

@@ -48,6 +48,20 @@ check "idle clients stay with the event loop" {
         list [threads_used] [info_field io_threads_active]
     }
 } {0 0}
+check "INFO says why threads have no clients" {
+    set seen [info_field io_threads_idle_reason]
+    with_config {io-threads 2} {
+        wait_until {[info_field io_threads_idle_reason] eq "little-work"}
+        # One client keeps the loop busy, which never finds several ready.
+        wait_until {[r EVAL {for i = 1, 3000000 do end return 1} 0] == 1 &&
+            [info_field io_threads_idle_reason] eq "few-clients-at-once"}
+        r CONFIG SET io-threads-always-active yes
+        wait_until {[info_field io_threads_idle_reason] eq "-"}
+        r CONFIG SET io-threads-always-active no
+    }
+    wait_until {[threads_used] eq {0}}
+    list $seen [info_field io_threads_idle_reason]
+} {off off}
 # Lets each of the clients send a request that takes about 1 ms, so that many are ready at a poll; reads the replies.
 proc work {clients} {
     foreach c $clients {

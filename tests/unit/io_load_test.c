@@ -103,6 +103,23 @@ static void threads_that_wait_for_a_processor_are_busy(void **state) {
     assert_true(windows(20, 3, 30, 100, 1000));
 }
 
+static void the_last_window_says_why(void **state) {
+    (void)state;
+    struct io_load fresh = {.takes = false};
+    assert_int_equal(fresh.verdict, IO_LOAD_UNKNOWN);
+    window(1, 0, 10, 100);
+    assert_int_equal(load.verdict, IO_LOAD_LITTLE_WORK);
+    window(90, 0, 5000, 5000);
+    assert_int_equal(load.verdict, IO_LOAD_FEW_READY);
+    assert_false(window(80, 0, 100, 8000));
+    assert_int_equal(load.verdict, IO_LOAD_HELPS);
+    assert_true(window(80, 0, 100, 8000));
+    window(2, 0, 100, 800); /* they still have connections */
+    assert_int_equal(load.verdict, IO_LOAD_LITTLE_WORK);
+    io_load_forget(&load);
+    assert_int_equal(load.verdict, IO_LOAD_UNKNOWN);
+}
+
 static void a_thread_may_end(void **state) {
     (void)state;
     windows(3, 80, 0, 100, 8000);
@@ -137,6 +154,7 @@ int main(void) {
         cmocka_unit_test_setup(so_does_one_with_a_client_at_a_time, setup),
         cmocka_unit_test_setup(what_takes_threads_long_counts_as_they_need, setup),
         cmocka_unit_test_setup(threads_that_wait_for_a_processor_are_busy, setup),
+        cmocka_unit_test_setup(the_last_window_says_why, setup),
         cmocka_unit_test_setup(a_thread_may_end, setup),
         cmocka_unit_test_setup(the_system_tells_what_a_thread_has_done, setup),
     };
