@@ -291,6 +291,9 @@ def command_rows(scale):
         yield row("lpush-many", "LPUSH", "list:__rand_int__", "hellohello", random_keys=100_000)
         if pipeline > 1:
             yield row("lpush-1KB", "LPUSH", "list", message(1024), requests=int(400_000 * scale))
+            for size in (10, 40, 100):  # KB: what leaves in few pieces, or by reference
+                yield row(f"get-{size}KB", "GET", "text", requests=int(400_000 * scale) // size, writes=False,
+                          data=("text", "text", size * 1000))
 
 
 def unix_rows(scale):
