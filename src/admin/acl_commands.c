@@ -36,7 +36,7 @@ void acl_list_command(struct call *call) {
     struct user **sorted = users_sorted(users);
     reply_array(call->reply, users_count(users));
     for (size_t i = 0; i < users_count(users); i++) {
-        sds line = user_append(sds_new(SLICE("")), sorted[i]);
+        sds line = user_append(sds_new(SLICE("")), sorted[i], RULES_SHOWN);
         reply_bulk(call->reply, sds_slice(line));
         sds_free(line);
     }

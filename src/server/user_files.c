@@ -205,7 +205,7 @@ static sds lines_to_write(const struct engine *engine) {
         const struct user *user = sorted[i];
         if (is_elsewhere(engine, user)) continue;
         if (user == engine->users->default_user && default_is_plain(engine)) continue;
-        text = sds_append_cstr(user_append(text, user), "\n");
+        text = sds_append_cstr(user_append(text, user, RULES_STORED), "\n");
     }
     mem_free(sorted);
     return text;

@@ -264,14 +264,14 @@ void rights_free(struct rights *rights) {
     mem_free(rights);
 }
 
-sds rights_append(sds out, const struct rights *rights) {
+sds rights_append(sds out, const struct rights *rights, enum rules_form form) {
     out = sds_append_cstr(out, rights->enabled ? "on" : "off");
     if (rights->no_password) out = sds_append(out, SLICE(" nopass"));
     for (size_t i = 0; i < rights->password_count; i++)
         out = sha256_append_hex(sds_append(out, SLICE(" #")), rights->passwords[i].digest);
     for (size_t i = 0; i < rights->selector_count; i++) {
         out = sds_append_cstr(out, i == 0 ? " " : " (");
-        out = selector_append(out, &rights->selectors[i]);
+        out = selector_append(out, &rights->selectors[i], form);
         if (i > 0) out = sds_append(out, SLICE(")"));
     }
     return out;

@@ -65,8 +65,8 @@ bool rights_apply(struct rights *rights, bool all_channels, const struct slice *
  * wrong. O(password + passwords). */
 bool rights_accept(const struct rights *rights, struct slice password);
 
-/* Appends the rules that make the same rights of a new user's. */
-sds rights_append(sds out, const struct rights *rights);
+/* Appends the rules: stored ones make the same rights of a new user's. */
+sds rights_append(sds out, const struct rights *rights, enum rules_form form);
 
 /* The error as a reply without its code: "Error in ACL SETUSER modifier '…': Syntax error". The
  * caller frees it. */

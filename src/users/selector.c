@@ -60,13 +60,11 @@ static void reset_databases(struct selector *selector) {
     selector->all_databases = false;
 }
 
-/* The pattern that matches every key gives the same as allkeys, as it is printed the same. */
 static const char *add_keys(struct selector *selector, struct slice text, unsigned rights) {
     const char *refused = refused_text(text);
     if (refused) return refused;
     if (selector->keys.count >= SELECTOR_PARTS_MAX) return RULE_TOO_MANY;
     pattern_list_add(&selector->keys, text, rights);
-    if (pattern_list_has(&selector->keys, SLICE("*"), KEYS_BOTH)) allow_all_keys(selector);
     return NULL;
 }
 

@@ -98,15 +98,19 @@ bool selector_has_command(const struct selector *selector, const struct command 
 /* Returns whether requests may use this database. O(log databases). */
 bool selector_has_database(const struct selector *selector, int64_t database);
 
-/* Append parts of the text: "~a %R~b", "&x &y", "db=0,2" (or "alldbs"), "+@all -get"; nothing where
- * none of these is allowed. */
+/* Whether a text is shown, as Redis shows it, or stored: "%RW~*" is shown as "~*", which is another
+ * rule. Only a stored text makes the same selector again. */
+enum rules_form { RULES_SHOWN, RULES_STORED };
+
+/* Append parts of the text as it is shown: "~a %R~b", "&x &y", "db=0,2" (or "alldbs"), "+@all
+ * -get"; nothing where none of these is allowed. */
 sds selector_append_keys(sds out, const struct selector *selector);
 sds selector_append_channels(sds out, const struct selector *selector);
 sds selector_append_databases(sds out, const struct selector *selector);
 sds selector_append_commands(sds out, const struct selector *selector);
 
-/* Appends all of it as rules that make the same selector of any other:
- * "~a resetchannels &x db=0,2 -@all +get". */
-sds selector_append(sds out, const struct selector *selector);
+/* Appends all of it as rules: "~a resetchannels &x db=0,2 -@all +get". Stored ones make the same
+ * selector of any other. */
+sds selector_append(sds out, const struct selector *selector, enum rules_form form);
 
 #endif

@@ -7,16 +7,27 @@ static sds append_word(sds out, bool *first) {
     return out;
 }
 
-sds selector_append_keys(sds out, const struct selector *selector) {
+/* Returns whether the pattern's shown text is read as allkeys, after which no pattern may come. */
+static bool looks_like_all_keys(const struct pattern *pattern) {
+    return pattern->rights == KEYS_BOTH && slice_equal(sds_slice(pattern->text), SLICE("*"));
+}
+
+static sds append_keys(sds out, const struct selector *selector, enum rules_form form) {
     static const char *const marks[] = {"", "%R~", "%W~", "~"};
     bool first = true;
     if (selector->all_keys) return sds_append(out, SLICE("~*"));
     for (size_t i = 0; i < selector->keys.count; i++) {
         const struct pattern *pattern = &selector->keys.items[i];
-        out = sds_append_cstr(append_word(out, &first), marks[pattern->rights]);
+        bool with_rights = form == RULES_STORED && looks_like_all_keys(pattern);
+        out = sds_append_cstr(append_word(out, &first),
+                              with_rights ? "%RW~" : marks[pattern->rights]);
         out = sds_append(out, sds_slice(pattern->text));
     }
     return out;
+}
+
+sds selector_append_keys(sds out, const struct selector *selector) {
+    return append_keys(out, selector, RULES_SHOWN);
 }
 
 sds selector_append_channels(sds out, const struct selector *selector) {
@@ -49,9 +60,9 @@ sds selector_append_commands(sds out, const struct selector *selector) {
     return out;
 }
 
-sds selector_append(sds out, const struct selector *selector) {
+sds selector_append(sds out, const struct selector *selector, enum rules_form form) {
     if (selector->all_keys || selector->keys.count > 0)
-        out = sds_append(selector_append_keys(out, selector), SLICE(" "));
+        out = sds_append(append_keys(out, selector, form), SLICE(" "));
     if (!selector->all_channels) out = sds_append(out, SLICE("resetchannels "));
     if (selector->all_channels || selector->channels.count > 0)
         out = sds_append(selector_append_channels(out, selector), SLICE(" "));

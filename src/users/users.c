@@ -26,13 +26,14 @@ void user_release(struct user *user) {
     mem_free(user);
 }
 
-sds user_append(sds out, const struct user *user) {
+sds user_append(sds out, const struct user *user, enum rules_form form) {
     out = sds_append(sds_append(out, SLICE("user ")), sds_slice(user->name));
-    return rights_append(sds_append(out, SLICE(" ")), user->rights);
+    return rights_append(sds_append(out, SLICE(" ")), user->rights, form);
 }
 
 bool user_is_same(const struct user *a, const struct user *b) {
-    sds left = user_append(sds_new(SLICE("")), a), right = user_append(sds_new(SLICE("")), b);
+    sds left = user_append(sds_new(SLICE("")), a, RULES_STORED);
+    sds right = user_append(sds_new(SLICE("")), b, RULES_STORED);
     bool same = slice_equal(sds_slice(left), sds_slice(right));
     sds_free(left);
     sds_free(right);

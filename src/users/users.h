@@ -56,10 +56,10 @@ static inline bool user_needs_no_password(const struct user *user) {
     return user->rights->enabled && user->rights->no_password;
 }
 
-/* Appends "user NAME RULES", without a line's end: what ACL LIST shows and files contain. */
-sds user_append(sds out, const struct user *user);
+/* Appends "user NAME RULES", without a line's end: ACL LIST shows it, and files store it. */
+sds user_append(sds out, const struct user *user, enum rules_form form);
 
-/* Returns whether both have the same text: name, passwords and rights. */
+/* Returns whether both have the same stored text: name, passwords and rights. */
 bool user_is_same(const struct user *a, const struct user *b);
 
 /* --- By name --- */

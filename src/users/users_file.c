@@ -158,7 +158,7 @@ sds users_file_text(const struct users *users) {
     struct user **sorted = users_sorted(users);
     sds text = sds_new(SLICE(""));
     for (size_t i = 0; i < users_count(users); i++)
-        text = sds_append(user_append(text, sorted[i]), SLICE("\n"));
+        text = sds_append(user_append(text, sorted[i], RULES_STORED), SLICE("\n"));
     mem_free(sorted);
     return text;
 }

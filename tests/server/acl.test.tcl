@@ -64,6 +64,15 @@ foreach {rules error} {
 } {
     check_error "ACL SETUSER refuses $rules" [list r ACL SETUSER a reset $rules] $error
 }
+check "%RW~* is a pattern like others, which more may follow; it does not match the empty key" {
+    r SET "" x
+    set c [as a %RW~* ~k "(%RW~* ~k)" +get]
+    set allowed [list [$c call GET any] [refusal $c GET ""]]
+    r ACL SETUSER a allkeys
+    list {*}$allowed [$c call GET ""] [lindex [r ACL LIST] 0] [error_of {r ACL SETUSER a ~k}]
+} [list (nil) $no_key x "user a on nopass ~* resetchannels -@all +get (~* ~k resetchannels -@all)" \
+       "ERR Error in ACL SETUSER modifier '~k': Adding a pattern after the * pattern (or the 'allkeys' flag) is not\
+ valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns"]
 check_error "a name has no blank" {r ACL SETUSER "a b"} "ERR Usernames can't contain spaces or null characters"
 check_error "the default user cannot be deleted, nor others with it" {r ACL DELUSER a default} \
     "ERR The 'default' user cannot be removed"

@@ -415,6 +415,14 @@ check_in 2 "rights that ACL LOAD takes away are missed by what was queued before
     }
 } {{(error) NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This\
  command is no longer allowed for the following reason: no permission to touch the specified keys} (nil)}
+check_in 2 "a pattern behind %RW~* is shown as in Redis, and is in files as they can be loaded" {
+    with_acl_file $default_line {
+        r ACL SETUSER a %RW~* ~k
+        r ACL SAVE
+        r ACL LOAD
+        list [lindex [r ACL LIST] 0] [lindex [split [read_file $acl_file] \n] 0]
+    }
+} {{user a off ~* ~k resetchannels -@all} {user a off %RW~* ~k resetchannels -@all}}
 check_in 2 "scripts may not load and save users" {
     with_acl_file $default_line {
         foreach command {load save} {

@@ -283,7 +283,7 @@ static void a_user_with_all_flags_is_unrestricted(void **state) {
                 {"~* &*", false},
                 {"+@all ~* &* db=0", false},
                 {"+@all ~* &* alldbs", true},
-                {"+@all %RW~* allchannels", true},
+                {"+@all %RW~* allchannels", false},
                 {"+@all %R~* &*", false},
                 {"+@all ~** &*", false},
                 {"(+@all ~* &*)", true},

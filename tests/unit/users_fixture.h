@@ -47,7 +47,8 @@ static inline sds set_user(struct users *users, const char *name, const char *ru
 
 /* The rules that ACL LIST shows of a user; the caller frees them. */
 static inline sds described(const struct users *users, const char *name) {
-    return rights_append(sds_new(SLICE("")), users_find(users, slice_of_cstr(name))->rights);
+    return rights_append(sds_new(SLICE("")), users_find(users, slice_of_cstr(name))->rights,
+                         RULES_SHOWN);
 }
 
 #endif

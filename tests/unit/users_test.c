@@ -157,12 +157,37 @@ static void nothing_follows_the_pattern_of_all(void **state) {
            {"&* resetchannels &x", "off resetchannels &x -@all"});
 }
 
-/* Redis prints ~*, too, but refuses other patterns then only when it reads that again. */
-static void all_rights_to_all_keys_are_allkeys(void **state) {
+static void all_rights_to_all_keys_are_a_pattern_like_others(void **state) {
     (void)state;
     EXPECT({"%RW~*", "off ~* resetchannels -@all"}, {"%R~* %W~*", "off ~* resetchannels -@all"},
-           {"%RW~* ~k", AFTER_ALL_KEYS("~k")}, {"~* %RW~*", AFTER_ALL_KEYS("%RW~*")},
-           {"~* %X", AFTER_ALL_KEYS("%X")});
+           {"%RW~* ~k", "off ~* ~k resetchannels -@all"},
+           {"%wr~* %R~k", "off ~* %R~k resetchannels -@all"},
+           {"%R~* ~k %W~* %W~k", "off ~* ~k resetchannels -@all"},
+           {"~k %RW~*", "off ~k ~* resetchannels -@all"},
+           {"%RW~* ~*", "off ~* resetchannels -@all"}, {"%RW~* ~* ~k", AFTER_ALL_KEYS("~k")},
+           {"~* %RW~*", AFTER_ALL_KEYS("%RW~*")},
+           {"%RW~* resetkeys ~k", "off ~k resetchannels -@all"},
+           {"(%RW~* ~k)", "off resetchannels -@all (~* ~k resetchannels -@all)"},
+           {"(~* ~k)", AFTER_ALL_KEYS("(~* ~k)")}, {"~* %X", AFTER_ALL_KEYS("%X")});
+}
+
+/* As it is shown, "~* ~k", it could not be read again. */
+static void all_rights_to_all_keys_are_stored_with_the_rights(void **state) {
+    (void)state;
+    struct users users;
+    users_init(&users, false);
+    assert_null(set_user(&users, "t", "~k %RW~* %R~x (%RW~* ~k) (~*)"));
+    const struct rights *rights = users_find(&users, SLICE("t"))->rights;
+    sds text = rights_append(sds_new(SLICE("")), rights, RULES_STORED);
+    assert_string_equal(text, "off ~k %RW~* %R~x resetchannels -@all"
+                              " (%RW~* ~k resetchannels -@all) (~* resetchannels -@all)");
+    assert_null(set_user(&users, "again", text));
+    rights = users_find(&users, SLICE("again"))->rights;
+    sds again = rights_append(sds_new(SLICE("")), rights, RULES_STORED);
+    assert_string_equal(text, again);
+    sds_free(text);
+    sds_free(again);
+    users_free(&users);
 }
 
 static void patterns_of_channels_keep_their_order(void **state) {
@@ -461,7 +486,8 @@ int main(void) {
         cmocka_unit_test(unknown_commands_are_refused),
         cmocka_unit_test(patterns_of_keys_have_rights),
         cmocka_unit_test(nothing_follows_the_pattern_of_all),
-        cmocka_unit_test(all_rights_to_all_keys_are_allkeys),
+        cmocka_unit_test(all_rights_to_all_keys_are_a_pattern_like_others),
+        cmocka_unit_test(all_rights_to_all_keys_are_stored_with_the_rights),
         cmocka_unit_test(patterns_of_channels_keep_their_order),
         cmocka_unit_test(databases_are_sorted_and_replaced),
         cmocka_unit_test(selectors_stand_behind_the_root),
