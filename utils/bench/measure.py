@@ -45,6 +45,8 @@ def prepare_all(servers, data, config):
 
 def fill_all(servers, data):
     """Adds data to all servers; those that took it, once all are idle."""
+    if not servers:
+        return []  # making the data takes long
     everyone = Everyone(server.client for server in servers)
     fill(everyone, data)
     for server in servers * 2:  # again, as one that waits for the core that they share seems idle
@@ -154,9 +156,15 @@ def bytes_per_member(dataset, megabytes):
     return found
 
 
-def memory_with(servers, data):
-    """label -> used_memory once this data has been added, of those servers that took it."""
-    return {server.label: server.used_memory() for server in fill_all(servers, data)}
+def growth_alone(server, dataset):
+    """Growth of used_memory in MB, of a server that did not take the data together with others."""
+    empty(server)
+    prepare(server, dataset.before, dataset.config)
+    server.wait_until_idle()
+    before = server.used_memory()
+    fill(server.client, dataset.data)
+    server.wait_until_idle()
+    return (server.used_memory() - before) / 1e6
 
 
 def run_dataset(servers, dataset, progress):
@@ -165,12 +173,15 @@ def run_dataset(servers, dataset, progress):
     progress(f"{dataset.name}: all servers")
     prepare_all(servers, dataset.before, dataset.config)
     able = [server for server in servers if server.holds == (dataset.before, dataset.config)]
-    before = memory_with(able, ())
-    for label, after in memory_with(able, dataset.data).items():
-        figures[label] = (after - before[label]) / 1e6
+    before = {server.label: server.used_memory() for server in able}
+    for server in fill_all(able, dataset.data):
+        figures[server.label] = (server.used_memory() - before[server.label]) / 1e6
     for server in servers:
-        if figures[server.label] is None:
-            progress(f"{dataset.name}: {server.label}: refused", keep=True)
+        try:
+            if figures[server.label] is None:
+                figures[server.label] = growth_alone(server, dataset)
+        except ServerError as error:
+            progress(f"{dataset.name}: {server.label}: {error}", keep=True)
         empty(server)
     return figures
 

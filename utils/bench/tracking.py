@@ -50,7 +50,9 @@ class Trackers:
                     for start in range(0, keys, KEYS_AT_ONCE)]
         for start in range(0, len(requests), REQUESTS_AT_ONCE):
             for client in self.clients:
-                client.batch(b"".join(requests[start:start + REQUESTS_AT_ONCE]))
+                replies = client.batch(b"".join(requests[start:start + REQUESTS_AT_ONCE]))
+                if replies.startswith(b"-"):
+                    raise ServerError(replies.partition(b"\r\n")[0].decode())
 
     def listen(self):
         for client in self.clients:
