@@ -32,11 +32,12 @@ bool capture_adopts(struct capture **place, void *structure, size_t allocated) {
     return true;
 }
 
+/* `left` is read last: until the release another thread may free a text, which counts bytes. */
 size_t capture_release(struct capture *capture) {
-    size_t left = capture->left.bytes;
     if (capture->functions->release) capture->functions->release(capture);
     if (capture->place) *capture->place = NULL;
     capture->place = NULL;
+    size_t left = capture->left.bytes;
     if (capture->left.bytes_of_all) *capture->left.bytes_of_all -= left;
     return left;
 }

@@ -13,7 +13,8 @@
  * KB of a text, a node of a list, a stream or a sorted set, a block of a table of records), it
  * gives the capture a copy of the piece, or leaves the piece to the capture and changes a copy. So
  * a change costs at most one piece more, once for each piece. A captured structure must only be
- * changed or freed in the loop's thread. Only a text may have several captures at a time. */
+ * changed or freed in the loop's thread; but of a keyspace that is freed elsewhere texts may be
+ * captured for replies (shared_text_free). Only a text may have several captures at a time. */
 #ifndef PACKLIST_DS_CAPTURE_H
 #define PACKLIST_DS_CAPTURE_H
 

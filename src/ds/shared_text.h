@@ -15,7 +15,8 @@
  *      reader              └ read, pass … ─ notifies the owner ──────┘      └ free (in any thread)
  *
  * The reader of a capture is the owner's thread itself, or another one; there may be many of the
- * first kind, and one of the second. All other functions are for the owner's thread alone. */
+ * first kind, and one of the second. All other functions are for the owner's thread alone, but
+ * shared_text_free. */
 #ifndef PACKLIST_DS_SHARED_TEXT_H
 #define PACKLIST_DS_SHARED_TEXT_H
 
@@ -46,8 +47,9 @@ struct shared_text {
 struct shared_text *shared_text_new(sds text);
 
 /* Frees the text; while it is captured, the captures get the buffer instead. O(1) besides freeing.
- * Another thread than the owner's may call it when it is the only one that knows the text, and no
- * capture that counts bytes exists. */
+ * Another thread may call it when no capture that counts bytes (`left`) exists and nothing but the
+ * captures leads to the text any more. The owner's thread may read, release and free these at the
+ * same time. */
 void shared_text_free(struct shared_text *shared);
 
 /* Frees it, without the text, which is returned with its ownership. It must not be captured.

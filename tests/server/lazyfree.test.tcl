@@ -296,6 +296,37 @@ check "used_memory is right when another thread has freed" {
     wait_until {[info_field lazyfree_pending_objects] == 0}
     wait_until {[info_field used_memory] - $before < 300000 + $spare_blocks}
 }
+# With SANITIZE=thread this also shows that two threads do not meet at the same string unprotected.
+check "clients get the large strings that FLUSHALL ASYNC frees before they have read them; then the memory is free" {
+    r PING
+    set before [info_field used_memory]
+    set connected [info_field connected_clients]
+    foreach round {1 2 3} {
+        set clients {}
+        for {set i 0} {$i < 8} {incr i} {
+            r SET big$i [string repeat $i 1000000]
+        }
+        for {set i 0} {$i < 8} {incr i} {
+            set c [client_open]
+            set id [$c call CLIENT ID]
+            $c write [string repeat [request [list GET big$i]] 20]
+            wait_until {[regexp {omem=\d{8}.* cmd=get} [r CLIENT LIST ID $id]]}
+            lappend clients $c
+        }
+        r FLUSHALL ASYNC
+        foreach {leaves reads} $clients {
+            $leaves close
+            set i [lsearch $clients $reads]
+            for {set n 0} {$n < 20} {incr n} {
+                assert {[$reads read] eq [string repeat $i 1000000]}
+            }
+            $reads close
+        }
+    }
+    wait_until {[info_field lazyfree_pending_objects] == 0 && [info_field connected_clients] == $connected}
+    wait_until {[info_field used_memory] - $before < 300000 + $spare_blocks}
+    r DBSIZE
+} 0
 check "what another thread is about to free is not evicted for" {
     r DEBUG POPULATE 1000
     make_nodes l 50000

@@ -6,6 +6,7 @@
 #include "unit/seed.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -376,6 +377,64 @@ static void another_thread_reads_what_was_captured(void **state) {
     assert_true(mem_used() <= used + 65536); /* threads may keep some */
 }
 
+/* The flags order nothing (they are relaxed), so that a thread sanitizer sees what the lock does. */
+struct freer {
+    struct shared_text *shared;
+    bool begins;
+    bool done;
+};
+
+static void set(bool *flag) {
+    __atomic_store_n(flag, true, __ATOMIC_RELAXED);
+}
+
+static void await(const bool *flag) {
+    while (!__atomic_load_n(flag, __ATOMIC_RELAXED)) sched_yield();
+}
+
+static void *run_freer(void *arg) {
+    struct freer *freer = arg;
+    await(&freer->begins);
+    shared_text_free(freer->shared);
+    set(&freer->done);
+    return NULL;
+}
+
+static void read_captured(const struct pair *pair, const struct capture *capture) {
+    for (size_t at = 0; at < pair->len;) {
+        struct slice part = text_capture_peek(capture, at, PIECE);
+        assert_memory_equal(part.ptr, pair->text + at, part.len);
+        at += part.len;
+    }
+}
+
+/* As FLUSHALL ASYNC does, while clients have yet to read their replies. */
+static void another_thread_frees_what_replies_refer_to(void **state) {
+    struct random *random = *state;
+    size_t used = mem_used();
+    for (int round = 0; round < 200; round++) {
+        struct pair pair;
+        begin(&pair, random, 3 * PIECE);
+        struct freer freer = {.shared = pair.shared};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, run_freer, &freer), 0);
+        struct capture *captures[CAPTURES];
+        for (int i = 0; i < CAPTURES; i++) captures[i] = text_capture_begin(pair.shared, NULL);
+        set(&freer.begins);
+        if (random_below(random, 2)) await(&freer.done);
+        bool newest_first = random_below(random, 2);
+        for (int i = 0; i < CAPTURES; i++) {
+            struct capture *capture = captures[newest_first ? CAPTURES - 1 - i : i];
+            if (random_below(random, 2)) read_captured(&pair, capture);
+            capture_end(capture);
+        }
+        pthread_join(thread, NULL);
+        pair.shared = NULL;
+        end(&pair);
+    }
+    assert_true(mem_used() <= used + 65536); /* threads may keep some */
+}
+
 int main(void) {
     struct random random = random_of_this_run();
     const struct CMUnitTest tests[] = {
@@ -387,6 +446,7 @@ int main(void) {
         cmocka_unit_test_prestate(a_write_is_copied_once_for_all_captures, &random),
         cmocka_unit_test_prestate(a_peek_is_long_where_nothing_was_copied, &random),
         cmocka_unit_test_prestate(another_thread_reads_what_was_captured, &random),
+        cmocka_unit_test_prestate(another_thread_frees_what_replies_refer_to, &random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
