@@ -240,7 +240,7 @@ static void stream_format_write_capture_commands(struct rdb_writer *writer, stru
     write_commands(writer, key, streamlog_captured(capture));
 }
 
-/* As in Redis: groups and producers are no part of it. */
+/* As in Redis, and the groups after the entries. Producers are no part of it. */
 static void stream_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
                                  const struct entry *entry) {
     struct stream_iter iter;
@@ -257,6 +257,7 @@ static void stream_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
             digest_mix(digest, to, pair.value);
         }
     }
+    stream_groups_digest(digest, to, stream_groups(entry));
 }
 
 /* --- Reading --- */

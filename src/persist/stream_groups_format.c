@@ -191,6 +191,57 @@ void stream_groups_write_commands(struct rdb_writer *writer, struct slice key,
     }
 }
 
+/* --- In digests --- */
+
+static void mix_id(struct digest *digest, uint8_t to[DIGEST_SIZE], struct stream_id id) {
+    char text[STREAM_ID_TEXT_MAX];
+    digest_mix(digest, to, stream_id_text(text, id));
+}
+
+static void mix_integer(struct digest *digest, uint8_t to[DIGEST_SIZE], int64_t integer) {
+    char digits[INT64_TEXT_MAX];
+    digest_mix(digest, to, number_text(digits, integer));
+}
+
+/* Returns whether nobody has some of them. */
+static bool mix_pending(struct digest *digest, uint8_t to[DIGEST_SIZE],
+                        const struct consumer_group *group) {
+    struct pending_iter iter;
+    struct pending_entry entry;
+    bool some_of_nobody = false;
+    pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
+    while (pending_iter_next(&iter, &entry)) {
+        const struct consumer *consumer = consumer_group_numbered(group, entry.consumer);
+        some_of_nobody |= consumer == NULL;
+        mix_id(digest, to, entry.id);
+        digest_mix(digest, to, consumer ? consumer->name : SLICE(""));
+        mix_integer(digest, to, (int64_t)entry.deliveries);
+    }
+    return some_of_nobody;
+}
+
+static void mix_group(struct digest *digest, uint8_t to[DIGEST_SIZE],
+                      const struct consumer_group *group) {
+    size_t consumers = group->consumers.count;
+    digest_mix(digest, to, group->name);
+    mix_id(digest, to, group->last_id);
+    mix_integer(digest, to, group->entries_read);
+    mix_integer(digest, to, (int64_t)group->pending.length);
+    bool some_of_nobody = mix_pending(digest, to, group);
+    bool has_unnamed = consumers > 0 && consumer_group_at(group, 0)->name.len == 0;
+    bool adds_unnamed = some_of_nobody && !has_unnamed;
+    mix_integer(digest, to, (int64_t)(consumers + adds_unnamed));
+    if (adds_unnamed) digest_mix(digest, to, SLICE(""));
+    for (size_t i = 0; i < consumers; i++)
+        digest_mix(digest, to, consumer_group_at(group, i)->name);
+}
+
+void stream_groups_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
+                          const struct consumer_groups *groups) {
+    for (size_t i = 0; i < consumer_groups_count(groups); i++)
+        mix_group(digest, to, consumer_groups_at(groups, i));
+}
+
 /* --- Reading --- */
 
 struct groups_load {

@@ -19,6 +19,7 @@
 #define PACKLIST_PERSIST_STREAM_GROUPS_FORMAT_H
 
 #include "ds/streamlog.h"
+#include "persist/digest.h"
 #include "persist/rdb_reader.h"
 #include "persist/rdb_writer.h"
 
@@ -29,6 +30,13 @@ void stream_groups_write(struct rdb_writer *writer, unsigned type,
 /* Writes the commands that create the groups of a stream that exists. O(groups). */
 void stream_groups_write_commands(struct rdb_writer *writer, struct slice key,
                                   const struct consumer_groups_image *image);
+
+/* Mixes the groups into a digest: for each, in the order of names, its name, last id and entries
+ * read; its pending entries with the names of their consumers and their deliveries; and the names
+ * of its consumers. When something was delivered, seen or active is left out. What nobody has is a
+ * consumer's without a name, as in files. O(groups). */
+void stream_groups_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
+                          const struct consumer_groups *groups);
 
 /* Reads the groups of a stream of this enum rdb_type into a log without groups. Returns false when
  * the reader has failed: each pending entry must belong to one consumer, and nothing may be there

@@ -82,7 +82,8 @@ void capture_write_commands(struct rdb_writer *writer, struct slice key, enum va
 
 /* --- Digests: 20 bytes that identify a value or a whole dataset ---
  *
- * They are the same on every server, whatever the order of keys and the encodings.
+ * They are the same on every server, whatever the order of keys and the encodings, but where a
+ * stream has consumer groups: other servers leave these out (stream_groups_format.h).
  *
  *      value(d)        d mixed (digest.h) with the type (4 BE), then with each text of the value in
  *                      order; SHA-1 ("!!expire!!") added when the key has an expiry

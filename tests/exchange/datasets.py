@@ -43,6 +43,9 @@ class Key:
     def has_field_expiries(self):
         return any(argv[0] == FIELD_EXPIRY for argv in self.commands)
 
+    def has_groups(self):
+        return any(argv[0] in OF_GROUPS for argv in self.commands)
+
     def without_groups(self):
         return replace(self, commands=tuple(argv for argv in self.commands if argv[0] not in OF_GROUPS))
 
@@ -81,6 +84,9 @@ class Dataset:
 
     def with_keys(self, keys):
         return replace(self, keys=tuple(keys))
+
+    def has_groups(self):
+        return any(key.has_groups() for key in self.keys)
 
     def without_groups(self):
         return self.with_keys(key.without_groups() for key in self.keys)

@@ -400,9 +400,9 @@ UNCOMPARED_OF_GROUPS = re.compile(rb"(seen-time|active-time|lag)\r\n(:-?\d+|\$-1
 
 
 def groups_of(link, dataset, servers):
-    """The consumer groups of each stream, of which digests know nothing. When consumers were seen is not kept by each
-    way, and Valkey has rules of its own for the lag. Where usage is compared and one of the servers cannot look without
-    using a key (look_only), nothing is looked at."""
+    """The consumer groups of each stream, of which the peers' digests know nothing. When consumers were seen is not
+    kept by each way, and Valkey has rules of its own for the lag. Where usage is compared and one of the servers cannot
+    look without using a key (look_only), nothing is looked at."""
     may_look = not dataset.usage() or all(server.redis_version() >= (7, 2) for server in servers)
     streams = dataset.with_keys(key for key in dataset.keys if key.type == "stream" and may_look)
     commands, places = in_databases(streams, lambda key: [b"XINFO", b"STREAM", key.name, b"FULL", b"COUNT", b"0"])
@@ -416,19 +416,24 @@ def groups_of(link, dataset, servers):
 @dataclass
 class Digest:
     """What is compared of two servers: the digest of all that they hold and of each key. Valkey's digest does not tell
-    that a field expires: where it is compared with another server's, hashes are compared by their fields."""
+    that a field expires: where it is compared with another server's, hashes are compared by their fields. Nor do the
+    peers' digests tell of consumer groups: such streams are compared by their entries, and groups_of()."""
     whole: bytes
     keys: list
 
     @classmethod
     def of(cls, link, dataset, servers):
-        keys = ask_each(link, dataset, lambda key: [b"DEBUG", b"DIGEST-VALUE", key.name])
+        keys = ask_each(link, dataset, lambda key: [b"XRANGE", key.name, b"-", b"+"] if key.has_groups()
+                        else [b"DEBUG", b"DIGEST-VALUE", key.name])
         keys = [(one, groups) for one, groups in zip(keys, groups_of(link, dataset, servers))]
-        if not (dataset.has_field_expiries() and any(map(is_valkey, servers))):
+        by_fields = dataset.has_field_expiries() and any(map(is_valkey, servers))
+        if not by_fields and not dataset.has_groups():
             return cls(link.call(b"DEBUG", b"DIGEST"), keys)
-        hashes = iter(fields_and_values(link, dataset.with_keys(k for k in dataset.keys if k.has_field_expiries())))
+        if by_fields:
+            hashes = iter(fields_and_values(link, dataset.with_keys(k for k in dataset.keys if k.has_field_expiries())))
+            keys = [next(hashes) if k.has_field_expiries() else d for k, d in zip(dataset.keys, keys)]
         sizes = [run_well(link, [[b"SELECT", b"%d" % number], [b"DBSIZE"]])[1] for number in dataset.databases()]
-        return cls(b"".join(sizes), [next(hashes) if k.has_field_expiries() else d for k, d in zip(dataset.keys, keys)])
+        return cls(b"".join(sizes), keys)
 
 
 def compare_digests(dataset, before, after):

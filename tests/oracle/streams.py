@@ -122,7 +122,7 @@ class StreamGenerator(GroupGenerator):
             lambda: [b"XINFO", b"STREAM", self.xkey(), *self.options([b"FULL"])],
             lambda: [b"XINFO", b"STREAM", self.xkey(), b"FULL", b"COUNT", self.count()],
             lambda: [b"XINFO", b"GROUPS", self.xkey()],
-            lambda: [b"DEBUG", b"DIGEST-VALUE", *KEYS],
+            lambda: [b"DEBUG", b"DIGEST-VALUE", *KEYS] if self.reference < (8, 0) else [b"PING"],  # without groups
             lambda: [b"OBJECT", b"ENCODING", self.random.choice(KEYS)],
             lambda: [b"TYPE", self.xkey()],
         ])()

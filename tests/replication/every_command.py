@@ -8,7 +8,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "lib")]
-from common import Trouble, call, check_same, field, follow, is_in_step, wait_for  # noqa: E402
+from common import Trouble, call, check_same, contents, field, follow, is_in_step, wait_for  # noqa: E402
+from digests import is_packlist  # noqa: E402
 from resp import Link, value_of  # noqa: E402
 from servers import Server, start_packlist  # noqa: E402
 
@@ -154,7 +155,8 @@ xgroup|setid: XADD @a 1-1 f 1; XGROUP CREATE @a g 0; XGROUP SETID @a g $ ENTRIES
 xidmprecord: XADD @a 1-1 f 1; XIDMPRECORD @a p i 1-1
 xnack: XADD @a 1-1 f 1; XGROUP CREATE @a g 0; XREADGROUP GROUP g c STREAMS @a >; XNACK @a g FAIL IDS 1 1-1
 xreadgroup: XADD @a 1-1 f 1; XADD @a 2-1 f 2; XGROUP CREATE @a g 0; XREADGROUP GROUP g c COUNT 1 STREAMS @a >;
-    XREADGROUP GROUP g c STREAMS @a 0; XREADGROUP GROUP g d NOACK STREAMS @a >; XREADGROUP GROUP g e STREAMS @a >
+    XREADGROUP GROUP g c STREAMS @a 0; XCLAIM @a g c 0 1-1; XREADGROUP GROUP g d NOACK STREAMS @a >;
+    XREADGROUP GROUP g e STREAMS @a >
 xsetid: XADD @a 1-1 f 1; XSETID @a 5-1 ENTRIESADDED 9 MAXDELETEDID 2-0
 xtrim: XADD @a 1-1 f 1; XADD @a 2-1 f 2; XADD @a 3-1 f 3; XTRIM @a MAXLEN = 2; XTRIM @a MINID 3-0
     | XTRIM @a MAXLEN = 0 DELREF
@@ -349,9 +351,9 @@ def check_file(primary, commands):
         reader = start_packlist(options, files=writer.folder)
         reader.name = "the server with the file"
         check_fields(writer, reader)
-        digests = [call(server, b"DEBUG", b"DIGEST") for server in (writer, reader)]
-        if digests[0] != digests[1]:
-            raise Trouble(f"{reader.name} of {writer.name} has other data: {digests}")
+        found = [contents(server, (), not is_packlist(writer))[0] for server in (writer, reader)]
+        if found[0] != found[1]:
+            raise Trouble(f"{reader.name} of {writer.name} has other data: {found!r:.1500}")
     finally:
         clean = all([server.stop() for server in (writer, reader) if server])
     if not clean:

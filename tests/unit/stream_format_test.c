@@ -2,6 +2,7 @@
  * is wrong is refused. */
 #include "base/keyed_hash.h"
 #include "types/stream.h"
+#include "types/stream_groups.h"
 #include "unit/format_checks.h"
 
 static sds append_id(sds out, struct stream_id id) {
@@ -193,11 +194,15 @@ static const struct {
 
 enum { PAYLOADS = sizeof(payloads) / sizeof(*payloads) };
 
+/* The digests are those of the servers, which leave groups out. */
 static void payloads_of_other_servers_are_read(void **state) {
     (void)state;
     for (size_t i = 0; i < PAYLOADS; i++) {
         struct entry *entry = read_payload(payloads[i].payload);
         assert_is(entry, payloads[i].value);
+        struct consumer_groups *groups = stream_groups(entry);
+        while (consumer_groups_count(groups) > 0)
+            stream_remove_group(entry, consumer_groups_at(groups, 0));
         assert_digest(entry, payloads[i].digest);
         value_free(entry);
     }
