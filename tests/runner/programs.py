@@ -21,6 +21,7 @@ from servers import free_port, wait_until_listening  # noqa: E402
 
 IDLE_SECONDS, IDLE_CPU_SECONDS = 300, 3  # so little CPU time in so long: it waits for something that never happens
 POLL_SECONDS = 2
+LAST_WORDS_SECONDS = 5
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 BAD_SIGNS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: |: Assertion ")
 
@@ -48,16 +49,29 @@ class Ended:
         self.status, self.why, self.output, self.cpu_seconds = status, why, output, cpu_seconds
 
 
-def session_cpu_seconds(session):
-    """CPU time of the processes of a session and of those of their children that have ended."""
-    ticks = 0
+def processes_of(session):
+    """The processes of a session: (pid, fields of its stat)."""
     for path in glob.glob("/proc/[0-9]*/stat"):
         with contextlib.suppress(OSError):
             # After the name, which stands in brackets: state, parent, group, session …
             fields = Path(path).read_bytes().rpartition(b")")[2].split()
             if int(fields[3]) == session:
-                ticks += sum(map(int, fields[11:15]))
-    return ticks / CLOCK_TICKS
+                yield int(path.split("/")[2]), fields
+
+
+def session_cpu_seconds(session):
+    """CPU time of the processes of a session and of those of their children that have ended."""
+    return sum(sum(map(int, fields[11:15])) for _, fields in processes_of(session)) / CLOCK_TICKS
+
+
+def end_session(session, ended):
+    """Kills the processes of a session; the first one last, as it may say where it has waited for the others."""
+    for pid, _ in processes_of(session):
+        if pid != session:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+    select.select([ended], [], [], LAST_WORDS_SECONDS)
+    os.killpg(session, signal.SIGKILL)
 
 
 class Watch:
@@ -91,9 +105,9 @@ def run_program(command, limit_cpu_seconds, env, log):
     ended = os.pidfd_open(process.pid)
     while why is None and not select.select([ended], [], [], POLL_SECONDS)[0]:
         why = watch.trouble()
-    os.close(ended)
     if why:
-        os.killpg(process.pid, signal.SIGKILL)
+        end_session(process.pid, ended)
+    os.close(ended)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     with contextlib.suppress(ProcessLookupError):
