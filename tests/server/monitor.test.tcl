@@ -20,7 +20,7 @@ proc lines_of {monitor count} {
         if {![regexp {^\d{10,}\.\d{6} (\[.*)$} [lindex $typed 1] _ line]} {
             error "not a line of MONITOR: $typed"
         }
-        if {![regexp {\] "(INFO" "everything"|HELLO" "3")$} $line]} {
+        if {![regexp {\] "(INFO" "\w+"|HELLO" "3")$} $line]} {
             lappend lines [regsub {127\.0\.0\.1:\d+\]} $line "-\]"]
         }
     }

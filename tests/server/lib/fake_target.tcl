@@ -18,6 +18,7 @@ oo::class create fake {
     variable listener answer buffers requests connections
 
     constructor {body} {
+        incr ::calls_run_events
         set listener [socket -server [list [self] accept] -myaddr 127.0.0.1 0]
         set answer [list {connection request} $body]
         set requests {}
@@ -25,6 +26,7 @@ oo::class create fake {
     }
 
     destructor {
+        incr ::calls_run_events -1
         chan close $listener
         foreach socket [array names buffers] {
             chan close $socket

@@ -209,11 +209,22 @@ proc wait_until {condition {limit_ms ""}} {
     }
 }
 
+# Fields are asked for again and again by what waits. All sections take ten times as long as one, so that of a field is
+# noted; it may have been another server's.
 proc info_field {name} {
-    if {![regexp -line "^$name:(\[^\r\]*)" [$::current_server control INFO everything] _ value]} {
+    if {[info exists ::section_of($name)]} {
+        set text [$::current_server control INFO $::section_of($name)]
+        if {[regexp -line "^$name:(\[^\r\]*)" $text _ value]} {
+            return $value
+        }
+    }
+    set text [$::current_server control INFO everything]
+    if {![regexp -line -indices "^$name:(\[^\r\]*)" $text _ place]} {
         error "INFO has no field $name"
     }
-    return $value
+    set before [string range $text 0 [lindex $place 0]]
+    set ::section_of($name) [lindex [regexp -all -inline -line {^# (\w+)\r$} $before] end]
+    return [string range $text {*}$place]
 }
 
 proc with_config {settings body} {

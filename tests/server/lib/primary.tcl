@@ -20,12 +20,13 @@ set replication_id [string repeat 0123456789abcdef0123 2]
 
 oo::class create primary_link {
     superclass client
-    variable socket wakeup offset
+    variable socket wakeup is_blocking offset
 
     constructor {accepted} {
         set socket $accepted
         set offset 0
-        chan configure $socket -translation binary -buffering full -blocking 0 -buffersize 65536
+        set is_blocking 1
+        chan configure $socket -translation binary -buffering full -buffersize 65536
     }
 
     method offset {args} {
@@ -43,12 +44,13 @@ oo::class create primary_link {
         }
         set words {}
         for {set i [string range $line 1 end]} {$i > 0} {incr i -1} {
-            lappend words [my read_body [string range [my read_line] 1 end]]
+            lappend words [next_body [self] $socket [string range [my read_line] 1 end]]
         }
         return $words
     }
 
     method first_line {} {
+        my block 0
         while {[chan gets $socket line] < 0} {
             my wait_more
         }
@@ -77,12 +79,14 @@ oo::class create fake_primary {
     variable listener port waiting
 
     constructor {} {
+        incr ::calls_run_events
         set waiting {}
         set port [free_port]
         set listener [socket -server [list [self] note] -myaddr 127.0.0.1 $port]
     }
 
     destructor {
+        incr ::calls_run_events -1
         chan close $listener
     }
 
