@@ -293,23 +293,10 @@ foreach options $secret_options {
 
 # --- Memory
 
-# The secrets that the process has in memory that it can write to, as they are cut off by other bytes.
+# The secrets that the process has in memory that it can write to, as they are cut off by other bytes. Python finds
+# them: for a regular expression Tcl makes text of all bytes.
 proc secrets_in_memory {pid} {
-    set found {}
-    set memory [open /proc/$pid/mem rb]
-    fconfigure $memory -buffering none
-    try {
-        foreach line [split [read_file /proc/$pid/maps] \n] {
-            if {![regexp {^([0-9a-f]+)-([0-9a-f]+) rw} $line _ begin end]} continue
-            scan "$begin $end" "%llx %llx" begin end
-            seek $memory $begin
-            if {[catch {read $memory [expr {$end - $begin}]} bytes]} continue
-            lappend found {*}[regexp -all -inline "$::secret_head\[-0-9a-z]*" $bytes]
-        }
-    } finally {
-        close $memory
-    }
-    return [lsort -unique $found]
+    return [split [exec python3 $::library/find_in_memory.py $pid "$::secret_head\[-0-9a-z]*"] \n]
 }
 
 # Sanitizers keep what was freed, and reserve terabytes.
