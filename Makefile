@@ -48,7 +48,7 @@ endif
 # With sanitizers compiling takes half as long with -O1 -g1, and running no longer; CFLAGS=-g for a debugger.
 c_flags = -std=gnu17 $(if $(SANITIZE),-O1 -g1,-O2 -g) -Wall -Wextra $(if $(WERROR),-Werror) $(CPPFLAGS) $(CFLAGS)
 compile = $(c_flags) -Isrc $(if $(TINY),-DTINY_LIMITS) $(if $(CHECKED),-DPACKLIST_CHECKED) $(if $(PLAIN),-DPACKLIST_PLAIN)
-# luaS_newlstr of liblua5.1.a gives way to that of src/lua/interned.c.
+# luaS_newlstr of liblua5.1.a gives way to that of src/lua/interned.c, its tables to src/lua/tables.c.
 libraries = -luv -lxxhash -lssl -lcrypto -l:liblua5.1.a -Wl,--wrap=luaS_newlstr -lm -lpthread $(if $(LZF),-llzf)
 ifdef SANITIZE
 compile += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer -DPACKLIST_LIBC_MALLOC

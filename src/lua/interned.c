@@ -9,28 +9,16 @@
  * the bucket of its plain hash or in that of its keyed one, never in both. So once a machine has
  * keyed strings, a string is new only if it is in neither.
  *
- * What is known here of Lua's memory are the first members of three of its structures, as they are
- * in Lua 5.1.5, the last release of 5.1. machine_check_interned compares that with a real string.
- */
+ * What is known here of Lua's memory are objects.h and the first members of two of its structures.
+ * machine_check_interned compares that with a real string. */
 #include "base/keyed_hash.h"
 #include "base/log.h"
 #include "lua/machine_internal.h"
+#include "lua/objects.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A string (TString of lobject.h); its bytes and a NUL follow. `hash` chooses the bucket, also when
- * Lua makes more or fewer of them, and the place in tables that have the string as a key. */
-struct interned {
-    struct interned *next; /* in the bucket */
-    unsigned char type;
-    unsigned char marks; /* the collector's; bits 0 and 1 are the two whites */
-    unsigned char reserved;
-    unsigned hash;
-    size_t len;
-};
-_Static_assert(sizeof(struct interned) % sizeof(double) == 0, "Lua aligns what follows");
 
 /* What all threads of a machine share (global_State of lstate.h). */
 struct shared {
@@ -51,7 +39,6 @@ struct thread {
 };
 
 enum {
-    WHITES = 3,
     EQUAL_MAX = 3,  /* others with the same hash */
     WALKED_MAX = 16 /* others in a bucket, where there is one in each on average */
 };
@@ -128,7 +115,8 @@ find_keyed(const struct shared *shared, struct slice text, bool is_crowded, unsi
 
 /* A string that the collector was about to free gets the current white. */
 static struct interned *keep(const struct shared *shared, struct interned *string) {
-    if (string->marks & (shared->white ^ WHITES) & WHITES) string->marks ^= WHITES;
+    if (string->marks & (shared->white ^ OBJECT_WHITES) & OBJECT_WHITES)
+        string->marks ^= OBJECT_WHITES;
     return string;
 }
 
@@ -138,7 +126,7 @@ static struct interned *add(lua_State *L, struct shared *shared, struct slice te
     struct interned **bucket = bucket_of(shared, hash);
     *string = (struct interned){.next = *bucket,
                                 .type = LUA_TSTRING,
-                                .marks = shared->white & WHITES,
+                                .marks = shared->white & OBJECT_WHITES,
                                 .hash = hash,
                                 .len = text.len};
     memcpy(text_of(string), text.ptr, text.len);

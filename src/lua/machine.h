@@ -12,11 +12,11 @@
  * one run, change: see machine_add_run_table.
  *
  * It is the interpreter of PUC-Rio, from the system's package, but for how strings are made
- * (interned.c). LuaJIT's is 1.2 times as fast for scripts that mostly run commands, and 3 times for
- * those that work on strings, but scripts can crash it in ways that cannot be closed from outside:
- * coroutines that create coroutines overflow the stack of C (its issues 619, 1263 and 1452), and an
- * error handler can overflow the stack of Lua (1471) in the versions that systems package. All
- * known holes of PUC-Rio's can be closed.
+ * (interned.c) and for its tables (tables.c). LuaJIT's is 1.2 times as fast for scripts that mostly
+ * run commands, and 3 times for those that work on strings, but scripts can crash it in ways that
+ * cannot be closed from outside: coroutines that create coroutines overflow the stack of C (its
+ * issues 619, 1263 and 1452), and an error handler can overflow the stack of Lua (1471) in the
+ * versions that systems package. All known holes of PUC-Rio's can be closed.
  *
  * Errors of Lua are long jumps. They may cross C functions that Lua calls only where nothing needs
  * releasing: see machine_suspend_limit. */

@@ -95,6 +95,9 @@ void *machine_allocate(void *machine, void *ptr, size_t old_size, size_t new_siz
 /* Aborts unless strings of Lua lie in memory as lua/interned.c, which makes them, counts on. */
 void machine_check_interned(lua_State *L);
 
+/* The same for tables, which lua/tables.c makes. */
+void machine_check_tables(lua_State *L);
+
 /* Collects all garbage when `size` more bytes would pass the limit. For functions that are about to
  * make something large: Lua itself does not collect when an allocation fails. */
 void machine_make_room(lua_State *L, size_t size);

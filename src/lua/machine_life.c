@@ -217,6 +217,7 @@ struct machine *machine_new(size_t memory_limit, void *owner) {
     lua_atpanic(L, panic);
     machine->main = machine->running = L;
     machine_check_interned(L);
+    machine_check_tables(L);
     machine_open_runs(machine);
     machine_open_compiler(machine);
     keep_messages(L);

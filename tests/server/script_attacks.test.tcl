@@ -311,6 +311,35 @@ attacks "an error is not split" "ERR a  +OK* script: *, on @user_script:*" {
     {error({err = 'ERR a\r\n+OK\r\n'})}
 }
 
+# --- Keys of tables
+
+# Doubles that Lua's own hash cannot tell apart in any table, or only in one of 65536 pairs not: 500 times as long.
+proc doubles {count low} {
+    for {set i 0} {$i < $count} {incr i} {
+        set high [expr {0x40000000 + 7 * $i}]
+        append doubles [binary format II $high [expr $low]]
+    }
+    return [binary format cI 0xdf $count][regsub -all {.{8}} $doubles "\xcb&\x01"]
+}
+check_in 2 "numbers that collide take no longer than others, unpacked or set by the script" {
+    set microseconds {}
+    foreach low {
+        {(0x9e3779b1 * ($i + 1)) & 0xffffffff} {0x50000000 - $high} {0x50000000 - $high + 65535 * ($i % 30000)}
+    } {
+        set map [doubles 40000 $low]
+        lappend microseconds [lindex [time {
+            set reply [r EVAL {
+                local map, copy, n = cmsgpack.unpack(ARGV[1]), {}, 0
+                for k, v in pairs(map) do copy[k] = v n = n + 1 end
+                return {n, #cmsgpack.pack(copy)}
+            } 0 $map]
+        }] 0]
+        assert_equal $reply {40000 400003}
+    }
+    lassign $microseconds others equal grown
+    list [expr {$equal < 20 * $others}] [expr {$grown < 20 * $others}]
+} {1 1}
+
 # --- Commands
 
 attacks "payloads of RESTORE that are no values" "*" {
