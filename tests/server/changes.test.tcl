@@ -68,6 +68,23 @@ check_in 2 "SWAPDB touches watched keys that change, and serves clients that wai
         r SWAPDB 0 1
     }
 } {(nil) (nil) {arrives swapped}}
+check_in 2 "SWAPDB does not delete a key that has expired and that clients wait for" {
+    r FLUSHALL
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    r SELECT 1
+    r RPUSH k old
+    r PEXPIRE k 1
+    set expired [expr {[clock milliseconds] + 5}]
+    wait_until {[clock milliseconds] > $expired}
+    r SELECT 0
+    set c [client_blocked BLPOP k 0]
+    set before [info_field expired_keys]
+    r SWAPDB 0 1
+    set left [list [r DBSIZE] [expr {[info_field expired_keys] - $before}]]
+    r RPUSH k new
+    r DEBUG SET-ACTIVE-EXPIRE 1
+    list $left [$c read] [r DBSIZE]
+} {{1 0} {k new} 0}
 check_in 2 "a snapshot that is being written has what FLUSHDB and SWAPDB took away" {
     foreach change {FLUSHDB {SWAPDB 0 1}} {
         r FLUSHALL
