@@ -2,6 +2,9 @@
 #include "base/alloc.h"
 #include "ds/quicklist_internal.h"
 
+/* An element's type and length, before and behind its text. */
+enum { ELEMENT_OVERHEAD_MAX = 5 + 5 };
+
 struct totals {
     uint64_t count;
     size_t serialized;
@@ -25,6 +28,15 @@ static bool compression_check(const struct quicklist *list, const struct quickli
     return !compressed && allocated == 0;
 }
 
+/* What a node that is not plain may take at most. Replacements stretch a node to a multiple of the
+ * limit. Elements that inserts add unchecked, after a split, are its first and its last, one each:
+ * a further one takes that one's place. Such an element is as large as the plain threshold allows,
+ * which may be far above the limit. */
+static size_t stretched_size(const struct quicklist *list) {
+    size_t largest = list->plain_length + ELEMENT_OVERHEAD_MAX;
+    return QUICKLIST_STRETCH * list->size_limit + 2 * largest;
+}
+
 static bool node_check(const struct quicklist *list, const struct quicklist_place *place,
                        struct totals *totals) {
     const struct quicklist_node *node = place->node;
@@ -35,10 +47,8 @@ static bool node_check(const struct quicklist *list, const struct quicklist_plac
     totals->serialized += quicklist_node_serialized(node);
     totals->allocated += place->open != NULL ? quicklist_open_allocated(place->open)
                                              : quicklist_node_allocated(node);
-    if (list->mixed) return true;
-    /* A half of a full node with one more element, or a node that replacements stretched. */
-    return node->count <= list->count_limit &&
-           ((node->flags & QUICKLIST_NODE_PLAIN) || node->size <= 4 * list->size_limit);
+    if (list->mixed || node->flags & QUICKLIST_NODE_PLAIN) return true;
+    return node->count <= list->count_limit && node->size <= stretched_size(list);
 }
 
 bool quicklist_check(const struct quicklist *list) {

@@ -3,15 +3,13 @@
  *
  * Which node takes an element follows Redis, so that lists have the same nodes in both. A node may
  * exceed the limits in two cases, as in Redis: an element inserted in the middle of a full node
- * joins one of its halves unchecked, and a replacement stays in its node (here up to STRETCH times
- * the limit). */
+ * joins one of its halves unchecked, and a replacement stays in its node (here up to
+ * QUICKLIST_STRETCH times the limit). */
 #include "base/checked.h"
 #include "ds/quicklist_internal.h"
 
 #include <assert.h>
 #include <string.h>
-
-enum { STRETCH = 4 };
 
 /* --- Elements within one node --- */
 
@@ -218,7 +216,7 @@ void quicklist_replace(struct quicklist *list, uint64_t index,
         quicklist_nodes_remove(list, place.index, place.index + 1);
     } else if (plain) {
         replace_plain(list, place.index, element);
-    } else if (to_plain || stretched > list->size_limit * STRETCH) {
+    } else if (to_plain || stretched > list->size_limit * QUICKLIST_STRETCH) {
         replace_by_node(list, place.index, offset, element);
     } else {
         splice_into_node(list, place.index, offset, 1, element);

@@ -14,7 +14,7 @@
  *   4. Exactly the nodes with at least compress_depth nodes on either side are compressed, except
  *      those that gain nothing by it; none are when compress_depth is 0.
  *   5. No node exceeds the limits, except where an insert or a replacement stretched it
- *      (quicklist_edit.c).
+ *      (quicklist_edit.c), or where it has one element, which no plain threshold made plain.
  *   6. While `capture` is set, the flag QUICKLIST_NODE_SHARED means that a node's buffer is
  *      shared: for nodes in arrays that the tree itself does not share, and for plain nodes at the
  *      ends. Otherwise the flag means nothing.
@@ -50,6 +50,9 @@ bool quicklist_capture_check(const struct capture *capture);
 
 /* Elements of one node: as many as fit in 64 KB. */
 enum { QUICKLIST_NODE_COUNT_MAX = 32768 };
+
+/* How many times the limit a replacement may make its node. */
+enum { QUICKLIST_STRETCH = 4 };
 
 /* The overhead of an element, beyond its text, that Redis assumes when it chooses a node, whatever
  * the real overhead. */

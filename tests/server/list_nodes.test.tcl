@@ -263,6 +263,38 @@ check "DEBUG QUICKLIST-PACKED-THRESHOLD gives elements of at least that size nod
         }
     }
 } {{0 1 0 1} {3 1 2 1}}
+check "elements far above the size of a node stay good values below a DEBUG QUICKLIST-PACKED-THRESHOLD" {
+    set large [string repeat x 300000]
+    set plain {}
+    with_packed_threshold 1mb {
+        foreach fill {16 -1 -5} {
+            with_config [list list-max-listpack-size $fill] {
+                r DEL k
+                r RPUSH k a $large b c d e f
+                r RPUSH k $large
+                r LPUSH k $large
+                r LINSERT k AFTER b $large
+                r LINSERT k BEFORE f $large
+                r LSET k 5 $large
+                r LSET k 0 small
+                r LREM k 1 $large
+                lappend plain {*}[lsort -unique [field_of_nodes k plain]] [r LLEN k] \
+                    [expr {[r LRANGE k 0 -1] eq [list small a b $large $large d e $large f $large]}]
+            }
+        }
+    }
+    set plain
+} {0 10 1 0 10 1 0 10 1}
+check "LINSERT into a node that LSET has made larger leaves a good value" {
+    set large [string repeat x 8192]
+    with_config {list-max-listpack-size 16} {
+        r RPUSH k {*}[numbered 1 20]
+        foreach index {1 2 3} {r LSET k $index $large}
+        r LINSERT k BEFORE 6 $large
+        r LINSERT k AFTER 1 $large
+        list [r LLEN k] [r LINDEX k 1] [r LINDEX k 2]
+    }
+} [list 22 [string repeat x 8192] [string repeat x 8192]]
 check "DEBUG QUICKLIST-PACKED-THRESHOLD 0 goes back to list-max-listpack-size" {
     assert_equal [r DEBUG QUICKLIST-PACKED-THRESHOLD 100b] OK
     assert_equal [r DEBUG QUICKLIST-PACKED-THRESHOLD 0] OK

@@ -291,6 +291,17 @@ static void plain_nodes_agree_with_the_model(void **state) {
     }
 }
 
+/* The threshold is far above the size of a node: large elements are in nodes like any other. */
+static void large_elements_that_are_not_plain_agree_with_the_model(void **state) {
+    struct random *random = *state;
+    for (int i = 0; i < 4; i++) {
+        struct quicklist_limits limits = {.fill = (int16_t)(i % 2 ? 5 : -1),
+                                          .compress_depth = (uint16_t)(i / 2),
+                                          .plain_threshold = 1 << 20};
+        random_run(random, limits, 80000, 30, 400);
+    }
+}
+
 static void every_node_size_agrees_with_the_model(void **state) {
     struct random *random = *state;
     for (int16_t fill = -5; fill <= -1; fill++) {
@@ -450,6 +461,33 @@ static void a_plain_element_splits_the_node_it_goes_into(void **state) {
     assert_counts(list, LENGTHS(3, 1, 1));
     quicklist_replace(list, 0, &large);
     assert_counts(list, LENGTHS(1, 2, 1, 1));
+    quicklist_free(list);
+}
+
+/* The size limit is 8192 bytes, and a replacement keeps its node up to four times as large. */
+static void inserts_add_to_a_node_that_replacements_stretched(void **state) {
+    (void)state;
+    struct listpack_element large = text_of(8192);
+    struct quicklist *list = list_of(16, 0, LENGTHS(1, 1, 1, 1, 1, 1));
+    for (uint64_t index = 1; index <= 3; index++) quicklist_replace(list, index, &large);
+    assert_counts(list, LENGTHS(6));
+    quicklist_insert_before(list, 5, &large);
+    quicklist_insert_after(list, 0, &large);
+    assert_counts(list, LENGTHS(1, 6, 1));
+    assert_true(quicklist_check(list));
+    quicklist_free(list);
+}
+
+static void a_large_element_below_the_threshold_is_in_a_node_like_others(void **state) {
+    (void)state;
+    struct listpack_element large = text_of(50000);
+    struct quicklist *list = list_of(16, 1 << 20, LENGTHS(1, 50000, 1, 1, 1));
+    assert_counts(list, LENGTHS(1, 1, 3));
+    quicklist_insert_before(list, 4, &large);
+    quicklist_insert_after(list, 2, &large);
+    assert_true(quicklist_check(list));
+    quicklist_replace(list, 5, &large);
+    assert_true(quicklist_check(list));
     quicklist_free(list);
 }
 
@@ -660,6 +698,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         RANDOM_TEST(every_element_count_and_depth_agrees_with_the_model),
         RANDOM_TEST(plain_nodes_agree_with_the_model),
+        RANDOM_TEST(large_elements_that_are_not_plain_agree_with_the_model),
         RANDOM_TEST(every_node_size_agrees_with_the_model),
         RANDOM_TEST(deep_trees_agree_with_the_model),
         RANDOM_TEST(limits_may_change_at_any_time),
@@ -667,6 +706,8 @@ int main(void) {
         cmocka_unit_test(the_limits_of_fill_are_those_of_redis),
         cmocka_unit_test(inserts_try_the_node_then_its_neighbour_then_a_new_one),
         cmocka_unit_test(a_plain_element_splits_the_node_it_goes_into),
+        cmocka_unit_test(inserts_add_to_a_node_that_replacements_stretched),
+        cmocka_unit_test(a_large_element_below_the_threshold_is_in_a_node_like_others),
         cmocka_unit_test(removing_merges_neighbours_that_fit_in_one_node),
         cmocka_unit_test(long_lists_of_integers_cost_half_a_percent_over_their_encoding),
         cmocka_unit_test(a_queue_within_one_node_keeps_its_buffer),
