@@ -401,8 +401,8 @@ void tls_input_ended(struct conn *conn, int status) {
 
 /* --- Turns ---
  *
- * Handshakes of clients take their steps only in turns, first come first served, and an iteration
- * has few such steps: hundreds of clients that connect at once make nobody wait for long. */
+ * Handshakes of clients take their steps only in turns, and an iteration has few such steps:
+ * thousands of clients that connect at once do not delay those that are connected. */
 
 static void take_turn(struct tls *tls) {
     tls_pump(tls);
@@ -417,11 +417,19 @@ static void take_turn(struct tls *tls) {
     report(tls);
 }
 
+/* Returns the client that has waited longest and the newest one alternately: a new client does not
+ * wait for all that came before, and clients that keep coming delay the others to half the rate at
+ * most. */
+static struct tls *next_waiting(struct tls_shared *shared) {
+    shared->newest_next = !shared->newest_next;
+    return shared->newest_next ? shared->waiting_first : shared->waiting_last;
+}
+
 /* Begins handshakes that had to wait, and ends those whose client has gone: few in an iteration. */
 static void begin_waiting(struct tls_shared *shared) {
     unsigned gone = 0;
     while (shared->waiting_first && gone < TLS_TURN_GONE && may_begin(shared)) {
-        struct tls *tls = shared->waiting_first;
+        struct tls *tls = next_waiting(shared);
         leave_list(tls);
         if (is_gone(tls)) {
             gone++;

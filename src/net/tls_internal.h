@@ -88,6 +88,7 @@ struct tls_shared {
     struct tls *turns_last;
     struct tls *waiting_first; /* those whose handshake may not begin yet */
     struct tls *waiting_last;
+    bool newest_next; /* the last of them begins next, otherwise the first */
     /* In the order in which they began, which is that of their deadlines, unless a context had
      * another time limit; then the end of some is late. */
     struct tls *shaking_first;

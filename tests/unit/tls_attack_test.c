@@ -50,6 +50,45 @@ static void those_who_wait_for_others_do_not_time_out(void **state) {
     assert_uint_in_range((uint64_t)served, CLIENTS - 4, CLIENTS);
 }
 
+/* Whether the handshake of a client that has read nothing yet has gone on. */
+static bool has_answer(const struct client *client) {
+    char byte;
+    return recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+}
+
+static int count_answered(const struct client *clients, int count) {
+    int answered = 0;
+    for (int i = 0; i < count; i++) answered += has_answer(&clients[i]);
+    return answered;
+}
+
+static void a_new_client_waits_for_few_of_those_before(void **state) {
+    (void)state;
+    enum { CLIENTS = 100 };
+    struct client clients[CLIENTS];
+    begin_handshakes_at_once(clients, CLIENTS);
+    struct client newest = connected(TLS1_3_VERSION);
+    assert_echo(&newest, 100, SIZE_MAX);
+    assert_uint_in_range((uint64_t)count_answered(clients, CLIENTS), 3, CLIENTS / 2);
+    assert_true(has_answer(&clients[2]));
+    for (int i = 0; i < CLIENTS; i++) {
+        assert_true(shake_in_pieces(&clients[i], SIZE_MAX));
+        client_free(&clients[i]);
+    }
+    client_free(&newest);
+}
+
+static void clients_that_keep_coming_halve_the_rate_of_others(void **state) {
+    (void)state;
+    enum { CLIENTS = 20, LATER = 60 };
+    struct client clients[CLIENTS], later[LATER];
+    begin_handshakes_at_once(clients, CLIENTS);
+    for (int i = 0; i < LATER; i++) later[i] = half_shaken(SIZE_MAX);
+    assert_int_equal(count_answered(clients, CLIENTS), CLIENTS);
+    for (int i = 0; i < CLIENTS; i++) client_free(&clients[i]);
+    for (int i = 0; i < LATER; i++) client_free(&later[i]);
+}
+
 static void an_iteration_ends_few_that_have_gone(void **state) {
     (void)state;
     enum { CLIENTS = 100 };
@@ -251,6 +290,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TLS_TEST(slow_handshakes_give_way_to_new_clients),
         TLS_TEST(those_who_wait_for_others_do_not_time_out),
+        TLS_TEST(a_new_client_waits_for_few_of_those_before),
+        TLS_TEST(clients_that_keep_coming_halve_the_rate_of_others),
         TLS_TEST(an_iteration_ends_few_that_have_gone),
         TLS_TEST(half_handshakes_end_in_time_and_leave_nothing),
         TLS_TEST(clients_that_vanish_in_their_handshake_leave_nothing),
