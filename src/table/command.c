@@ -44,12 +44,26 @@ static inline size_t slot_of(uint64_t prefix, size_t len) {
     return (size_t)(mixed >> 54) & (LOOKUP_SIZE - 1);
 }
 
+/* Returns the categories that the row states, and those that follow from its flags. */
+static uint32_t categories_of(const struct command *row) {
+    uint32_t flags = row->flags;
+    uint32_t categories = row->categories;
+    categories |= flags & COMMAND_FAST ? CATEGORY_FAST : CATEGORY_SLOW;
+    if (flags & COMMAND_READONLY && !(categories & CATEGORY_SCRIPTING)) categories |= CATEGORY_READ;
+    if (flags & COMMAND_WRITE) categories |= CATEGORY_WRITE;
+    if (flags & COMMAND_PUBSUB) categories |= CATEGORY_PUBSUB;
+    if (flags & COMMAND_BLOCKING) categories |= CATEGORY_BLOCKING;
+    if (flags & COMMAND_ADMIN) categories |= CATEGORY_ADMIN | CATEGORY_DANGEROUS;
+    return categories;
+}
+
 static void add_family(const struct command_family *family) {
     assert(family->count <= COMMANDS_MAX - table_count);
     for (size_t i = 0; i < family->count; i++) {
         struct command *command = &table[table_count];
         *command = family->rows[i];
         command->index = (uint16_t)table_count++;
+        command->categories = categories_of(command);
         assert(!command->called && !command->run);
         assert(!command->secrets || command->flags & (COMMAND_SUBCOMMAND | COMMAND_FOUND_SLOWLY));
         command->called = command->name;
@@ -235,18 +249,6 @@ const struct named_bit command_category_names[] = {
     {CATEGORY_SCRIPTING, "scripting"},
     {0, NULL},
 };
-
-uint32_t command_categories(const struct command *command) {
-    uint32_t flags = command->flags;
-    uint32_t categories = command->categories;
-    categories |= flags & COMMAND_FAST ? CATEGORY_FAST : CATEGORY_SLOW;
-    if (flags & COMMAND_READONLY && !(categories & CATEGORY_SCRIPTING)) categories |= CATEGORY_READ;
-    if (flags & COMMAND_WRITE) categories |= CATEGORY_WRITE;
-    if (flags & COMMAND_PUBSUB) categories |= CATEGORY_PUBSUB;
-    if (flags & COMMAND_BLOCKING) categories |= CATEGORY_BLOCKING;
-    if (flags & COMMAND_ADMIN) categories |= CATEGORY_ADMIN | CATEGORY_DANGEROUS;
-    return categories;
-}
 
 uint32_t command_category_find(struct slice name) {
     for (const struct named_bit *at = command_category_names; at->name; at++)

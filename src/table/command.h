@@ -166,7 +166,8 @@ struct command {
                                        always NULL */
     int32_t arity;  /* the exact argc, or the least one negated; includes the command's name(s) */
     uint32_t flags; /* enum command_flag */
-    uint32_t categories; /* enum command_category: only those that do not follow from the flags */
+    uint32_t categories; /* enum command_category; in a row only those that do not follow from the
+                            flags */
     uint32_t tips;       /* enum command_tip */
     struct key_positions keys;
     enum command_secrets secrets;
@@ -291,7 +292,9 @@ enum { COMMAND_CATEGORY_NAME_MAX = 31 }; /* the longest name, in bytes */
 /* Returns the command's categories (enum command_category): those of its row, and those that follow
  * from its flags: fast or slow; read, write, pubsub and blocking; admin, which implies dangerous.
  * O(1). */
-uint32_t command_categories(const struct command *command);
+static inline uint32_t command_categories(const struct command *command) {
+    return command->categories;
+}
 
 /* Returns the bit of the category `name`, in any case, without the @; 0 when there is none. */
 uint32_t command_category_find(struct slice name);

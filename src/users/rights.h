@@ -38,7 +38,7 @@ struct rights {
     struct selector *selectors; /* the root first */
     size_t selector_count;
     size_t selector_capacity;
-    struct shortcut shortcut; /* to the root; made when they become a user's */
+    struct shortcut shortcut; /* to the root; made once a session is the user's */
 };
 
 /* A rule that cannot be applied. */
@@ -52,6 +52,9 @@ struct rule_error {
 struct rights *rights_new(bool all_channels);
 struct rights *rights_copy(const struct rights *rights);
 void rights_free(struct rights *rights); /* NULL is allowed */
+
+/* Returns whether both have the same stored text (rights_append). O(parts). */
+bool rights_are_same(const struct rights *a, const struct rights *b);
 
 /* Applies the rules argv[*at] … in their order. Returns true when all of them are; false at the
  * first that cannot be, with *error (error->rule is the caller's) and *at behind it: the rules

@@ -32,19 +32,22 @@ sds user_append(sds out, const struct user *user, enum rules_form form) {
 }
 
 bool user_is_same(const struct user *a, const struct user *b) {
-    sds left = user_append(sds_new(SLICE("")), a, RULES_STORED);
-    sds right = user_append(sds_new(SLICE("")), b, RULES_STORED);
-    bool same = slice_equal(sds_slice(left), sds_slice(right));
-    sds_free(left);
-    sds_free(right);
-    return same;
+    return slice_equal(sds_slice(a->name), sds_slice(b->name)) &&
+           rights_are_same(a->rights, b->rights);
+}
+
+void user_make_shortcut(struct user *user) {
+    struct rights *rights = (struct rights *)(uintptr_t)user->rights;
+    shortcut_make(&rights->shortcut, &rights->selectors[0]);
+    user->has_shortcut = true;
 }
 
 /* Takes over the rights. */
 static void set_rights(struct users *users, struct user *user, struct rights *rights) {
     rights_free((struct rights *)(uintptr_t)user->rights);
-    shortcut_make(&rights->shortcut, &rights->selectors[0]);
     user->rights = rights;
+    user->has_shortcut = false;
+    if (user->references > 1) user_make_shortcut(user); /* a session is this user's */
     user->restricted = !rights->unrestricted;
     user->generation = ++users->generation;
 }
@@ -70,19 +73,24 @@ static int compare_names(const void *a, const void *b) {
     return slice_compare(key_of(*(struct user *const *)a), key_of(*(struct user *const *)b));
 }
 
-struct user **users_sorted(const struct users *users) {
-    struct user **sorted = mem_alloc(users_count(users) * sizeof(*sorted)), *user;
+struct user **users_list(const struct users *users) {
+    struct user **list = mem_alloc(users_count(users) * sizeof(*list)), *user;
     size_t count = 0;
     struct hashtable_iter iter;
     hashtable_iter_start(&iter, users->table);
-    while ((user = hashtable_iter_next(&iter))) sorted[count++] = user;
-    qsort(sorted, count, sizeof(*sorted), compare_names);
+    while ((user = hashtable_iter_next(&iter))) list[count++] = user;
+    return list;
+}
+
+struct user **users_sorted(const struct users *users) {
+    struct user **sorted = users_list(users);
+    qsort(sorted, users_count(users), sizeof(*sorted), compare_names);
     return sorted;
 }
 
 /* --- Changes --- */
 
-void users_put(struct users *users, struct slice name, struct rights *rights) {
+struct user *users_put(struct users *users, struct slice name, struct rights *rights) {
     struct user *user = users_find(users, name);
     if (!user) {
         user = mem_alloc_zeroed(sizeof(*user));
@@ -91,6 +99,7 @@ void users_put(struct users *users, struct slice name, struct rights *rights) {
         hashtable_insert(users->table, user, hashtable_hash(name));
     }
     set_rights(users, user, rights);
+    return user;
 }
 
 /* Applies the rules to `rights`, which it takes over. */
@@ -119,17 +128,23 @@ bool users_define(struct users *users, struct slice name, const struct slice *ru
     return change(users, name, rights_new(users->all_channels), rules, count, error);
 }
 
-void users_remove(struct users *users, struct user *user) {
-    uint64_t hash = hashtable_hash(sds_slice(user->name));
-    hashtable_delete(users->table, hashtable_find_item(users->table, user, hash), hash);
+static void remove_at(struct users *users, hashtable_slot *slot, uint64_t hash) {
+    struct user *user = hashtable_item(*slot);
+    hashtable_delete(users->table, slot, hash);
     user->gone = true;
     user_release(user);
 }
 
+void users_remove(struct users *users, struct user *user) {
+    uint64_t hash = hashtable_hash(sds_slice(user->name));
+    remove_at(users, hashtable_find_item(users->table, user, hash), hash);
+}
+
 bool users_delete(struct users *users, struct slice name) {
-    struct user *user = users_find(users, name);
-    if (!user || user == users->default_user) return false;
-    users_remove(users, user);
+    uint64_t hash = hashtable_hash(name);
+    hashtable_slot *slot = hashtable_find(users->table, name, hash);
+    if (!slot || hashtable_item(*slot) == users->default_user) return false;
+    remove_at(users, slot, hash);
     return true;
 }
 

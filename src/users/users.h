@@ -21,6 +21,7 @@ struct user {
     uint32_t references;
     uint32_t restricted; /* 0 if rights->unrestricted, otherwise 1 */
     bool gone;           /* it was deleted: its sessions are to be closed */
+    bool has_shortcut;   /* the rights' shortcut is made */
 };
 
 struct users {
@@ -38,8 +39,13 @@ void users_free(struct users *users);
 
 /* --- One user --- */
 
+/* Makes the shortcut of the rights. O(commands + patterns): a file has many users whom no session
+ * ever is. */
+void user_make_shortcut(struct user *user);
+
 /* For sessions. The last release of a user that is gone frees it. */
 static inline struct user *user_keep(struct user *user) {
+    if (!user->has_shortcut) user_make_shortcut(user);
     user->references++;
     return user;
 }

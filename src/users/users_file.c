@@ -3,12 +3,17 @@
 
 #include "base/alloc.h"
 
+#include <stdlib.h>
+
 /* What an error quotes of a name, and how many errors are told. */
 enum { NAME_SHOWN_MAX = 128, ERRORS_MAX = 100 };
 
 struct loading {
-    struct users *users; /* those of the file, apart from all others */
-    bool has_default;    /* the file names the default user */
+    struct users *users;    /* those of the file, apart from all others */
+    struct user **in_order; /* as they stand in the file; the default user last if it does not */
+    size_t count;
+    size_t capacity;
+    bool has_default; /* the file names the default user */
     struct slice path;
     size_t line;
     sds errors;
@@ -85,6 +90,11 @@ static bool is_duplicate(struct loading *loading, struct slice name) {
     return again;
 }
 
+static void append_user(struct loading *loading, struct user *user) {
+    MEM_RESERVE(loading->in_order, loading->capacity, loading->count + 1);
+    loading->in_order[loading->count++] = user;
+}
+
 static void load_user(struct loading *loading, struct slice name, size_t rules) {
     bool all_channels = loading->users->all_channels;
     struct rights *rights = rights_new(all_channels);
@@ -93,7 +103,7 @@ static void load_user(struct loading *loading, struct slice name, size_t rules) 
     while (loading->error_count < ERRORS_MAX &&
            !rights_apply(rights, all_channels, loading->words + 2, rules, &at, &error))
         report_rule(loading, &error);
-    users_put(loading->users, name, rights);
+    append_user(loading, users_put(loading->users, name, rights));
 }
 
 static void load_line(struct loading *loading, struct slice line) {
@@ -116,18 +126,27 @@ static void load_line(struct loading *loading, struct slice line) {
         load_user(loading, name, count - 2);
 }
 
-/* Makes the users the loaded ones. */
-static void take_over(struct users *users, const struct users *loaded) {
-    struct user **before = users_sorted(users), **after = users_sorted(loaded);
+static int compare_addresses(const void *a, const void *b) {
+    uintptr_t left = (uintptr_t) * (struct user *const *)a,
+              right = (uintptr_t) * (struct user *const *)b;
+    return (left > right) - (left < right);
+}
+
+/* Makes the users the loaded ones, whose rights it takes away. It goes through both in the order in
+ * which they lie in memory: in that of the table, nearly each user would be a miss of the cache. */
+static void take_over(struct users *users, const struct loading *loading) {
+    struct user **before = users_list(users);
+    qsort(before, users_count(users), sizeof(*before), compare_addresses);
     for (size_t i = users_count(users); i-- > 0;)
-        if (!users_find(loaded, sds_slice(before[i]->name))) users_remove(users, before[i]);
-    for (size_t i = 0; i < users_count(loaded); i++) {
-        const struct user *user = users_find(users, sds_slice(after[i]->name));
-        if (user && user_is_same(user, after[i])) continue;
-        users_put(users, sds_slice(after[i]->name), rights_copy(after[i]->rights));
-    }
+        if (!users_find(loading->users, sds_slice(before[i]->name))) users_remove(users, before[i]);
     mem_free(before);
-    mem_free(after);
+    for (size_t i = 0; i < loading->count; i++) {
+        struct user *loaded = loading->in_order[i];
+        const struct user *user = users_find(users, sds_slice(loaded->name));
+        if (user && user_is_same(user, loaded)) continue;
+        users_put(users, sds_slice(loaded->name), (struct rights *)(uintptr_t)loaded->rights);
+        loaded->rights = NULL;
+    }
 }
 
 bool users_load(struct users *users, struct slice path, struct slice default_password,
@@ -140,7 +159,8 @@ bool users_load(struct users *users, struct slice path, struct slice default_pas
         load_line(&loading, slice_take_until(&text, '\n'));
     bool done = loading.error_count == 0;
     if (done) {
-        take_over(users, &loaded);
+        if (!loading.has_default) append_user(&loading, loaded.default_user);
+        take_over(users, &loading);
         sds_free(loading.errors);
     } else {
         if (loading.error_count >= ERRORS_MAX)
@@ -150,6 +170,7 @@ bool users_load(struct users *users, struct slice path, struct slice default_pas
                                    "active ACL rules was performed"));
     }
     mem_free(loading.words);
+    mem_free(loading.in_order);
     users_free(&loaded);
     return done;
 }

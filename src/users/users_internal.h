@@ -4,8 +4,12 @@
 
 #include "users/users.h"
 
-/* Gives the user, who is made if there is none, these rights, which it takes over. */
-void users_put(struct users *users, struct slice name, struct rights *rights);
+/* Returns all users in no order; the caller frees the array, not the users. O(users). */
+struct user **users_list(const struct users *users);
+
+/* Gives the user, who is made if there is none, these rights, which it takes over. Returns the user.
+ */
+struct user *users_put(struct users *users, struct slice name, struct rights *rights);
 
 /* Deletes the user, and marks it as gone. */
 void users_remove(struct users *users, struct user *user);

@@ -14,6 +14,10 @@ static void check_text(const struct users *users, bool all_channels) {
     if (!users_load(&again, SLICE("again"), SLICE(""), sds_slice(text), &errors)) abort();
     sds second = users_file_text(&again);
     if (!slice_equal(sds_slice(text), sds_slice(second))) abort();
+    struct user **sorted = users_sorted(users);
+    for (size_t i = 0; i < users_count(users); i++)
+        if (!user_is_same(sorted[i], users_find(&again, sds_slice(sorted[i]->name)))) abort();
+    mem_free(sorted);
     users_free(&again);
     sds_free(text);
     sds_free(second);
@@ -42,6 +46,7 @@ static void check_calls(const struct users *users) {
     };
     struct user **sorted = users_sorted(users);
     for (size_t u = 0; u < users_count(users); u++) {
+        user_make_shortcut(sorted[u]);
         for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
             struct access access = {.argv = calls[i]};
             struct denial denial;

@@ -106,15 +106,26 @@ static void a_second_init_replaces_the_table(void **state) {
 
 static void categories_are_those_of_the_row_and_of_its_flags(void **state) {
     (void)state;
-    struct command command = {.categories = CATEGORY_LIST};
-    assert_int_equal(command_categories(&command), CATEGORY_LIST | CATEGORY_SLOW);
-    command.flags = COMMAND_FAST | COMMAND_READONLY | COMMAND_PUBSUB;
-    assert_int_equal(command_categories(&command),
+    static const struct command rows[] = {
+        {.name = "a", .categories = CATEGORY_LIST},
+        {.name = "b",
+         .categories = CATEGORY_LIST,
+         .flags = COMMAND_FAST | COMMAND_READONLY | COMMAND_PUBSUB},
+        {.name = "c",
+         .categories = CATEGORY_LIST,
+         .flags = COMMAND_WRITE | COMMAND_BLOCKING | COMMAND_ADMIN},
+    };
+    static const struct command_family family = {rows, 3};
+    static const struct command_family *const only_these[] = {&family, NULL};
+    size_t count;
+    command_table_init(only_these, NULL);
+    const struct command *all = command_all(&count);
+    assert_int_equal(command_categories(&all[0]), CATEGORY_LIST | CATEGORY_SLOW);
+    assert_int_equal(command_categories(&all[1]),
                      CATEGORY_LIST | CATEGORY_FAST | CATEGORY_READ | CATEGORY_PUBSUB);
-    command.flags = COMMAND_WRITE | COMMAND_BLOCKING | COMMAND_ADMIN;
-    assert_int_equal(command_categories(&command), CATEGORY_LIST | CATEGORY_SLOW | CATEGORY_WRITE |
-                                                       CATEGORY_BLOCKING | CATEGORY_ADMIN |
-                                                       CATEGORY_DANGEROUS);
+    assert_int_equal(command_categories(&all[2]), CATEGORY_LIST | CATEGORY_SLOW | CATEGORY_WRITE |
+                                                      CATEGORY_BLOCKING | CATEGORY_ADMIN |
+                                                      CATEGORY_DANGEROUS);
     assert_int_equal(command_category_find(SLICE("SortedSet")), CATEGORY_SORTED_SET);
     assert_int_equal(command_category_find(SLICE("@list")), 0);
 }
