@@ -660,13 +660,13 @@ def pending_datasets(scale):
 
 
 def connections(scale):
-    count = int(4000 * scale)
-    yield Connections(f"connections-idle, bytes each of {count:,}", count)
-    yield Connections(f"tls-connections-idle, bytes each of {count:,}", count, by_tls=True)
+    many, few = int(4000 * scale), int(1000 * scale)
+    yield Connections(f"connections-idle, bytes each of {many:,}", many)
+    yield Connections(f"tls-connections-idle, bytes each of {few:,}", few, by_tls=True)
 
 
 def stalls(scale):
-    many, long = int(5_000_000 * scale), int(1_250_000 * scale)
+    many, long = int(2_500_000 * scale), int(1_250_000 * scale)
 
     def stall(name, requests, what, *command):
         return Stalls(f"{name} ({requests:,} random {what})",
@@ -723,7 +723,7 @@ def replications(scale):
 
 def threaded(scale):
     """More threads than this machine has cores would measure nothing."""
-    requests = int(150_000 * scale)
+    requests = int(75_000 * scale)
     for name, command, data in (
             ("get", ["GET", "key:__rand_int__"], ("strings", 1000)),
             ("set", ["SET", "key:__rand_int__", "v" * 16], ()),
@@ -739,7 +739,7 @@ def threaded(scale):
 
 
 def trackings(scale):
-    some, many, prefixes = (int(count * scale) for count in (20_000, 100_000, 100_000))
+    some, many, prefixes = (int(count * scale) for count in (20_000, 50_000, 50_000))
     for trackers in (1, 4, 16):
         yield TrackedMemory(f"tracking-memory ({some:,} keys, clients: {trackers})", trackers, some)
     for event, what in (("limit", "tracking-table-max-keys becomes 1"), ("flush", "FLUSHALL"),
@@ -752,9 +752,9 @@ def trackings(scale):
 
 
 def group_stalls(scale):
-    million, consumers, groups, some = int(1_000_000 * scale), int(10_000 * scale), int(1000 * scale), 100
-    data = ("several", ("stream", "stream", 2 * million, "field", "hellohello"), ("groups", "stream", groups))
-    ids = [f"{million - number}-1" for number in range(some)]
+    half, consumers, groups, some = int(500_000 * scale), int(10_000 * scale), int(1000 * scale), 100
+    data = ("several", ("stream", "stream", 2 * half, "field", "hellohello"), ("groups", "stream", groups))
+    ids = [f"{half - number}-1" for number in range(some)]
     place, claim = ("stream", "pending"), ("XAUTOCLAIM", "stream", "pending", "another")
     requests = [
         ["XREADGROUP", "GROUP", "pending", "consumer:1", "COUNT", some, "STREAMS", "stream", ">"],
@@ -763,12 +763,12 @@ def group_stalls(scale):
         ["XACK", *place, *ids], ["XPENDING", *place], ["XPENDING", *place, "IDLE", 3_600_000, "-", "+", some],
         ["XINFO", "GROUPS", "stream"], ["XINFO", "CONSUMERS", *place], ["XGROUP", "CREATECONSUMER", *place, "new"],
         ["XGROUP", "DELCONSUMER", *place, "new"]]
-    many, one = ("pending", "stream", million, consumers), ("pending", "stream", million)
+    many, one = ("pending", "stream", half, consumers), ("pending", "stream", half)
     for name, before, commands in (
             ("requests", many, requests * 10), ("delconsumer", one, [["XGROUP", "DELCONSUMER", *place, "consumer:0"]]),
             ("destroy", one, [["XGROUP", "DESTROY", *place]])):
         who = f"{consumers:,} consumers" if before is many else "one consumer"
-        yield CommandStall(f"groups-stall-{name} ({2 * million:,} entries, {groups:,} groups, {million:,} pending of "
+        yield CommandStall(f"groups-stall-{name} ({2 * half:,} entries, {groups:,} groups, {half:,} pending of "
                            f"{who})", data, before, commands)
 
 
