@@ -1,6 +1,7 @@
 /* SETBIT GETBIT BITCOUNT BITPOS BITOP BITFIELD BITFIELD_RO: strings as arrays of bits. */
 #include "base/alloc.h"
 #include "commands/commands.h"
+#include "commands/common.h"
 #include "commands/string_common.h"
 #include "types/bits.h"
 
@@ -166,15 +167,49 @@ static bool find_sources(struct call *call, struct slice *sources, char (*buffer
     return true;
 }
 
+/* Returns how many of a source's `times` uses count: more of them change nothing. */
+static size_t uses_that_count(enum bits_operation operation, size_t times) {
+    if (operation == BITS_XOR) return times % 2 ? 1 : 2;
+    return operation == BITS_ONE && times > 1 ? 2 : 1;
+}
+
+/* Leaves out what sources add nothing, as they were named before: a long text that is named
+ * thousands of times would hold the loop. The first source of DIFF, DIFF1 and ANDOR is none of the
+ * others. Returns how many remain. O(count · log count). */
+static size_t drop_repeats(enum bits_operation operation, struct slice *sources, size_t count) {
+    if (count <= 2) return count;
+    size_t kept = bits_is_commutative(operation) ? 0 : 1, others = count - kept;
+    const struct slice *from = sources + kept;
+    const void **texts = mem_alloc(others * sizeof(*texts));
+    size_t *uses = mem_alloc_zeroed(others * sizeof(*uses));
+    struct firsts firsts;
+    for (size_t i = 0; i < others; i++) texts[i] = from[i].ptr;
+    firsts_find(&firsts, texts, others);
+    for (size_t i = 0; i < others; i++) uses[firsts.at[i]]++;
+    for (size_t i = 0; i < others; i++)
+        if (firsts.at[i] == i) uses[i] = uses_that_count(operation, uses[i]);
+    for (size_t i = 0; i < others; i++) {
+        if (uses[firsts.at[i]] == 0) continue;
+        uses[firsts.at[i]]--;
+        sources[kept++] = from[i];
+    }
+    firsts_end(&firsts);
+    mem_free(uses);
+    mem_free(texts);
+    return kept;
+}
+
 /* Returns where the result can be written while the sources are read, or NULL: over the present
  * value of the destination, if that has the right length and is not a source, or only one, which
  * is, or may become, the first. */
-static uint8_t *overwritable(struct call *call, struct keyref *ref, enum bits_operation operation,
-                             struct slice *sources, size_t len) {
+static uint8_t *overwritable(struct keyref *ref, enum bits_operation operation,
+                             struct slice *sources, size_t count, size_t len) {
     if (ref->entry == NULL || entry_type(ref->entry) != VALUE_STRING) return NULL;
+    char buffer[INT64_TEXT_MAX];
+    const char *present = string_text_or_empty(ref->entry, buffer).ptr;
     size_t uses = 0;
-    for (size_t i = 0; i < call->argc - 3; i++) {
-        if (!slice_equal(call->argv[3 + i], call->argv[2])) continue;
+    for (size_t i = 0; i < count; i++) {
+        if (sources[i].ptr != present) continue;
         if (i > 0 && !bits_is_commutative(operation)) return NULL;
         struct slice own = sources[i];
         sources[i] = sources[0];
@@ -187,10 +222,11 @@ static uint8_t *overwritable(struct call *call, struct keyref *ref, enum bits_op
 /* Stores the result, which is not empty. Returns false when there is no memory for it. */
 static bool combine(struct call *call, struct keyref *ref, enum bits_operation operation,
                     struct slice *sources, size_t len) {
-    uint8_t *bytes = overwritable(call, ref, operation, sources, len);
+    size_t count = drop_repeats(operation, sources, call->argc - 3);
+    uint8_t *bytes = overwritable(ref, operation, sources, count, len);
     sds result = bytes ? NULL : sds_try_new_uninit(len);
     if (bytes == NULL && result == NULL) return false;
-    bits_combine(operation, bytes ? bytes : (uint8_t *)result, len, sources, call->argc - 3);
+    bits_combine(operation, bytes ? bytes : (uint8_t *)result, len, sources, count);
     if (!result) return true;
     uint32_t clock = string_make_way(call, ref);
     string_set_raw(ref, call->argv[2], result);

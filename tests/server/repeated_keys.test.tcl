@@ -52,6 +52,55 @@ foreach {name command before after} {
     }
 }
 
+foreach operation {AND OR XOR DIFF DIFF1 ANDOR ONE} {
+    check_in 2 "BITOP $operation of one key $copies times reads it once or twice" {
+        r SET k [string repeat "\x13\x00\xf7" 30000]
+        r SET other [string repeat "\x31\xff" 45000]
+        set others {}
+        for {set i 0} {$i < $::copies} {incr i} {
+            r COPY k k$i
+            lappend others k$i
+        }
+        set repeated [list BITOP $::operation to other {*}[lrepeat $::copies k]]
+        set copied [list BITOP $::operation to other {*}$others]
+        r {*}$copied
+        set expected [r GET to]
+        set many [least_cpu_ms $copied]
+        set few [least_cpu_ms $repeated]
+        assert_equal [expr {[r GET to] eq $expected}] 1
+        if {$few * 3 > $many} {
+            error "$few ms instead of $many"
+        }
+    }
+}
+
+check "BITOP gives what it gives for as many copies, in any order" {
+    expr {srand(2)}
+    foreach key {a b c} value {"\x0f\x33\x55" "\xff\x01" 12345} {
+        r SET $key $value
+        for {set i 0} {$i < 9} {incr i} {
+            r COPY $key $key$i
+        }
+    }
+    for {set round 0} {$round < 300} {incr round} {
+        set operation [lindex {AND OR XOR DIFF DIFF1 ANDOR ONE} [expr {$round % 7}]]
+        set repeated {}
+        set copied {}
+        for {set i 0} {$i < 2 + $round % 8} {incr i} {
+            set key [lindex {a a b c none} [expr {int(rand() * 5)}]]
+            lappend repeated $key
+            lappend copied $key$i
+        }
+        foreach {to from} [list to $repeated copy $copied] {
+            r BITOP $operation $to {*}$from
+        }
+        assert_equal [r GET to] [r GET copy]
+        r COPY a into REPLACE
+        r BITOP $operation into {*}[string map {a into} $repeated]
+        assert_equal [r GET into] [r GET copy]
+    }
+}
+
 # Scores whose sums depend on the order, and whose products are infinite or not a number.
 set weights {1 -1 0 inf -inf 0.1 0.3 1e-200 1e300 -2.7}
 check "scores are those of as many copies, in any order" {
