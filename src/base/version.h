@@ -3,6 +3,6 @@
 #ifndef PACKLIST_BASE_VERSION_H
 #define PACKLIST_BASE_VERSION_H
 
-#define PACKLIST_VERSION "0.2.0"
+#define PACKLIST_VERSION "0.3.0"
 
 #endif

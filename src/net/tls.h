@@ -15,7 +15,8 @@
  * and one that sends TLS_EMPTY_MAX records without bytes in a row is closed. An iteration begins
  * at most as many handshakes of clients as the context says, and only one when those that have
  * begun take TLS_TURN_STEPS, all that it has; of the others, which wait, the first and the newest
- * begin alternately, without those who have gone. What is no handshake of TLS costs no memory of OpenSSL.
+ * begin alternately, without those who have gone. What is no handshake of TLS costs no memory of
+ * OpenSSL.
  *
  * With I/O threads (net/io_threads.h), a connection goes to a thread once its handshake is done:
  * the thread has OpenSSL's part of it until the connection comes back.
