@@ -13,22 +13,28 @@ from pathlib import Path
 from resp import Address, Link, info
 
 PORTS = "21000-31999"
+ports_given = set()  # by free_port: who has one may listen there only later
 
 
 def free_port(ports=None):
     """Below those that the system gives to clients, so that a server that restarts finds it free again. Begins at a
-    random one: others look for ports in the same range. Fails when all of them are taken."""
+    random one: others look for ports in the same range. Gives none twice while there are others. Fails when all of them
+    are taken."""
     ports = ports or os.environ.get("PACKLIST_PORTS", PORTS)
     first, last = map(int, ports.split("-"))
     count, begin = last - first + 1, random.randrange(last - first + 1)
+    if len(ports_given) > count // 2:
+        ports_given.clear()
     for step in range(count):
         port = first + (begin + step) % count
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
-                return port
             except OSError:
                 continue
+        if port not in ports_given:
+            ports_given.add(port)
+            return port
     raise RuntimeError(f"all ports of {ports} (PACKLIST_PORTS) are taken")
 
 

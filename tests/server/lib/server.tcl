@@ -269,18 +269,25 @@ proc server_run {arguments {stdin ""}} {
 
 # --- Small tools ---------------------------------------------------------------------------------
 
-# A free port, out of PACKLIST_PORTS (first-last), below the range of outgoing connections.
+# A free port, out of PACKLIST_PORTS (first-last), below the range of outgoing connections. None is given twice while
+# there are others: who has one may listen there only later.
+set ports_given {}
 proc free_port {} {
     set range [expr {[info exists ::env(PACKLIST_PORTS)] ? $::env(PACKLIST_PORTS) : "21000-31999"}]
     scan $range %d-%d first last
     set count [expr {$last - $first + 1}]
     set begin [expr {int(rand() * $count)}]
+    if {[dict size $::ports_given] > $count / 2} {
+        set ::ports_given {}
+    }
     for {set step 0} {$step < $count} {incr step} {
         set port [expr {$first + ($begin + $step) % $count}]
-        if {![catch {socket -server {} -myaddr 127.0.0.1 $port} listener]} {
-            close $listener
-            return $port
+        if {[dict exists $::ports_given $port] || [catch {socket -server {} -myaddr 127.0.0.1 $port} listener]} {
+            continue
         }
+        close $listener
+        dict set ::ports_given $port 1
+        return $port
     }
     error "all ports of $range (PACKLIST_PORTS) are taken"
 }
