@@ -102,9 +102,12 @@ check_in 2 "one who is switched off keeps open sessions, as after AUTH, but gets
 
 # The user that a client has who resumes the session in the file, and whether it was resumed.
 proc resume {version path} {
-    set send "{ printf 'ACL WHOAMI\\r\\n'; sleep 0.3; }"
-    set output [exec sh -c "$send | timeout 20 openssl s_client $version -sess_in $path -connect 127.0.0.1:$::tls_port\
-        -CAfile $::certificates/ca.crt 2>/dev/null || true"]
+    set channel [open "|timeout 20 openssl s_client $version -sess_in $path -connect 127.0.0.1:$::tls_port\
+        -CAfile $::certificates/ca.crt 2>/dev/null" r+]
+    puts -nonewline $channel "ACL WHOAMI\r\nQUIT\r\n"
+    flush $channel
+    set output [read $channel]
+    catch {close $channel}
     regexp {\$\d+\r?\n([^\r\n]*)} $output all name
     return [list [string match "*\nReused, *" $output] $name]
 }
