@@ -1,5 +1,8 @@
 """Random datasets: keys of several databases, each as the commands that make it."""
 from dataclasses import dataclass, replace
+from functools import cached_property
+
+from resp import encode
 
 FILLS = [-5, -4, -3, -2, -1, 1, 2, 3, 5, 16, 128, 1000]
 DEPTHS = [0, 0, 1, 2, 3, 10]
@@ -7,6 +10,7 @@ TEXT_SIZES = [0, 1, 2, 19, 20, 21, 22, 31, 32, 43, 44, 45, 63, 64, 65, 127, 128,
 LONG_SIZES = [4000, 4095, 4096, 8191, 8192, 8193, 16383, 16384, 20000, 65535, 65536, 100000]
 # Of strings that a snapshot captures instead of copying (from 256 KB on), and of some that are a little too short.
 LARGE_SIZES = [256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 300_000, 1 << 20, 2_500_000]
+WORDS_AT_ONCE = 64  # of one byte or more; long texts repeat some of them
 WORDS = [b"list", b"node", b"packed", b"\r\n", b"key", b"0", b"-1", b"element", b"quick", b" "]
 # The greatest numbers of elements and sizes of elements in a listpack, and of elements in an intset.
 ENTRIES = [0, 1, 16, 128, 128, 512, 5000]
@@ -29,6 +33,11 @@ class Key:
     commands: tuple
     expires_ms: int = 0  # since the epoch; 0: never
     used: int = -1       # idle seconds or frequency, as the policy has it; -1: as it comes
+
+    @cached_property
+    def requests(self):
+        """The commands as they are sent: a key is made many times, on each way."""
+        return b"".join(map(encode, self.commands))
 
     def settings(self):
         return [(b"list-max-listpack-size", self.fill), (b"list-compress-depth", self.depth)]
@@ -136,7 +145,9 @@ class Maker:
             return self.random.randbytes(size)
         if roll < 0.7:
             return b"%0*d" % (size, self.random.getrandbits(60)) if size else b""
-        words = b"".join(self.random.choices(WORDS, k=size // 2 + 1))
+        some = [b"".join(self.random.choices(WORDS, k=WORDS_AT_ONCE)) for _ in range(2)]
+        words = b"".join(some) if size <= 2 * WORDS_AT_ONCE else b"".join(
+            self.random.choices(some, k=size // WORDS_AT_ONCE + 1))
         return words[:size]
 
     def short_text(self):

@@ -72,15 +72,15 @@ def clear(link, dataset, limits):
 def make(link, dataset):
     """Fills a server. Single commands may fail, as an LSET of a place that is not there."""
     clear(link, dataset, dataset.made)
-    commands, settings = [], None
+    requests, settings = [], None
     for key in dataset.keys:
         if key.settings() != settings:
             settings = key.settings()
-            commands += [config_set(name, value) for name, value in settings]
-        commands += [[b"SELECT", b"%d" % key.database], *key.commands]
+            requests += [encode(config_set(name, value)) for name, value in settings]
+        requests += [encode([b"SELECT", b"%d" % key.database]), key.requests]
         if key.expires_ms:
-            commands.append([b"PEXPIREAT", key.name, b"%d" % key.expires_ms])
-    run(link, commands)
+            requests.append(encode([b"PEXPIREAT", key.name, b"%d" % key.expires_ms]))
+    link.batch(b"".join(requests))
     usage = dataset.usage()
     used = dataset.with_keys(key for key in dataset.keys if usage and key.used >= 0)
     put_payloads(link, used, payloads(link, used), lambda key: [usage, b"%d" % key.used])
