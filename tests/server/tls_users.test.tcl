@@ -108,7 +108,8 @@ proc resume {version path} {
     flush $channel
     set output [read $channel]
     catch {close $channel}
-    regexp {\$\d+\r?\n([^\r\n]*)} $output all name
+    # At the beginning of a line: the session, which is shown in bytes, may hold the same.
+    regexp {(?:^|\n)\$\d+\r?\n([^\r\n]*)} $output all name
     return [list [string match "*\nReused, *" $output] $name]
 }
 

