@@ -165,12 +165,12 @@ void blocking_remove(struct blocking *blocking, struct session *session) {
 
 /* --- Ready keys --- */
 
-/* Returns whether the key holds a value that a blocked command may take from. An expired key
- * counts: deleting it here could end other waits and free blocked keys during the iteration. */
+/* Returns whether the key holds a value that a blocked command may take from. As in Redis, one that
+ * has expired is left to the next command that looks at it. */
 static bool holds_value(struct engine *engine, const struct blocked_key *key) {
-    struct keyspace *keyspace = engine->keyspaces[key->key.space];
-    const struct entry *entry = keyspace_find(keyspace, key->key.name).entry;
-    return entry && value_wakes_clients(entry);
+    struct call call = call_of_server(engine, key->key.space);
+    const struct entry *entry = keyspace_find(call.keyspace, key->key.name).entry;
+    return entry && !call_is_expired(&call, entry) && value_wakes_clients(entry);
 }
 
 static void signal_key(struct blocking *blocking, struct blocked_key *key) {

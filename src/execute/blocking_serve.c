@@ -166,22 +166,10 @@ static bool can_serve_now(struct engine *engine, struct blocked_key *key) {
     return key_can_serve(engine, key);
 }
 
-/* Returns whether the key had expired when it became ready, as one that SWAPDB brings may have, and
- * no waiter hears of its deletion. To be asked before the clock is read again. */
-static bool was_ready_expired(struct engine *engine, const struct blocked_key *key) {
-    if (key->deletion_count > 0) return false;
-    struct call call = call_of_server(engine, key->key.space);
-    const struct entry *entry = keyspace_find(call.keyspace, key->key.name).entry;
-    return entry && call_is_expired(&call, entry);
-}
-
-/* As in Redis, a key that had expired already is left to the next command that looks at it. One
- * that expires from then on is deleted when a waiter looks at it.
- *
- * Serving one client sends messages to others. Those that exceed their output limit are closed, and
+/* Serving one client sends messages to others. Those that exceed their output limit are closed, and
  * may be waiters of this key. */
 static void serve_key(struct engine *engine, struct blocking *blocking, struct blocked_key *key) {
-    key->next_served = was_ready_expired(engine, key) ? NULL : key->first;
+    key->next_served = key->first;
     while (key->next_served) {
         struct waiter *waiter = key->next_served->waiter;
         bool is_deleted = !can_serve_now(engine, key);
