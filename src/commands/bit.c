@@ -180,11 +180,9 @@ static size_t drop_repeats(enum bits_operation operation, struct slice *sources,
     if (count <= 2) return count;
     size_t kept = bits_is_commutative(operation) ? 0 : 1, others = count - kept;
     const struct slice *from = sources + kept;
-    const void **texts = mem_alloc(others * sizeof(*texts));
     size_t *uses = mem_alloc_zeroed(others * sizeof(*uses));
     struct firsts firsts;
-    for (size_t i = 0; i < others; i++) texts[i] = from[i].ptr;
-    firsts_find(&firsts, texts, others);
+    firsts_find(&firsts, &from->ptr, sizeof(*from), others);
     for (size_t i = 0; i < others; i++) uses[firsts.at[i]]++;
     for (size_t i = 0; i < others; i++)
         if (firsts.at[i] == i) uses[i] = uses_that_count(operation, uses[i]);
@@ -195,7 +193,6 @@ static size_t drop_repeats(enum bits_operation operation, struct slice *sources,
     }
     firsts_end(&firsts);
     mem_free(uses);
-    mem_free(texts);
     return kept;
 }
 

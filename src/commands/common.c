@@ -5,6 +5,7 @@
 #include "base/number.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --- Positions --- */
 
@@ -33,29 +34,38 @@ static int compare_named(const void *a, const void *b) {
 }
 
 /* O(count · count): faster than sorting for a few. */
-static void find_few(size_t *firsts, const void *const *values, size_t count) {
+static void find_few(size_t *firsts, const struct named *named, size_t count) {
     for (size_t i = 0; i < count; i++)
-        for (firsts[i] = 0; values[firsts[i]] != values[i];) firsts[i]++;
+        for (firsts[i] = 0; named[firsts[i]].value != named[i].value;) firsts[i]++;
 }
 
-static void find_by_sorting(size_t *firsts, const void *const *values, size_t count) {
-    struct named *named = mem_alloc(count * sizeof(*named));
-    for (size_t i = 0; i < count; i++) named[i] = (struct named){values[i], i};
+static void find_by_sorting(size_t *firsts, struct named *named, size_t count) {
     qsort(named, count, sizeof(*named), compare_named);
     for (size_t i = 0; i < count; i++) {
         bool repeats = i > 0 && named[i].value == named[i - 1].value;
         firsts[named[i].index] = repeats ? firsts[named[i - 1].index] : named[i].index;
     }
-    mem_free(named);
 }
 
-void firsts_find(struct firsts *firsts, const void *const *values, size_t count) {
+static void name_all(struct named *named, const char *values, size_t stride, size_t count) {
+    for (size_t i = 0; i < count; i++, values += stride) {
+        memcpy(&named[i].value, values, sizeof(named[i].value));
+        named[i].index = i;
+    }
+}
+
+void firsts_find(struct firsts *firsts, const void *values, size_t stride, size_t count) {
     if (count <= FIRSTS_FEW) {
+        struct named named[FIRSTS_FEW];
+        name_all(named, values, stride, count);
         firsts->at = firsts->few;
-        find_few(firsts->at, values, count);
+        find_few(firsts->at, named, count);
     } else {
+        struct named *named = mem_alloc(count * sizeof(*named));
+        name_all(named, values, stride, count);
         firsts->at = mem_alloc(count * sizeof(*firsts->at));
-        find_by_sorting(firsts->at, values, count);
+        find_by_sorting(firsts->at, named, count);
+        mem_free(named);
     }
 }
 

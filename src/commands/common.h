@@ -23,9 +23,10 @@ struct firsts {
     size_t few[FIRSTS_FEW];
 };
 
-/* Compares `count` values, which are the same if their pointers are. The caller calls firsts_end().
+/* Compares `count` values, which are the same if their pointers are. `values` is where the first of
+ * these pointers is; the next one is `stride` bytes from there. The caller calls firsts_end().
  * Allocates nothing for up to FIRSTS_FEW values. O(count · log count). */
-void firsts_find(struct firsts *firsts, const void *const *values, size_t count);
+void firsts_find(struct firsts *firsts, const void *values, size_t stride, size_t count);
 
 void firsts_end(struct firsts *firsts);
 

@@ -65,15 +65,12 @@ struct values {
 
 /* Leaves out values that were named before: they change no union. O(count · log count). */
 static void drop_repeated(struct values *values) {
-    const void **bytes = mem_alloc(values->count * sizeof(*bytes));
     struct firsts firsts;
     size_t kept = 0;
-    for (size_t i = 0; i < values->count; i++) bytes[i] = values->at[i].ptr;
-    firsts_find(&firsts, bytes, values->count);
+    firsts_find(&firsts, &values->at->ptr, sizeof(*values->at), values->count);
     for (size_t i = 0; i < values->count; i++)
         if (firsts.at[i] == i) values->at[kept++] = values->at[i];
     values->count = kept;
-    mem_free(bytes);
     firsts_end(&firsts);
 }
 

@@ -27,7 +27,7 @@ static uint64_t length_of(const struct entry *set) {
 static void drop_repeated(struct operands *operands) {
     struct firsts firsts;
     size_t kept = 0;
-    firsts_find(&firsts, (const void *const *)operands->sets, operands->count);
+    firsts_find(&firsts, operands->sets, sizeof(*operands->sets), operands->count);
     for (size_t i = 0; i < operands->count; i++) {
         if (firsts.at[i] == i) operands->sets[kept++] = operands->sets[i];
         if (i > 0 && firsts.at[i] == 0) operands->repeats_first = true;

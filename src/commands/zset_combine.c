@@ -227,15 +227,12 @@ static int compare_lengths(const void *a, const void *b) {
 /* Finds which sources are the same, which are in their final order. O(count · log count). */
 static void find_repeated(struct combination *combination) {
     struct zset_source *sources = combination->sources;
-    const void **entries = mem_alloc(combination->count * sizeof(*entries));
     struct firsts firsts;
-    for (size_t i = 0; i < combination->count; i++) entries[i] = sources[i].entry;
-    firsts_find(&firsts, entries, combination->count);
+    firsts_find(&firsts, &sources->entry, sizeof(*sources), combination->count);
     for (size_t i = 0; i < combination->count; i++) {
         sources[i].first = &sources[firsts.at[i]];
         if (firsts.at[i] != i) combination->repeats = true;
     }
-    mem_free(entries);
     firsts_end(&firsts);
 }
 
