@@ -10,8 +10,8 @@ TEXT_SIZES = [0, 1, 2, 19, 20, 21, 22, 31, 32, 43, 44, 45, 63, 64, 65, 127, 128,
 LONG_SIZES = [4000, 4095, 4096, 8191, 8192, 8193, 16383, 16384, 20000, 65535, 65536, 100000]
 # Of strings that a snapshot captures instead of copying (from 256 KB on), and of some that are a little too short.
 LARGE_SIZES = [256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 300_000, 1 << 20, 2_500_000]
-WORDS_AT_ONCE = 64  # of one byte or more; long texts repeat some of them
 WORDS = [b"list", b"node", b"packed", b"\r\n", b"key", b"0", b"-1", b"element", b"quick", b" "]
+PART_WORDS = 64  # of a part of a long text, which repeats two of them
 # The greatest numbers of elements and sizes of elements in a listpack, and of elements in an intset.
 ENTRIES = [0, 1, 16, 128, 128, 512, 5000]
 VALUES = [0, 20, 64, 64, 1000]
@@ -145,10 +145,13 @@ class Maker:
             return self.random.randbytes(size)
         if roll < 0.7:
             return b"%0*d" % (size, self.random.getrandbits(60)) if size else b""
-        some = [b"".join(self.random.choices(WORDS, k=WORDS_AT_ONCE)) for _ in range(2)]
-        words = b"".join(some) if size <= 2 * WORDS_AT_ONCE else b"".join(
-            self.random.choices(some, k=size // WORDS_AT_ONCE + 1))
-        return words[:size]
+        if size <= PART_WORDS:
+            return self.words(size // 2 + 1)[:size]
+        parts = [self.words(PART_WORDS) for _ in range(2)]
+        return b"".join(self.random.choices(parts, k=size // PART_WORDS + 1))[:size]
+
+    def words(self, count):
+        return b"".join(self.random.choices(WORDS, k=count))
 
     def short_text(self):
         roll = self.random.random()

@@ -17,8 +17,8 @@ import re
 import shutil
 import time
 
-from resp import Link, elements, text_of, value_of
-from ways import Trouble, config_set, is_valkey, rewrite_as_commands, run, run_well, wait_until_replicated
+from resp import Link, elements, run, text_of, value_of
+from ways import Trouble, config_set, is_valkey, rewrite_as_commands, run_well, wait_until_replicated
 
 KINDS = ("string", "list", "set", "zset", "hash", "stream", "stream", "stream")
 KEYS_OF_KIND = 3

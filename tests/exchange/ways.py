@@ -4,7 +4,7 @@ import shutil
 import time
 from dataclasses import dataclass
 
-from resp import Link, elements, encode, info, split_replies, text_of
+from resp import Link, elements, encode, info, run, text_of
 
 NO_DATA = b"+" + b"0" * 40 + b"\r\n"
 MIGRATE_AT_ONCE = 200
@@ -17,13 +17,8 @@ class Trouble(Exception):
     """The dataset did not arrive, or not as it was; the text says what differs."""
 
 
-def run(link, commands):
-    """The replies to commands that are sent at once."""
-    return split_replies(link.batch(b"".join(map(encode, commands))))
-
-
 def run_well(link, commands):
-    """The same, of commands that must not fail."""
+    """The replies to commands that are sent at once and must not fail."""
     commands = list(commands)
     replies = run(link, commands)
     for argv, reply in zip(commands, replies):

@@ -1,17 +1,13 @@
 """What servers of all kinds have alike. DEBUG DIGEST of Packlist sees the consumer groups of streams, that of Redis and
 Valkey does not."""
-from resp import Link, encode, info, split_replies, value_of
-
-
-def asked(link, commands):
-    return split_replies(link.batch(b"".join(map(encode, commands))))
+from resp import Link, info, run, value_of
 
 
 def shared_digests(link, keys):
     """What identifies each of these values, in the database that is selected: of streams their entries."""
-    types = map(value_of, asked(link, [[b"TYPE", key] for key in keys]))
-    return asked(link, [[b"XRANGE", key, b"-", b"+"] if kind == "stream" else [b"DEBUG", b"DIGEST-VALUE", key]
-                        for key, kind in zip(keys, types)])
+    types = map(value_of, run(link, [[b"TYPE", key] for key in keys]))
+    return run(link, [[b"XRANGE", key, b"-", b"+"] if kind == "stream" else [b"DEBUG", b"DIGEST-VALUE", key]
+                      for key, kind in zip(keys, types)])
 
 
 def shared_contents(server):

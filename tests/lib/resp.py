@@ -282,6 +282,11 @@ class Client(Link):
             self.answer()
 
 
+def run(link, commands):
+    """The replies to commands that are sent at once."""
+    return split_replies(link.batch(b"".join(map(encode, commands))))
+
+
 def fields_of(text):
     """{name: value} of what INFO answers, as text."""
     return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)

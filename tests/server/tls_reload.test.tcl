@@ -56,11 +56,11 @@ check_in 2 "files that have changed are read, without a command; open connection
         set channel [tls_open client]
         tls_ask $channel PING
         install rsa rsa
-        wait_until {[in_use] eq [serial rsa]} 60000
+        wait_until {[in_use] eq [serial rsa]}
         set answers [list [tls_ask $channel PING] [tls_cli client PING]]
         tls_close $channel
         install server server
-        wait_until {[in_use] eq [serial server]} 60000
+        wait_until {[in_use] eq [serial server]}
         lappend answers [tls_cli client PING]
     }
 } {+PONG PONG PONG}
@@ -74,7 +74,7 @@ check_in 2 "a link that leads elsewhere counts as a change" {
     with_config [list tls-cert-file $live/data/tls.crt tls-key-file $live/data/tls.key tls-auto-reload-interval 1] {
         exec ln -sfn rsa $live/other
         exec mv -T $live/other $live/data
-        wait_until {[in_use] eq [serial rsa]} 60000
+        wait_until {[in_use] eq [serial rsa]}
         tls_cli client PING
     }
 } PONG
@@ -83,16 +83,16 @@ check_in 2 "files that cannot be used are named once, and change nothing" {
         set before [log_lines "*The files of TLS have changed, but*"]
         file copy -force $certificates/expired.crt $live/new
         file rename -force $live/new $live/server.crt
-        wait_until {[log_lines "*The files of TLS have changed, but*has expired*"] == $before + 1} 60000
+        wait_until {[log_lines "*The files of TLS have changed, but*has expired*"] == $before + 1}
         after 2500
         assert_equal [log_lines "*The files of TLS have changed, but*"] [expr {$before + 1}]
         assert_equal [in_use] [serial server]
         set answers [tls_cli client PING]
         write_file $live/server.crt "garbage"
-        wait_until {[log_lines "*The files of TLS have changed, but*"] == $before + 2} 60000
+        wait_until {[log_lines "*The files of TLS have changed, but*"] == $before + 2}
         lappend answers [tls_cli client PING]
         install rsa rsa
-        wait_until {[in_use] eq [serial rsa]} 60000
+        wait_until {[in_use] eq [serial rsa]}
         set answers
     }
 } {PONG PONG}
@@ -125,9 +125,9 @@ check_in 2 "a certificate that is not valid yet is used once it is, and named on
         set line "*The files of TLS have changed, but*is not yet valid*"
         set before [log_lines $line]
         install_later
-        wait_until {[log_lines $line] == $before + 1} 60000
+        wait_until {[log_lines $line] == $before + 1}
         assert_equal [in_use] [serial server]
-        wait_until {[in_use] eq [serial later]} 60000
+        wait_until {[in_use] eq [serial later]}
         list [expr {[log_lines $line] - $before}] [tls_cli client PING]
     }
 } {1 PONG}
