@@ -7,10 +7,10 @@
  * to it. Free pairs are taken from the end. When none is left, the table gets the sizes that its
  * keys need. A pair with the value nil keeps its key, and so its place, until then.
  *
- * All this is as in Lua 5.1.5, so that tables list their keys in the same order everywhere, but for
- * one thing: a table becomes *keyed* as soon as CROWD keys are linked where one more belongs. Main
- * positions of numbers and strings are then found by a keyed hash (base/keyed_hash.h), which nobody
- * can foresee.
+ * All this is as in Lua 5.1.5, so tables list their keys in the order that scripts know. One thing
+ * is new: a table becomes *keyed* as soon as CROWD keys are linked where one more belongs. From
+ * then on a hash with a secret (base/keyed_hash.h) gives the main positions of its numbers and
+ * strings, so that nobody can choose keys that collide.
  *
  * Calls inside liblua5.1.a come here because the linker finds these functions first: the archive's
  * own file is not needed any more. */
@@ -370,8 +370,8 @@ static void count_array(struct census *census, const struct table *table) {
     }
 }
 
-/* Returns the largest power of two of which more than half would be used as an array's size. *used:
- * how many keys that array has. */
+/* Returns the size that the table's array should have: the largest power of two n such that more
+ * than n / 2 of the keys 1 to n are there, or 0. *used is the number of these keys. */
 static int best_array_size(const struct census *census, int *used) {
     int count = 0, best = 0;
     *used = 0;

@@ -203,7 +203,7 @@ static void mix_integer(struct digest *digest, uint8_t to[DIGEST_SIZE], int64_t 
     digest_mix(digest, to, number_text(digits, integer));
 }
 
-/* Returns whether nobody has some of them. */
+/* Returns whether some of the pending entries belong to no consumer. */
 static bool mix_pending(struct digest *digest, uint8_t to[DIGEST_SIZE],
                         const struct consumer_group *group) {
     struct pending_iter iter;

@@ -33,8 +33,8 @@ void stream_groups_write_commands(struct rdb_writer *writer, struct slice key,
 
 /* Mixes the groups into a digest: for each, in the order of names, its name, last id and entries
  * read; its pending entries with the names of their consumers and their deliveries; and the names
- * of its consumers. When something was delivered, seen or active is left out. What nobody has is a
- * consumer's without a name, as in files. O(groups). */
+ * of its consumers. The times of deliveries and consumers are left out. Pending entries that belong
+ * to no consumer count as those of a consumer without a name, as in files. O(groups). */
 void stream_groups_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
                           const struct consumer_groups *groups);
 

@@ -9,7 +9,7 @@
 enum { NAME_SHOWN_MAX = 128, ERRORS_MAX = 100 };
 
 struct loading {
-    struct users *users;    /* those of the file, apart from all others */
+    struct users *users;    /* those that the file has defined so far */
     struct user **in_order; /* as they stand in the file; the default user last if it does not */
     size_t count;
     size_t capacity;
