@@ -363,8 +363,8 @@ check "a key that was changed before it is watched is not" {
 # --- What the script does not notice
 
 check "no key expires for the script" {
-    r SET k x PX 100
-    with_busy_to_end [list EVAL "[spin 0.5] return redis.call('EXISTS', 'k')" 0] {
+    set script "redis.call('SET', 'k', 'x', 'PX', 100) [spin 0.5] return redis.call('EXISTS', 'k')"
+    with_busy_to_end [list EVAL $script 0] {
         foreach _ {1 2 3} {reply_of {WATCH k}}
     }
     list [$runner read] [r EXISTS k]
