@@ -107,6 +107,42 @@ bool number_parse_memory(struct slice text, uint64_t *bytes) {
 
 /* --- Floating point --- */
 
+/* All are exact. */
+static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/* Reads digits from `at` on, as more digits of *integer. Returns their end. */
+static const char *read_integer(const char *at, const char *end, uint64_t *integer) {
+    for (; at < end && number_is_digit(*at); at++) *integer = *integer * 10 + (uint64_t)(*at - '0');
+    return at;
+}
+
+/* Integers of so many digits are exact as doubles. */
+enum { EXACT_DIGITS = 15 };
+
+size_t number_read_decimal(struct slice text, double *value) {
+    const char *end = slice_end(text), *digits = text.ptr;
+    if (digits < end && *digits == '-') digits++;
+    uint64_t integer = 0;
+    const char *at = read_integer(digits, end, &integer);
+    ptrdiff_t count = at - digits, places = 0;
+    if (count == 0) return 0;
+    if (at < end && *at == '.') {
+        const char *fraction = at + 1;
+        at = read_integer(fraction, end, &integer);
+        places = at - fraction;
+    }
+    if (count + places > EXACT_DIGITS) return 0;
+    if (at < end && (ascii_lower(*at) == 'e' || ascii_lower(*at) == 'x')) return 0;
+    /* All digits without the point are an integer below 10^15. It and the power of ten are exact,
+     * so their quotient is rounded once, which is what strtod gives. */
+    double magnitude = (double)integer;
+    if (places != 0) magnitude /= powers_of_ten[places];
+    *value = text.ptr[0] == '-' ? -magnitude : magnitude;
+    return (size_t)(at - text.ptr);
+}
+
 /* Returns whether a text is not empty and does not begin with a blank, which strtod would skip. */
 static bool is_begun(struct slice text) {
     if (text.len == 0) return false;
@@ -214,9 +250,17 @@ static bool shorten_double(struct slice text, char short_text[SHORT_DOUBLE_MAX +
     return true;
 }
 
+/* Returns whether a text is too long for number_read_decimal to read it all. */
+static bool is_long_decimal(struct slice text) {
+    return text.len - (text.ptr[0] == '-') > EXACT_DIGITS + 1;
+}
+
 /* The whole text as a number; *is_beyond gets whether that is out of range: infinite or 0. */
 static bool read_double(struct slice text, double *value, bool *is_beyond) {
     char copy[SHORT_DOUBLE_MAX + 1], *end;
+    *is_beyond = false;
+    if (text.len == 0) return false;
+    if (!is_long_decimal(text) && number_read_decimal(text, value) == text.len) return true;
     if (!is_begun(text)) return false;
     if (text.len > SHORT_DOUBLE_MAX) {
         if (!shorten_double(text, copy)) return false;
@@ -261,11 +305,6 @@ struct decimal {
     char digits[20];
     int count, point;
 };
-
-/* All are exact. */
-static const double powers_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 /* Values from `integers_min` on and below `integers_max` are looked for among integers over powers
  * of ten, others by printing. All integers below the latter are doubles. */

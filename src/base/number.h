@@ -26,6 +26,11 @@ static inline bool number_parse_int64(struct slice text, int64_t *value);
 /* As above for 0 … 2^64-1. */
 bool number_parse_uint64(struct slice text, uint64_t *value);
 
+/* Reads a decimal without an exponent, like -12.25, with which `text` begins: the double that
+ * strtod reads. Returns its length; 0 where there is none, or one of more than 15 digits.
+ * O(length). */
+size_t number_read_decimal(struct slice text, double *value);
+
 /* Parses a finite or infinite floating-point number: what strtod accepts, the whole of `text`, no
  * leading blanks, no NaN, and neither overflow nor underflow to zero. The text may have any length.
  * O(bytes), without memory of its own. */

@@ -166,7 +166,9 @@ static bool is_number(const struct decoder *d, const char *at) {
 static const char *scan_number(struct decoder *d, const char *at, double *value,
                                struct fault *fault) {
     const char *end = NULL;
-    if (d->settings->decode_invalid || !is_invalid_number(at)) end = cjson_parse_number(at, value);
+    if (d->settings->decode_invalid || !is_invalid_number(at)) {
+        end = cjson_parse_number(slice_make(at, (size_t)(d->end - at)), value);
+    }
     if (end == NULL) *fault = (struct fault){"invalid number", at};
     return end;
 }

@@ -8,11 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Powers of ten that a double holds exactly. */
-static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-
-enum { EXACT_DIGITS = 15, PLACES = 6 };
+enum { PLACES = 6 };
 
 static const char *parse_any(const char *at, double *value) {
     char *end;
@@ -21,26 +17,9 @@ static const char *parse_any(const char *at, double *value) {
     return end == at ? NULL : end;
 }
 
-const char *cjson_parse_number(const char *at, double *value) {
-    /* All digits without the point are an integer below 10^15. It and the power of ten are exact,
-     * so their quotient is rounded once, which is what strtod gives. */
-    const char *p = at + (*at == '-'), *digits = p;
-    uint64_t integer = 0;
-    while (number_is_digit(*p)) integer = integer * 10 + (uint64_t)(*p++ - '0');
-    size_t count = (size_t)(p - digits), places = 0;
-    if (count == 0) return parse_any(at, value);
-    if (*p == '.') {
-        const char *fraction = ++p;
-        while (number_is_digit(*p)) integer = integer * 10 + (uint64_t)(*p++ - '0');
-        places = (size_t)(p - fraction);
-    }
-    if (count + places > EXACT_DIGITS || (*p | 0x20) == 'e' || (*p | 0x20) == 'x') {
-        return parse_any(at, value);
-    }
-    double magnitude = (double)integer;
-    if (places != 0) magnitude /= powers[places];
-    *value = *at == '-' ? -magnitude : magnitude;
-    return p;
+const char *cjson_parse_number(struct slice text, double *value) {
+    size_t length = number_read_decimal(text, value);
+    return length == 0 ? parse_any(text.ptr, value) : text.ptr + length;
 }
 
 /* Writes `scaled` / 10^PLACES, which is not an integer. 0 when it has more than `precision`
@@ -83,7 +62,7 @@ static size_t format_short(char *dst, double value, int precision) {
 
 size_t cjson_format_number(char *dst, double value, int precision) {
     /* Also false for what is not a number. */
-    if (fabs(value) < powers[precision]) {
+    if (fabs(value) < (double)number_powers_of_ten[precision]) {
         size_t len = format_short(dst, value, precision);
         if (len != 0) return len;
     }

@@ -27,7 +27,7 @@ static void assert_parsed(const char *text) {
     double value, expected;
     char *expected_end;
     expected = strtod(text, &expected_end);
-    const char *end = cjson_parse_number(text, &value);
+    const char *end = cjson_parse_number(slice_of_cstr(text), &value);
     assert_ptr_equal(end, expected_end == text ? NULL : expected_end);
     if (end != NULL && !isnan(expected)) assert_memory_equal(&value, &expected, sizeof(value));
 }
@@ -84,7 +84,7 @@ static void numbers_are_those_of_printf_and_strtod(void **state) {
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         double value;
         if (texts[i][0] == ' ')
-            assert_null(cjson_parse_number(texts[i], &value));
+            assert_null(cjson_parse_number(slice_of_cstr(texts[i]), &value));
         else
             assert_parsed(texts[i]);
     }

@@ -508,6 +508,42 @@ static void decimal_numbers_out_of_range_are_infinite_or_zero(void **state) {
         assert_false(number_parse_decimal(slice_of_cstr(refused[i]), &value));
 }
 
+/* A decimal with up to `digits` digits. Returns its length. */
+static size_t random_decimal(struct random *random, unsigned digits, char *text) {
+    size_t len = 0, point = random_below(random, 2) ? random_below(random, digits + 1) : digits + 1;
+    if (random_below(random, 2)) text[len++] = '-';
+    for (unsigned i = 0; i < digits; i++) {
+        if (i == point) text[len++] = '.';
+        text[len++] = (char)('0' + random_below(random, 10));
+    }
+    text[len] = '\0';
+    return len;
+}
+
+static void decimals_are_what_strtod_reads(void **state) {
+    (void)state;
+    struct random random = random_of_this_run();
+    for (int i = 0; i < 100000; i++) {
+        char text[32], *digits = text;
+        unsigned count = 1 + (unsigned)random_below(&random, 17);
+        size_t len = random_decimal(&random, count, text);
+        double expected = strtod(text, NULL), value = 77, whole = 77;
+        if (*digits == '-') digits++;
+        size_t read = number_read_decimal(slice_make(text, len), &value);
+        assert_int_equal(read, count <= 15 && *digits != '.' ? len : 0);
+        if (read > 0) assert_memory_equal(&value, &expected, sizeof(value));
+        assert_true(number_parse_double(slice_make(text, len), &whole));
+        assert_memory_equal(&whole, &expected, sizeof(whole));
+        static const char ends[] = " .-ex5";
+        text[len] = ends[random_below(&random, sizeof(ends) - 1)];
+        text[len + 1] = '\0';
+        char *end;
+        expected = strtod(text, &end);
+        read = number_read_decimal(slice_make(text, len + 1), &value);
+        if (read > 0) assert_true(read == (size_t)(end - text) && value == expected);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_survive_text_and_back),
@@ -515,6 +551,7 @@ int main(void) {
         cmocka_unit_test(only_canonical_integers_are_accepted),
         cmocka_unit_test(random_texts_are_accepted_only_if_they_format_back),
         cmocka_unit_test(floating_point_texts_follow_strtod_but_for_blanks_and_nan),
+        cmocka_unit_test(decimals_are_what_strtod_reads),
         cmocka_unit_test(texts_of_any_length_are_parsed),
         cmocka_unit_test(long_texts_are_what_strtod_reads),
         cmocka_unit_test(a_long_text_takes_no_memory),
