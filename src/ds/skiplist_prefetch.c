@@ -54,7 +54,9 @@ bool skiplist_prefetch_path(const struct skiplist *list, double score, const voi
             const struct skiplist_node *next = links[*level].next;
             *at = links = next->links;
             if (*level >= CACHED_HEIGHT) continue;
-            prefetch(&links[*level]);
+            /* A link may begin in one cache line and end in the next; those below follow. */
+            prefetch(next);
+            prefetch(&links[*level].key);
             return true;
         }
     }
