@@ -2,7 +2,7 @@
 source [file join [file dirname [file normalize [info script]]] lib packlist.tcl]
 
 set is_slow [info exists env(PACKLIST_SLOW)]
-set count [expr {$is_slow ? 300 : 5000}]
+set count [expr {$is_slow ? 300 : [info exists env(PACKLIST_SOAK)] ? 5000 : 2000}]
 set seconds [expr {[info exists env(PACKLIST_SOAK)] ? 600 : $is_slow ? 10 : 2}]
 
 server_start {maxclients 10000}

@@ -31,10 +31,14 @@ def bulk(text):
     return b"$%d\r\n%s\r\n" % (len(text), text)
 
 
+PING, MULTI, EXEC = request(b"PING"), request(b"MULTI"), request(b"EXEC")
+
+
 class Connection:
     def __init__(self, number):
         self.number, self.id = number, None
         self.key = b"key:%d" % number
+        self.get = request(b"GET", self.key)
         self.value = b""
         self.to_send, self.expected, self.received = bytearray(), bytearray(), bytearray()
         self.rounds = rng.randrange(1, 5)
@@ -61,19 +65,22 @@ class Connection:
             self.value = bytes([rng.randrange(65, 91)]) * rng.choice([1, 10, 100, 1000, 3000, 20000])
             self.ask(request(b"SET", self.key, self.value), b"+OK\r\n")
         elif kind == 1:
-            self.ask(request(b"GET", self.key), bulk(self.value) if self.value else b"$-1\r\n")
+            self.ask_value(1)
         elif kind == 2:
-            self.ask(request(b"PING"), b"+PONG\r\n")
+            self.ask(PING, b"+PONG\r\n")
         elif kind == 3:
             text = b"x" * rng.randrange(1, 200)
             self.ask(request(b"ECHO", text), bulk(text))
         else:
-            self.ask(request(b"MULTI") + request(b"STRLEN", self.key) + request(b"EXEC"),
+            self.ask(MULTI + request(b"STRLEN", self.key) + EXEC,
                      b"+OK\r\n+QUEUED\r\n*1\r\n:%d\r\n" % len(self.value))
 
     def ask(self, bytes_, reply):
         self.to_send += bytes_
         self.expected += reply
+
+    def ask_value(self, times):
+        self.ask(self.get * times, (bulk(self.value) if self.value else b"$-1\r\n") * times)
 
     def next_round(self):
         self.rounds -= 1
@@ -83,8 +90,8 @@ class Connection:
         for _ in range(rng.choice([1, 1, 1, 2, 10, 50])):
             self.add_request()
         if self.value and rng.randrange(40) == 0:  # does not read for a while, however much comes
-            for _ in range(rng.randrange(1, 1 + 2000000 // (len(self.value) + 100)) if rng.randrange(4) == 0 else 100):
-                self.ask(request(b"GET", self.key), bulk(self.value))
+            times = rng.randrange(1, 1 + 2000000 // (len(self.value) + 100)) if rng.randrange(4) == 0 else 100
+            self.ask_value(times)
             self.is_flooding, self.resumes_at = True, time.monotonic() + rng.random()
         self.poll()
 
@@ -98,8 +105,7 @@ class Connection:
                 self.add_request()
             self.ends = True  # half-closed once all is sent
         elif how == 2:  # closes while replies come
-            for _ in range(50):
-                self.ask(request(b"GET", self.key), bulk(self.value) if self.value else b"$-1\r\n")
+            self.ask_value(50)
             try:
                 self.socket.send(self.to_send)
             except (BlockingIOError, ConnectionError):
