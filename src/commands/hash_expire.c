@@ -31,6 +31,33 @@ static bool field_list_parse(struct call *call, size_t index, const char *count_
                        "ERR The `numfields` parameter must match the number of arguments");
 }
 
+/* Parses such a part among options, which may stand before it and, as from Redis 8.6 on, behind it:
+ * FIELDS stands at argv[*index], and *index moves to the part's last argument. Each field has
+ * `width` arguments, itself and in HSETEX its value. Otherwise replies the error (`count_error` as
+ * above) and returns false; `fields` has no first field until the part has been read. */
+static bool field_list_take(struct call *call, size_t *index, size_t width, const char *count_error,
+                            struct field_list *fields) {
+    int64_t count;
+    size_t first = *index + 2;
+    if (fields->first)
+        return reply_error(call->reply, "ERR FIELDS keyword specified multiple times");
+    if (first > call->argc) return call_wrong_arity(call);
+    if (!call_integer_in(call, *index + 1, 1, INT32_MAX, &count, count_error)) return false;
+    if ((uint64_t)count > (call->argc - first) / width)
+        return reply_error(call->reply, "ERR wrong number of arguments");
+    *fields = (struct field_list){call->argv + first, (size_t)count};
+    *index = first + (size_t)count * width - 1;
+    return true;
+}
+
+/* Replies that argv[index] is no option; returns false. */
+static bool option_unknown(struct call *call, size_t index) {
+    sds error = sds_append(sds_new(SLICE("ERR unknown argument: ")), call->argv[index]);
+    reply_error(call->reply, error);
+    sds_free(error);
+    return false;
+}
+
 /* Parses the time at argv[index], in units of `unit_ms` milliseconds, counted from `base_ms`;
  * otherwise replies the error and returns false. An expiry after HASH_EXPIRY_MAX_MS is an error of
  * a client; where the command is repeated it becomes HASH_EXPIRY_MAX_MS. */
@@ -58,7 +85,7 @@ static bool field_expiry_option(struct call *call, size_t index, int64_t *expiry
     struct slice option = call->argv[index];
     bool relative = slice_is(option, "ex") || slice_is(option, "px");
     bool seconds = slice_is(option, "ex") || slice_is(option, "exat");
-    if (index + 1 == call->argc) return call_wrong_arity(call);
+    if (index + 1 == call->argc) return reply_error(call->reply, "ERR missing expire time");
     return field_expiry_parse(call, index + 1, seconds ? 1000 : 1, relative ? call->now_ms : 0,
                               expiry_ms);
 }
@@ -134,7 +161,7 @@ static void field_changes_report(struct call *call, struct keyref *ref,
     }
 }
 
-/* --- Setting: key time [NX | XX | GT | LT] FIELDS count field … --- */
+/* --- Setting: key time [NX | XX | GT | LT] FIELDS count field …, the options in any order --- */
 
 static enum hash_condition condition_at(const struct call *call, size_t index) {
     struct slice word = call->argv[index];
@@ -143,6 +170,39 @@ static enum hash_condition condition_at(const struct call *call, size_t index) {
     if (slice_is(word, "gt")) return HASH_IF_GREATER;
     if (slice_is(word, "lt")) return HASH_IF_LESS;
     return HASH_ALWAYS;
+}
+
+struct expire_options {
+    enum hash_condition condition;
+    bool is_contradictory; /* more than one condition; the same may be given again */
+    struct field_list fields;
+};
+
+/* Reads the option at *index, and moves *index to its last argument. */
+static bool parse_expire_option(struct call *call, size_t *index, struct expire_options *options) {
+    struct field_list *fields = &options->fields;
+    enum hash_condition condition = condition_at(call, *index);
+    if (slice_is(call->argv[*index], "fields")) {
+        if (!fields->first && *index + 2 >= call->argc)
+            return reply_error(call->reply,
+                               "ERR FIELDS requires at least numfields and one field argument");
+        return field_list_take(call, index, 1, "ERR Parameter `numFields` should be greater than 0",
+                               fields);
+    }
+    if (condition == HASH_ALWAYS) return option_unknown(call, *index);
+    if (options->condition != HASH_ALWAYS && options->condition != condition)
+        options->is_contradictory = true;
+    options->condition = condition;
+    return true;
+}
+
+static bool parse_expire(struct call *call, struct expire_options *options) {
+    *options = (struct expire_options){.condition = HASH_ALWAYS};
+    for (size_t i = 3; i < call->argc; i++)
+        if (!parse_expire_option(call, &i, options)) return false;
+    if (!options->fields.first) return reply_error(call->reply, "ERR missing FIELDS argument");
+    if (!options->is_contradictory) return true;
+    return reply_error(call->reply, "ERR Multiple condition flags specified");
 }
 
 /* Replies for each field what became of it, and reports the change. */
@@ -163,16 +223,13 @@ static void set_expiries(struct call *call, struct keyref *ref, const struct fie
 }
 
 static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
-    struct field_list fields;
+    struct expire_options options;
     int64_t expiry_ms;
     struct keyref ref;
     if (!hash_find_write(call, call->argv[1], &ref)) return;
     if (!field_expiry_parse(call, 2, unit_ms, base_ms, &expiry_ms)) return;
-    enum hash_condition condition = condition_at(call, 3);
-    if (!field_list_parse(call, condition == HASH_ALWAYS ? 3 : 4,
-                          "ERR Parameter `numFields` should be greater than 0", &fields))
-        return;
-    set_expiries(call, &ref, &fields, expiry_ms, condition);
+    if (!parse_expire(call, &options)) return;
+    set_expiries(call, &ref, &options.fields, expiry_ms, options.condition);
 }
 
 void hexpire_command(struct call *call) {
@@ -280,7 +337,25 @@ void hgetdel_command(struct call *call) {
 
 /* --- HGETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST] FIELDS count field … --- */
 
+#define SETEX_COUNT_ERROR "ERR invalid number of fields" /* HSETEX's, too */
+
 enum getex_mode { GETEX_READ, GETEX_EXPIRE, GETEX_PERSIST };
+
+/* Reads the option at *index, and moves *index to its last argument. */
+static bool parse_getex_option(struct call *call, size_t *index, enum getex_mode *mode,
+                               int64_t *expiry_ms, struct field_list *fields) {
+    struct slice option = call->argv[*index];
+    bool expires = field_expiry_is_option(option);
+    if (slice_is(option, "fields"))
+        return field_list_take(call, index, 1, SETEX_COUNT_ERROR, fields);
+    if (!expires && !slice_is(option, "persist")) return option_unknown(call, *index);
+    if (*mode != GETEX_READ)
+        return reply_error(
+            call->reply,
+            "ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified");
+    *mode = expires ? GETEX_EXPIRE : GETEX_PERSIST;
+    return !expires || field_expiry_option(call, (*index)++, expiry_ms);
+}
 
 /* Gives one field that was read its new expiry, or takes it away. */
 static void change_expiry(struct call *call, struct keyref *ref, struct slice field,
@@ -320,16 +395,15 @@ static void getex(struct call *call, struct keyref *ref, const struct field_list
 void hgetex_command(struct call *call) {
     enum getex_mode mode = GETEX_READ;
     int64_t expiry_ms = 0;
-    struct field_list fields;
+    struct field_list fields = {.count = 0};
     struct keyref ref;
     if (!hash_find_write(call, call->argv[1], &ref)) return;
-    if (field_expiry_is_option(call->argv[2]))
-        mode = GETEX_EXPIRE;
-    else if (slice_is(call->argv[2], "persist"))
-        mode = GETEX_PERSIST;
-    if (mode == GETEX_EXPIRE && !field_expiry_option(call, 2, &expiry_ms)) return;
-    size_t index = mode == GETEX_READ ? 2 : mode == GETEX_PERSIST ? 3 : 4;
-    if (!field_list_parse(call, index, FIELD_COUNT_ERROR, &fields)) return;
+    for (size_t i = 2; i < call->argc; i++)
+        if (!parse_getex_option(call, &i, &mode, &expiry_ms, &fields)) return;
+    if (!fields.first) {
+        call_wrong_arity(call);
+        return;
+    }
     if (mode == GETEX_EXPIRE)
         hash_expire_named(call, &ref, call->argv[1], fields.first, fields.count, 1);
     getex(call, &ref, &fields, mode, expiry_ms);
@@ -346,22 +420,8 @@ struct setex {
     bool keeps_expiry;
     bool expires;
     int64_t expiry_ms;
-    const struct slice *pairs;
-    size_t count;
+    struct field_list pairs; /* each field with its value behind it */
 };
-
-/* FIELDS count field value …, the word at argv[index]: they end the command. */
-static bool parse_pairs(struct call *call, size_t index, struct setex *setex) {
-    int64_t count;
-    if (index + 3 >= call->argc) return call_wrong_arity(call);
-    if (!call_integer_in(call, index + 1, 1, INT32_MAX, &count, "ERR invalid number of fields"))
-        return false;
-    size_t left = call->argc - index - 2;
-    setex->pairs = call->argv + index + 2;
-    setex->count = left / 2;
-    if (left % 2 == 0 && (uint64_t)count == setex->count) return true;
-    return call_wrong_arity(call);
-}
 
 /* NX or XX. Each may be given again, as in Valkey. */
 static bool parse_key_condition(struct call *call, bool is_new, struct setex *setex) {
@@ -397,22 +457,19 @@ static bool parse_setex_option(struct call *call, size_t *index, struct setex *s
     bool is_new = slice_is(option, "fnx");
     bool expires = field_expiry_is_option(option);
     bool is_new_key = slice_is(option, "nx");
+    if (slice_is(option, "fields"))
+        return field_list_take(call, index, 2, SETEX_COUNT_ERROR, &setex->pairs);
     if (is_new_key || slice_is(option, "xx")) return parse_key_condition(call, is_new_key, setex);
     if (is_new || slice_is(option, "fxx")) return parse_condition(call, is_new, setex);
     if (expires || slice_is(option, "keepttl")) return parse_expiry(call, index, expires, setex);
-    sds error = sds_append(sds_new(SLICE("ERR unknown argument: ")), option);
-    reply_error(call->reply, error);
-    sds_free(error);
-    return false;
+    return option_unknown(call, *index);
 }
 
 static bool parse_setex(struct call *call, struct setex *setex) {
-    *setex = (struct setex){.count = 0};
-    for (size_t i = 2; i < call->argc; i++) {
-        if (slice_is(call->argv[i], "fields")) return parse_pairs(call, i, setex);
+    *setex = (struct setex){.pairs = {.count = 0}};
+    for (size_t i = 2; i < call->argc; i++)
         if (!parse_setex_option(call, &i, setex)) return false;
-    }
-    return call_wrong_arity(call);
+    return setex->pairs.first || call_wrong_arity(call);
 }
 
 /* A command that repeats a change has met its condition where it was first run. */
@@ -425,8 +482,8 @@ static bool key_condition_holds(const struct call *call, const struct entry *ent
 static bool field_condition_holds(struct call *call, const struct entry *entry,
                                   const struct setex *setex) {
     if (!setex->only_new && !setex->only_existing) return true;
-    for (size_t i = 0; i < setex->count; i++) {
-        bool exists = entry && hash_find(entry, setex->pairs[2 * i], hash_now(call), NULL);
+    for (size_t i = 0; i < setex->pairs.count; i++) {
+        bool exists = entry && hash_find(entry, setex->pairs.first[2 * i], hash_now(call), NULL);
         if (exists == setex->only_new) return false;
     }
     return true;
@@ -438,16 +495,16 @@ static void propagate_set(struct call *call, const struct setex *setex) {
     enum { HSET_WORDS = 2, KEEPING_WORDS = 5 };
     bool keeps = setex->keeps_expiry;
     if (!call->propagates || (keeps && !setex->only_new_key && !setex->only_old_key)) return;
-    size_t words = keeps ? KEEPING_WORDS : HSET_WORDS, argc = words + 2 * setex->count;
+    size_t words = keeps ? KEEPING_WORDS : HSET_WORDS, argc = words + 2 * setex->pairs.count;
     struct slice *argv = mem_alloc(argc * sizeof(*argv));
     argv[0] = keeps ? SLICE("HSETEX") : SLICE("HSET");
     argv[1] = call->argv[1];
     if (keeps) {
         argv[2] = SLICE("KEEPTTL");
-        argv[3] = setex->pairs[-2]; /* FIELDS count */
-        argv[4] = setex->pairs[-1];
+        argv[3] = setex->pairs.first[-2]; /* FIELDS count */
+        argv[4] = setex->pairs.first[-1];
     }
-    memcpy(argv + words, setex->pairs, 2 * setex->count * sizeof(*argv));
+    memcpy(argv + words, setex->pairs.first, 2 * setex->pairs.count * sizeof(*argv));
     call_propagate_as(call, argv, argc);
     mem_free(argv);
 }
@@ -455,9 +512,9 @@ static void propagate_set(struct call *call, const struct setex *setex) {
 /* Lets the fields that were just set expire. */
 static void expire_set_fields(struct call *call, struct keyref *ref, const struct setex *setex) {
     struct field_changes changes;
-    field_changes_begin(&changes, setex->count);
-    for (size_t i = 0; i < setex->count; i++) {
-        struct slice field = setex->pairs[2 * i];
+    field_changes_begin(&changes, setex->pairs.count);
+    for (size_t i = 0; i < setex->pairs.count; i++) {
+        struct slice field = setex->pairs.first[2 * i];
         field_changes_note(
             &changes, field,
             hash_set_expiry(ref, field, setex->expiry_ms, HASH_ALWAYS, hash_past(call)));
@@ -473,17 +530,17 @@ void hsetex_command(struct call *call) {
     if (!parse_setex(call, &setex)) return;
     call->refills = !setex.only_existing && !setex.only_old_key;
     if (!hash_find_write(call, key, &ref)) return;
-    hash_expire_named(call, &ref, key, setex.pairs, setex.count, 2);
+    hash_expire_named(call, &ref, key, setex.pairs.first, setex.pairs.count, 2);
     call->refills = false; /* a time that has passed may empty it again */
     bool sets = key_condition_holds(call, ref.entry, &setex) &&
                 field_condition_holds(call, ref.entry, &setex);
     reply_integer(call->reply, sets);
     if (!sets) return;
-    hash_set_pairs(call, &ref, key, setex.pairs, setex.count,
+    hash_set_pairs(call, &ref, key, setex.pairs.first, setex.pairs.count,
                    setex.keeps_expiry ? HASH_KEEP_EXPIRY : HASH_DROP_EXPIRY);
     /* With an expiry each field counts as one change, which is reported below. */
-    call_touched_fields(call, &ref, key, "hset", setex.expires ? 0 : setex.count,
-                        (struct event_fields){setex.pairs, setex.count, 2});
+    call_touched_fields(call, &ref, key, "hset", setex.expires ? 0 : setex.pairs.count,
+                        (struct event_fields){setex.pairs.first, setex.pairs.count, 2});
     propagate_set(call, &setex);
     if (setex.expires) expire_set_fields(call, &ref, &setex);
 }

@@ -57,16 +57,24 @@ class CollectionGenerator:
         """For Redis 8."""
         key, expiry = self.hash_key(), self.field_expiry()
         pairs = self.pairs()
-        when = self.random.choice([[b"PXAT", expiry], [b"PXAT", expiry], [b"PERSIST"], [b"KEEPTTL"], []])
+        times = [[b"PXAT", expiry], [b"PXAT", expiry], []]
         condition = self.random.choice([[b"FNX"], [b"FXX"], [], []])
         return self.random.choice([
-            lambda: [b"HPEXPIREAT", key, expiry, *self.options([self.random.choice([b"NX", b"XX", b"GT", b"LT"])]),
-                     *self.fields()],
+            lambda: [b"HPEXPIREAT", key, expiry,
+                     *self.around(self.fields(), self.options([self.random.choice([b"NX", b"XX", b"GT", b"LT"])]))],
             lambda: [self.random.choice([b"HPEXPIRETIME", b"HEXPIRETIME", b"HPERSIST", b"HGETDEL"]), key,
                      *self.fields()],
-            lambda: [b"HGETEX", key, *when, *self.fields()],
-            lambda: [b"HSETEX", key, *condition, *when, b"FIELDS", b"%d" % (len(pairs) // 2), *pairs],
+            lambda: [b"HGETEX", key, *self.around(self.fields(), self.random.choice([*times, [b"PERSIST"]]))],
+            lambda: [b"HSETEX", key, *condition,
+                     *self.around([b"FIELDS", b"%d" % (len(pairs) // 2), *pairs],
+                                  self.random.choice([*times, [b"KEEPTTL"], [b"PERSIST"]]))],
         ])()
+
+    def around(self, fields, options):
+        """The options before the fields or, as from Redis 8.6 on, behind them."""
+        if self.reference >= (8, 6) and self.random.random() < 0.5:
+            return [*fields, *options]
+        return [*options, *fields]
 
     def pairs(self):
         return [part for field in self.elements() for part in (field, self.element())]

@@ -38,16 +38,21 @@ check_hashes "expiries are set, read and taken away" {
 check_hashes "what is wrong with an expiry is said as by Redis" {
     assert_replies {
         {HSET h c 1} 1
-        {HEXPIRE h 100 FIELDS 2 c} {ERR The `numfields` parameter must match the number of arguments}
-        {HEXPIRE h 100 FIELDS 1 c d} {ERR The `numfields` parameter must match the number of arguments}
+        {HEXPIRE h 100 FIELDS 2 c} {ERR wrong number of arguments}
+        {HEXPIRE h 100 FIELDS 1 c d} {ERR unknown argument: d}
         {HEXPIRE h 100 FIELDS 0 c} {ERR Parameter `numFields` should be greater than 0}
         {HEXPIRE h 100 FIELDS x c} {ERR Parameter `numFields` should be greater than 0}
-        {HEXPIRE h 100 FOO 1 c} {ERR Mandatory argument FIELDS is missing or not at the right position}
-        {HEXPIRE h 100 NX XX FIELDS 1 c} {ERR Mandatory argument FIELDS is missing or not at the right position}
-        {HEXPIRE h 100 NX FIELDS 1} {ERR The `numfields` parameter must match the number of arguments}
-        {HPEXPIREAT h 100 GT FIELDS 0} {ERR Parameter `numFields` should be greater than 0}
-        {HEXPIRE h 100 LT FIELDS x} {ERR Parameter `numFields` should be greater than 0}
-        {HEXPIRE h 100 LT FOO 1} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HEXPIRE h 100 FOO 1 c} {ERR unknown argument: FOO}
+        {HEXPIRE h 100 NX XX FIELDS 1 c} {ERR Multiple condition flags specified}
+        {HEXPIRE h 100 FIELDS 1 c GT LT} {ERR Multiple condition flags specified}
+        {HEXPIRE h 100 FIELDS 1 c FIELDS 1 d} {ERR FIELDS keyword specified multiple times}
+        {HEXPIRE h 100 FIELDS 1 c FIELDS} {ERR FIELDS keyword specified multiple times}
+        {HEXPIRE h 100 NX NX XX} {ERR missing FIELDS argument}
+        {HEXPIRE h 100 NX FIELDS 1} {ERR FIELDS requires at least numfields and one field argument}
+        {HPEXPIREAT h 100 GT FIELDS 0} {ERR FIELDS requires at least numfields and one field argument}
+        {HEXPIRE h 100 LT FIELDS x} {ERR FIELDS requires at least numfields and one field argument}
+        {HEXPIRE h 100 FIELDS 2147483648 c} {ERR Parameter `numFields` should be greater than 0}
+        {HEXPIRE h 100 LT FOO 1} {ERR unknown argument: FOO}
         {HEXPIRE h x FIELDS 1 c} {ERR value is not an integer or out of range}
         {HEXPIRE h -1 FIELDS 1 c} {ERR invalid expire time, must be >= 0}
         {HEXPIRE h 99999999999999999 FIELDS 1 c} {ERR invalid expire time in 'hexpire' command}
@@ -83,15 +88,19 @@ check_hashes "HGETEX and HGETDEL read and change" {
         {HGETEX h EX -1 FIELDS 1 e} {ERR invalid expire time, must be >= 0}
         {HGETEX h EX x FIELDS 1 e} {ERR value is not an integer or out of range}
         {HGETEX h PX 99999999999999999 FIELDS 1 e} {ERR invalid expire time in 'hgetex' command}
-        {HGETEX h PERSIST EX 10 FIELDS 1 e} {ERR Mandatory argument FIELDS is missing or not at the right position}
-        {HGETEX h FIELDS 3 c d} {ERR The `numfields` parameter must match the number of arguments}
-        {HGETEX h FIELDS 0 c} {ERR Number of fields must be a positive integer}
-        {HGETEX h KEEPTTL FIELDS 1 c} {ERR Mandatory argument FIELDS is missing or not at the right position}
-        {HGETEX h EX 10 FIELDS 1} {ERR The `numfields` parameter must match the number of arguments}
-        {HGETEX h PERSIST FIELDS 0} {ERR Number of fields must be a positive integer}
+        {HGETEX h PERSIST EX 10 FIELDS 1 e} {ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified}
+        {HGETEX h FIELDS 1 e PERSIST PERSIST} {ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified}
+        {HGETEX h FIELDS 1 e FIELDS 1 e} {ERR FIELDS keyword specified multiple times}
+        {HGETEX h FIELDS 1 e EX} {ERR missing expire time}
+        {HGETEX h FIELDS 1 e EX -1} {ERR invalid expire time, must be >= 0}
+        {HGETEX h FIELDS 3 c d} {ERR wrong number of arguments}
+        {HGETEX h FIELDS 0 c} {ERR invalid number of fields}
+        {HGETEX h KEEPTTL FIELDS 1 c} {ERR unknown argument: KEEPTTL}
+        {HGETEX h EX 10 FIELDS 1} {ERR wrong number of arguments}
+        {HGETEX h PERSIST FIELDS 0} {ERR invalid number of fields}
         {HGETEX h PX 10 FIELDS} {ERR wrong number of arguments for 'hgetex' command}
-        {HGETEX h PX 10 c} {ERR wrong number of arguments for 'hgetex' command}
-        {HGETEX h EX 10 c d e} {ERR Mandatory argument FIELDS is missing or not at the right position}
+        {HGETEX h PX 10 c} {ERR unknown argument: c}
+        {HGETEX h EX 10 c d e} {ERR unknown argument: c}
         {HGETDEL h FIELDS 2 e none} {7 (nil)}
         {EXISTS h} 0
         {HGETDEL h FIELDS 2 e} {ERR The `numfields` parameter must match the number of arguments}
@@ -117,8 +126,11 @@ check_hashes "HSETEX sets values with an expiry" {
         {HSETEX n FXX FIELDS 1 c 5} 0
         {HSETEX n PXAT 1 FIELDS 1 c 5} 1
         {EXISTS n} 0
-        {HSETEX h FIELDS 2 c 5} {ERR wrong number of arguments for 'hsetex' command}
-        {HSETEX h FIELDS 1 c 5 d} {ERR wrong number of arguments for 'hsetex' command}
+        {HSETEX h FIELDS 2 c 5} {ERR wrong number of arguments}
+        {HSETEX h FIELDS 1 c 5 d} {ERR unknown argument: d}
+        {HSETEX h FIELDS 1 c 5 FIELDS 1 d 5} {ERR FIELDS keyword specified multiple times}
+        {HSETEX h FIELDS 1 c 5 EX} {ERR missing expire time}
+        {HSETEX h FIELDS 1 c 5 KEEPTTL EX 10} {ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified}
         {HSETEX h FIELDS 0 c 5} {ERR invalid number of fields}
         {HSETEX h FIELDS x c 5} {ERR invalid number of fields}
         {HSETEX h FNX FXX FIELDS 1 c 5} {ERR Only one of FXX or FNX arguments can be specified}
@@ -126,10 +138,13 @@ check_hashes "HSETEX sets values with an expiry" {
         {HSETEX h EX 10 PX abc FIELDS 1 c 5} {ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified}
         {HSETEX h FNX EX 10 PX} {ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified}
         {HSETEX h FNX KEEPTTL FXX EX abc FIELDS 1 c 5} {ERR Only one of FXX or FNX arguments can be specified}
-        {HSETEX h EX 10 FIELDS 0} {ERR wrong number of arguments for 'hsetex' command}
-        {HSETEX h EX 10 FIELDS x c} {ERR wrong number of arguments for 'hsetex' command}
+        {HSETEX h EX 10 FIELDS 0} {ERR invalid number of fields}
+        {HSETEX h EX 10 FIELDS 1} {ERR wrong number of arguments}
+        {HSETEX h FNX EX 10 FIELDS 0} {ERR invalid number of fields}
+        {HSETEX h FNX EX 10 FIELDS 1} {ERR wrong number of arguments}
+        {HSETEX h EX 10 FIELDS x c} {ERR invalid number of fields}
         {HSETEX h FIELDS 0 c 5 d} {ERR invalid number of fields}
-        {HSETEX h FIELDS 2147483647 c 5} {ERR wrong number of arguments for 'hsetex' command}
+        {HSETEX h FIELDS 2147483647 c 5} {ERR wrong number of arguments}
         {HSETEX h FIELDS 2147483648 c 5} {ERR invalid number of fields}
         {HSETEX h EX 0 FIELDS 1 c 5} 1
         {HSETEX h EX x FIELDS 1 c 5} {ERR value is not an integer or out of range}
@@ -138,6 +153,29 @@ check_hashes "HSETEX sets values with an expiry" {
         {HSETEX h PERSIST FIELDS 1 c 5} {ERR unknown argument: PERSIST}
         {HSETEX h EX 10 FNX a b} {ERR unknown argument: a}
         {HSETEX h EX 10 FNX FIELDS} {ERR wrong number of arguments for 'hsetex' command}
+    }
+}
+
+check_hashes "HEXPIRE, HGETEX and HSETEX take options before and behind their fields" {
+    assert_replies {
+        {HSET h c 1 d 2 NX 3 FIELDS 4} 4
+        {HPEXPIREAT h 4102444800123 FIELDS 2 c d NX} {1 1}
+        {HPEXPIREAT h 4102444800456 FIELDS 1 c NX} 0
+        {HPEXPIREAT h 4102444800456 GT FIELDS 1 c GT} 1
+        {HPEXPIREAT h 4102444800123 FIELDS 3 NX FIELDS none NX} {1 1 -2}
+        {HPEXPIRETIME h FIELDS 4 c d NX FIELDS} {4102444800456 4102444800123 4102444800123 4102444800123}
+        {HGETEX h FIELDS 2 c NX PERSIST} {1 3}
+        {HGETEX h FIELDS 1 c PXAT 4102444800789} 1
+        {HSETEX h FIELDS 1 d 5 KEEPTTL FXX} 1
+        {HPEXPIRETIME h FIELDS 4 c d NX FIELDS} {4102444800789 4102444800123 -1 4102444800123}
+        {HSETEX h FIELDS 1 d 6 FNX} 0
+        {HSETEX h FXX FIELDS 2 d 7 FIELDS 8 PXAT 4102444800999} 1
+        {HSETEX h FIELDS 2 EX 10 PX 20} 1
+        {HPEXPIRETIME h FIELDS 4 c d EX FIELDS} {4102444800789 4102444800999 -1 4102444800999}
+        {HMGET h c d EX PX} {1 7 10 20}
+        {HSETEX h FIELDS 1 d 8 NX} 0
+        {HGETEX h FIELDS 2 c d EXAT 1} {1 7}
+        {HMGET h c d} {(nil) (nil)}
     }
 }
 
@@ -160,7 +198,7 @@ check_hashes "HSETEX NX sets fields of no hash but a new one, XX of no other" {
         {EXISTS m} 0
         {HSETEX m NX XX FIELDS 1 c 5} {ERR syntax error}
         {HSETEX m XX FNX NX FIELDS 1 c 5} {ERR syntax error}
-        {HSETEX m FIELDS 1 c 5 NX} {ERR wrong number of arguments for 'hsetex' command}
+        {HSETEX m FIELDS 1 c 5 NX} 1
         {SET s x} OK
         {HSETEX s NX FIELDS 1 c 5} {WRONGTYPE Operation against a key holding the wrong kind of value}
         {EVAL {return redis.call('HSETEX', KEYS[1], 'XX', 'FIELDS', 1, 'c', 5)} 1 none} 0

@@ -149,6 +149,16 @@ check_in 2 "fields may expire later than clients may say, as with Valkey" {
         lsort -unique [$current_server control HPEXPIRETIME h FIELDS 4 a b c d]
     }
 } 70368744177663
+check_in 2 "options stand behind the fields that they are about, as Redis 8.6 may send them" {
+    with_replica {} {
+        set link [link_begin]
+        $link feed HSETEX h FIELDS 3 a 1 b 2 c 3 PXAT 4102444800123
+        $link feed HPEXPIREAT h 4102444800456 FIELDS 1 b GT
+        $link feed HGETEX h FIELDS 1 c PERSIST
+        applied $link
+        $current_server control HPEXPIRETIME h FIELDS 3 a b c
+    }
+} {4102444800123 4102444800456 -1}
 check_in 2 "large values" {
     with_replica {} {
         set link [link_begin]
