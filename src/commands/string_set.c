@@ -65,12 +65,14 @@ static void set_keeping_expiry(struct call *call, struct keyref *ref, struct sli
 }
 
 /* --- SET key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET]
- *             [EX s | PX ms | EXAT time | PXAT time | KEEPTTL] --- */
+ *             [EX s | PX ms | EXAT time | PXAT time | KEEPTTL] ---
+ * As in Redis 8.6, NX and XX are refused before a condition, but not behind it: then both must
+ * hold. A condition may be given again; the last operand counts. */
 
 struct set_options {
     bool only_new, only_existing, get;
-    enum condition condition; /* excludes only_new and only_existing */
-    struct slice operand;     /* of the condition */
+    enum condition condition;
+    struct slice operand; /* of the condition */
     enum expiry_option expiry;
     size_t expiry_index; /* argv index of the time */
 };
@@ -79,8 +81,8 @@ struct set_options {
 static bool parse_condition(const struct call *call, size_t *index, struct set_options *options) {
     enum condition condition = string_condition(call->argv[*index]);
     if (condition == CONDITION_NONE || ++*index == call->argc) return false;
-    if (options->only_new || options->only_existing || options->condition != CONDITION_NONE)
-        return false;
+    if (options->only_new || options->only_existing) return false;
+    if (options->condition != CONDITION_NONE && options->condition != condition) return false;
     options->condition = condition;
     options->operand = call->argv[*index];
     return true;
@@ -93,11 +95,11 @@ static bool parse_option(const struct call *call, size_t *index, struct set_opti
     enum expiry_option expiry = string_expiry_option(option);
     if (slice_is(option, "nx")) {
         options->only_new = true;
-        return !options->only_existing && !options->condition;
+        return !options->only_existing;
     }
     if (slice_is(option, "xx")) {
         options->only_existing = true;
-        return !options->only_new && !options->condition;
+        return !options->only_new;
     }
     if (slice_is(option, "get")) return options->get = true;
     if (slice_is(option, "keepttl"))
@@ -130,7 +132,8 @@ static void propagate_as_done(struct call *call) {
 
 /* Finds the key, and replies the old value with GET. Returns false after an error. */
 static bool find_to_set(struct call *call, const struct set_options *options, struct keyref *ref) {
-    bool compares = options->condition != CONDITION_NONE && !call_is_repeated(call);
+    bool compares =
+        options->condition != CONDITION_NONE && !options->only_new && !call_is_repeated(call);
     if (options->get)
         call_find_read(call, call->argv[1], ref);
     else
@@ -148,9 +151,9 @@ static bool find_to_set(struct call *call, const struct set_options *options, st
  * repeats a change has met its condition where it was first run. */
 static bool may_set(const struct call *call, const struct set_options *options,
                     const struct entry *entry) {
-    if (options->condition != CONDITION_NONE)
-        return call_is_repeated(call) || string_meets(entry, options->condition, options->operand);
-    return entry ? !options->only_new : !options->only_existing;
+    if (entry ? options->only_new : options->only_existing) return false;
+    return options->condition == CONDITION_NONE || call_is_repeated(call) ||
+           string_meets(entry, options->condition, options->operand);
 }
 
 static void set_with_options(struct call *call) {

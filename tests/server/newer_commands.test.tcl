@@ -153,7 +153,7 @@ check "clients get an error, and nothing changes" {
     list [lsort [r KEYS *]] [r MGET k other]
 } {{k other} {1 2}}
 check_in 2 "what has no exact translation is no change: the replica asks for all data" {
-    foreach command {{MOVE k 0 REPLACE} {SET k 2 IFEQ 1 IFEQ 1} {MSETEX 1 k 2 NX XX} {XDELEX s IDS 2 1-1}} {
+    foreach command {{MOVE k 0 REPLACE} {SET k 2 IFEQ 1 IFNE 2} {MSETEX 1 k 2 NX XX} {XDELEX s IDS 2 1-1}} {
         with_replica {} {
             set link [link_begin]
             $link feed SET k 1

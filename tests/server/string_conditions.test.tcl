@@ -59,8 +59,21 @@ check "GET may stand twice with a condition" {
     r SET k a
     list [r SET k b GET IFEQ a GET] [r SET k c GET IFEQ a GET] [r GET k]
 } {a b b}
+check "NX and XX behind a condition must hold, too, and the last of two operands counts" {
+    r RPUSH list a
+    r SET k a
+    set replies {}
+    foreach arguments {
+        {none b IFEQ a XX} {none b IFNE a XX} {none b IFEQ a NX} {k b IFNE x NX} {k b IFEQ x XX} {list b IFEQ a NX}
+        {none b IFNE a NX} {k c IFEQ a XX GET} {k d IFEQ c IFEQ x} {k e IFEQ x IFEQ c}
+    } {
+        lappend replies [r SET {*}$arguments]
+    }
+    concat $replies [list [error_of {r SET list b IFEQ a XX}]] [r MGET none k]
+} [concat {(nil) (nil) (nil) (nil) (nil) (nil) OK a (nil) OK} \
+    {{WRONGTYPE Operation against a key holding the wrong kind of value} b e}]
 foreach options {
-    {IFEQ a NX} {NX IFEQ a} {IFEQ a XX} {XX IFNE a} {IFEQ a IFEQ a} {IFEQ a IFNE b} {IFDEQ 9555e8555c62dcfd IFEQ a}
+    {NX IFEQ a} {XX IFNE a} {IFEQ a NX XX} {IFEQ a XX IFEQ a} {IFEQ a IFNE b} {IFDEQ 9555e8555c62dcfd IFEQ a}
     {IFEQ} {IFNE} {IFDEQ} {IFDNE} {EX 10 IFEQ} {IFEQ a EX 10 PX 10} {IFEQ a b}
 } {
     check_error "SET k v $options is a syntax error" [list r SET k v {*}$options] "ERR syntax error"
