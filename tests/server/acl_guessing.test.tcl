@@ -21,10 +21,7 @@ proc fail {count {connection ""}} {
 proc failures_ms {count} {
     set replies [[client_open] pipeline [list TIME {*}[lrepeat $count {AUTH nosuch x}] TIME]]
     assert_equal [lsort -unique [lrange $replies 1 end-1]] [list "(error) $::wrong"]
-    lassign [lmap time [list [lindex $replies 0] [lindex $replies end]] {
-        expr {[lindex $time 0] * 1000 + [lindex $time 1] / 1000}
-    }] begin end
-    return [expr {$end - $begin}]
+    return [expr {[time_ms [lindex $replies end]] - [time_ms [lindex $replies 0]]}]
 }
 
 # Failures are not forgotten within a test: each check has a server of its own.

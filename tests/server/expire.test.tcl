@@ -196,10 +196,8 @@ check "a key is there to its last millisecond and gone after it" {
     set last [r PEXPIRETIME k]
     while {1} {
         lassign [[default_client] pipeline {{TIME} {EXISTS k} {TIME}}] before exists after
-        lassign $before seconds us
-        set before_ms [expr {$seconds * 1000 + $us / 1000}]
-        lassign $after seconds us
-        set after_ms [expr {$seconds * 1000 + $us / 1000}]
+        set before_ms [time_ms $before]
+        set after_ms [time_ms $after]
         if {$after_ms <= $last} {
             assert {$exists}
         } elseif {$before_ms > $last + 1} {

@@ -21,6 +21,7 @@
 #   assert_equal actual expected    and assert {condition}, assert_match pattern actual: for checks of several steps
 #   error_of body                   the text of the error that a body ends in
 #   elapsed_ms body                 how long it takes
+#   time_ms reply                   a reply of TIME, in milliseconds
 #   cli arguments …                 the output of redis-cli
 #
 #   is_threaded, spare_blocks       variables: whether the server has I/O threads (PACKLIST_THREADED), and how many
@@ -275,6 +276,12 @@ proc at_once {body} {
     } finally {
         exec kill -CONT [$::current_server pid]
     }
+}
+
+# Milliseconds since the epoch, of a reply of TIME.
+proc time_ms {reply} {
+    lassign $reply seconds us
+    return [expr {$seconds * 1000 + $us / 1000}]
 }
 
 proc elapsed_ms {body} {
