@@ -27,8 +27,8 @@ static inline bool number_parse_int64(struct slice text, int64_t *value);
 bool number_parse_uint64(struct slice text, uint64_t *value);
 
 /* Reads a decimal without an exponent, like -12.25, with which `text` begins: the double that
- * strtod reads. Returns its length; 0 where there is none, or one of more than 15 digits.
- * O(length). */
+ * strtod reads. Returns how many bytes it takes, or 0 if `text` does not begin with such a number,
+ * or if the number has more than 15 digits. O(length). */
 size_t number_read_decimal(struct slice text, double *value);
 
 /* Parses a finite or infinite floating-point number: what strtod accepts, the whole of `text`, no

@@ -31,10 +31,11 @@ static bool field_list_parse(struct call *call, size_t index, const char *count_
                        "ERR The `numfields` parameter must match the number of arguments");
 }
 
-/* Parses such a part among options, which may stand before it and, as from Redis 8.6 on, behind it:
- * FIELDS stands at argv[*index], and *index moves to the part's last argument. Each field has
- * `width` arguments, itself and in HSETEX its value. Otherwise replies the error (`count_error` as
- * above) and returns false; `fields` has no first field until the part has been read. */
+/* Parses "FIELDS count field …" where options may stand before and behind it, as in Redis 8.6.
+ * argv[*index] is FIELDS; *index is moved to the last argument of this part. A field takes `width`
+ * arguments: 2 in HSETEX, where its value follows it. After an error, which it replies
+ * (`count_error` as above), returns false. fields->first must be NULL before the first call; a
+ * second FIELDS is an error. */
 static bool field_list_take(struct call *call, size_t *index, size_t width, const char *count_error,
                             struct field_list *fields) {
     int64_t count;
@@ -420,7 +421,7 @@ struct setex {
     bool keeps_expiry;
     bool expires;
     int64_t expiry_ms;
-    struct field_list pairs; /* each field with its value behind it */
+    struct field_list pairs; /* fields, each followed by its value */
 };
 
 /* NX or XX. Each may be given again, as in Valkey. */

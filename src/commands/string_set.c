@@ -66,7 +66,7 @@ static void set_keeping_expiry(struct call *call, struct keyref *ref, struct sli
 
 /* --- SET key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET]
  *             [EX s | PX ms | EXAT time | PXAT time | KEEPTTL] ---
- * As in Redis 8.6, NX and XX are refused before a condition, but not behind it: then both must
+ * As in Redis 8.6, "NX IFEQ value" is an error, but "IFEQ value NX" is not: it sets the key if both
  * hold. A condition may be given again; the last operand counts. */
 
 struct set_options {

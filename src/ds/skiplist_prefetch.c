@@ -54,7 +54,8 @@ bool skiplist_prefetch_path(const struct skiplist *list, double score, const voi
             const struct skiplist_node *next = links[*level].next;
             *at = links = next->links;
             if (*level >= CACHED_HEIGHT) continue;
-            /* A link may begin in one cache line and end in the next; those below follow. */
+            /* A link may lie in two cache lines. The links of lower levels, which are read next,
+             * begin in the first line of the node. */
             prefetch(next);
             prefetch(&links[*level].key);
             return true;

@@ -7,8 +7,8 @@
 /* Returns all users in no order; the caller frees the array, not the users. O(users). */
 struct user **users_list(const struct users *users);
 
-/* Gives the user `name`, who is made if there is none, these rights, which it takes over. Returns
- * the user. */
+/* Sets the rights of the user `name`, who is created if there is none. Takes ownership of `rights`.
+ * Returns the user. */
 struct user *users_put(struct users *users, struct slice name, struct rights *rights);
 
 /* Deletes the user, and marks it as gone. */

@@ -11,7 +11,7 @@ LONG_SIZES = [4000, 4095, 4096, 8191, 8192, 8193, 16383, 16384, 20000, 65535, 65
 # Of strings that a snapshot captures instead of copying (from 256 KB on), and of some that are a little too short.
 LARGE_SIZES = [256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 300_000, 1 << 20, 2_500_000]
 WORDS = [b"list", b"node", b"packed", b"\r\n", b"key", b"0", b"-1", b"element", b"quick", b" "]
-PART_WORDS = 64  # of a part of a long text, which repeats two of them
+PART_WORDS = 64  # in a part of a long text; such a text repeats two parts
 # The greatest numbers of elements and sizes of elements in a listpack, and of elements in an intset.
 ENTRIES = [0, 1, 16, 128, 128, 512, 5000]
 VALUES = [0, 20, 64, 64, 1000]
