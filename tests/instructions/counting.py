@@ -17,6 +17,7 @@ from resp import Address, Link, split_replies
 from servers import free_port
 
 START_SECONDS = 60
+KNOWN_RANDOM = Path(__file__).resolve().parent / "known_random.c"
 MARK_FUNCTION = "echo_command"  # entering it ends a count: Link.batch ends with an ECHO
 SETTINGS = ["--port", "0", "--save", "", "--hz", "1", "--slowlog-log-slower-than", "-1"]
 
@@ -52,8 +53,20 @@ def count_of(dump, binary):
     return Count(instructions, calls)
 
 
+def build_known_random(folder):
+    """known_random.c as a library in the folder; its path."""
+    library = f"{folder}/known_random.so"
+    try:
+        subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", library, KNOWN_RANDOM], check=True,
+                       capture_output=True, text=True)
+    except subprocess.CalledProcessError as error:
+        raise CountingError(f"{KNOWN_RANDOM.name} cannot be compiled:\n{error.stderr}")
+    return library
+
+
 class Server:
-    """Packlist under callgrind, on a unix socket in a folder of its own, and on a port for TLS."""
+    """Packlist under callgrind, on a unix socket in a folder of its own, and on a port for TLS. What it does at random
+    is the same in every run."""
 
     def __init__(self, binary):
         self.name, self.binary, self.dumps = "packlist-server", os.path.realpath(binary), 0
@@ -64,7 +77,8 @@ class Server:
         for what, name in (("cert", "server.crt"), ("key", "server.key"), ("ca-cert", "ca.crt")):
             tls += [f"--tls-{what}-file", f"{self.folder}/{name}"]
         self.dump_file = f"{self.folder}/count"
-        env = {name: value for name, value in os.environ.items() if name != "VALGRIND_OPTS"}
+        env = {**os.environ, "LD_PRELOAD": build_known_random(self.folder)}
+        env.pop("VALGRIND_OPTS", None)
         with open(f"{self.folder}/log", "wb") as log:
             self.process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", "--", "valgrind", "--tool=callgrind",
