@@ -95,27 +95,27 @@ static struct held read_memory(struct slice bytes, uint8_t choice) {
 }
 
 /* A source that gives a few bytes at a time. */
-struct pieces {
+struct source {
     struct slice left;
     struct random random;
 };
 
 static ssize_t read_piece(void *arg, void *bytes, size_t room) {
-    struct pieces *pieces = arg;
-    size_t len = 1 + random_below(&pieces->random, 64);
+    struct source *source = arg;
+    size_t len = 1 + random_below(&source->random, 64);
     if (len > room) len = room;
-    if (len > pieces->left.len) len = pieces->left.len;
-    slice_copy(bytes, slice_make(pieces->left.ptr, len));
-    pieces->left = slice_make(pieces->left.ptr + len, pieces->left.len - len);
+    if (len > source->left.len) len = source->left.len;
+    slice_copy(bytes, slice_make(source->left.ptr, len));
+    source->left = slice_make(source->left.ptr + len, source->left.len - len);
     return (ssize_t)len;
 }
 
 static struct held read_pieces(struct slice bytes, uint8_t choice) {
     struct rdb_file_options options = options_of(choice);
     struct rdb_file file;
-    struct pieces pieces = {.left = bytes};
-    random_seed(&pieces.random, bytes.len);
-    rdb_file_start(&file, (struct rdb_source){read_piece, &pieces}, &options);
+    struct source source = {.left = bytes};
+    random_seed(&source.random, bytes.len);
+    rdb_file_start(&file, (struct rdb_source){read_piece, &source}, &options);
     return read_all(&file, bytes.len);
 }
 
