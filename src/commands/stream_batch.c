@@ -42,7 +42,7 @@ static void drop_references_of(struct call *call, const struct entry *entry, str
                                struct consumer_group *group, const struct id_batch *batch) {
     struct pending_entry acknowledged[STREAM_BATCH];
     struct id_batch dropped;
-    dropped.count = consumer_group_acknowledge_all(group, stream_owner(entry), batch->ids,
+    dropped.count = consumer_group_acknowledge_all(group, stream_pieces(entry), batch->ids,
                                                    batch->count, acknowledged);
     for (size_t i = 0; i < dropped.count; i++) dropped.ids[i] = acknowledged[i].id;
     stream_propagate_ids(call, SLICE("XACK"), key, group, &dropped);

@@ -9,7 +9,7 @@ static bool complete(struct call *call, size_t key, size_t name, struct entry *e
     if (!entry) return true;
     if (!call_check_type(call, entry, VALUE_STREAM)) return false;
     found->group = consumer_groups_find(stream_groups(entry), call->argv[name]);
-    found->owner = stream_owner(entry);
+    found->pieces = stream_pieces(entry);
     return true;
 }
 
@@ -50,7 +50,7 @@ struct consumer *group_need_consumer(struct call *call, const struct group_ref *
     struct consumer *consumer = consumer_group_find(ref->group, name);
     *created = !consumer;
     if (!consumer) {
-        consumer = consumer_group_add(ref->group, ref->owner, name, call->now_ms);
+        consumer = consumer_group_add(ref->group, ref->pieces, name, call->now_ms);
         call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, "xgroup-createconsumer", 1);
     }
     consumer->seen_ms = call->now_ms;
@@ -72,7 +72,7 @@ static void propagate_claim(struct call *call, const struct group_ref *ref, stru
 
 void group_assign(struct call *call, const struct group_ref *ref, const struct consumer *consumer,
                   const struct pending_entry *entry) {
-    consumer_group_assign(ref->group, ref->owner, entry);
+    consumer_group_assign(ref->group, ref->pieces, entry);
     propagate_claim(call, ref, consumer->name, entry);
 }
 
@@ -85,7 +85,7 @@ void group_forget(struct call *call, const struct group_ref *ref,
     else
         CALL_PROPAGATE(call, SLICE("XACK"), ref->key, ref->group->name,
                        stream_id_text(id, entry->id));
-    consumer_group_acknowledge(ref->group, ref->owner, entry->id);
+    consumer_group_acknowledge(ref->group, ref->pieces, entry->id);
 }
 
 /* --- Propagating --- */

@@ -9,7 +9,7 @@ struct group_ref {
     struct slice key;
     struct entry *entry;          /* the stream; NULL: no such key */
     struct consumer_group *group; /* NULL: no such group */
-    struct idindex_owner *owner;
+    struct pieces *pieces;
 };
 
 /* Find the group argv[name] of the stream argv[key], to read it or to change it. Return false, with

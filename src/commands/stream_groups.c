@@ -89,7 +89,7 @@ static void make_stream(struct call *call, struct group_ref *ref) {
     call_find_write(call, ref->key, &keyref);
     stream_create(&keyref, ref->key);
     ref->entry = keyref.entry;
-    ref->owner = stream_owner(ref->entry);
+    ref->pieces = stream_pieces(ref->entry);
 }
 
 void xgroup_create_command(struct call *call) {
@@ -108,7 +108,7 @@ void xgroup_create_command(struct call *call) {
     }
     bool is_new = !ref.entry;
     if (is_new) make_stream(call, &ref);
-    ref.group = consumer_groups_add(stream_groups(ref.entry), ref.owner, call->argv[3]);
+    ref.group = consumer_groups_add(stream_groups(ref.entry), ref.pieces, call->argv[3]);
     set_position(call, &ref, &position);
     reply_ok(call->reply);
     if (is_new) {
@@ -163,7 +163,7 @@ void xgroup_createconsumer_command(struct call *call) {
     bool exists = consumer_group_find(ref.group, call->argv[4]) != NULL;
     reply_integer(call->reply, !exists);
     if (exists) return;
-    consumer_group_add(ref.group, ref.owner, call->argv[4], call->now_ms);
+    consumer_group_add(ref.group, ref.pieces, call->argv[4], call->now_ms);
     call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, "xgroup-createconsumer", 1);
 }
 

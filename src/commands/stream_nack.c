@@ -90,7 +90,7 @@ static bool release_id(const struct release *release, struct stream_id id) {
     pending.consumer = CONSUMER_NOBODY;
     pending.delivered_ms = 0;
     pending.deliveries = deliveries_after(release, pending.deliveries);
-    consumer_group_assign(ref->group, ref->owner, &pending);
+    consumer_group_assign(ref->group, ref->pieces, &pending);
     return true;
 }
 

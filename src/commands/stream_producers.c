@@ -87,8 +87,8 @@ void stream_note_producer(struct call *call, const struct entry *entry,
     struct producers *producers =
         streamlog_need_producers(stream_log(entry), call->limits->producers);
     char text[STREAM_ID_TEXT_MAX];
-    producers_add(producers, stream_owner(entry), producer->name, producer->iid, id);
-    producers_expire(producers, stream_owner(entry), call->now_ms);
+    producers_add(producers, stream_pieces(entry), producer->name, producer->iid, id);
+    producers_expire(producers, stream_pieces(entry), call->now_ms);
     CALL_PROPAGATE(call, SLICE("XIDMPRECORD"), call->argv[1], producer->name, producer->iid,
                    stream_id_text(text, id));
 }
@@ -140,8 +140,8 @@ void xidmprecord_command(struct call *call) {
         return;
     struct producers *producers =
         streamlog_need_producers(stream_log(ref.entry), call->limits->producers);
-    producers_add(producers, stream_owner(ref.entry), producer.name, producer.iid, id);
-    producers_expire(producers, stream_owner(ref.entry), call->now_ms);
+    producers_add(producers, stream_pieces(ref.entry), producer.name, producer.iid, id);
+    producers_expire(producers, stream_pieces(ref.entry), call->now_ms);
     reply_ok(call->reply);
     call_touched_aside(call, ref.entry, call->argv[1], EVENT_STREAM, NULL, 1);
 }
@@ -190,6 +190,6 @@ void xcfgset_command(struct call *call) {
     reply_ok(call->reply);
     if (given.duration_s == old.duration_s && given.iids == old.iids) return;
     struct producers *producers = streamlog_need_producers(stream_log(ref.entry), given);
-    producers_set_limits(producers, stream_owner(ref.entry), given);
+    producers_set_limits(producers, stream_pieces(ref.entry), given);
     call_touched_aside(call, ref.entry, call->argv[1], EVENT_STREAM, NULL, 1);
 }

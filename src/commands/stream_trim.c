@@ -86,7 +86,7 @@ static void trim_released(struct acknowledged_trim *state) {
         batch.count = released_ids_first(released, state->given, batch.ids, STREAM_BATCH);
         if (batch.count == 0) return;
         size_t looked = trim_batch(state, &batch);
-        released_ids_remove(released, stream_owner(entry), batch.ids, looked);
+        released_ids_remove(released, stream_pieces(entry), batch.ids, looked);
     }
 }
 

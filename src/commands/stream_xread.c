@@ -209,7 +209,7 @@ static struct pending_selection find_idle(const struct reading *reading,
                                           const struct group_ref *ref, uint64_t max) {
     struct pending_selection found = {0};
     if (reading->min_idle_ms >= 0 && reading->min_idle_ms <= reading->call->now_ms)
-        pendinglist_oldest(&ref->group->pending, ref->owner,
+        pendinglist_oldest(&ref->group->pending, ref->pieces,
                            reading->call->now_ms - reading->min_idle_ms, max, &found);
     return found;
 }
@@ -395,7 +395,7 @@ static void note_redelivery(struct call *call, const struct group_ref *ref, stru
     struct pending_entry pending, before;
     pendinglist_find(&ref->group->pending, id, &pending);
     pending_note_delivery(&pending, call->now_ms);
-    pendinglist_update(&ref->group->pending, ref->owner, &pending, &before);
+    pendinglist_update(&ref->group->pending, ref->pieces, &pending, &before);
 }
 
 /* Replies what the consumer has pending, and notes it: replicas do not, and it is no change. */

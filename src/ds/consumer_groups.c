@@ -10,40 +10,40 @@
 /* --- Memory --- */
 
 /* Allocates a struct of `size` bytes, which the name follows. */
-static void *allocate_named(struct idindex_owner *owner, size_t size, struct slice name) {
+static void *allocate_named(struct pieces *pieces, size_t size, struct slice name) {
     size_t all = mem_good_size(size + name.len);
     char *item = mem_alloc_zeroed(all);
     slice_copy(item + size, name);
     *(struct slice *)(void *)item = slice_make(item + size, name.len);
-    idindex_count(owner, all);
+    pieces_count(pieces, all);
     return item;
 }
 
 /* A capture may read the name. */
-static void drop_named(struct idindex_owner *owner, void *item, size_t size) {
+static void drop_named(struct pieces *pieces, void *item, size_t size) {
     size_t len = ((struct slice *)item)->len;
-    idindex_drop(owner, owner->capture, item, mem_good_size(size + len));
+    pieces_drop(pieces, pieces->capture, item, mem_good_size(size + len));
 }
 
 /* Changes a table, and counts what its memory becomes. */
-static void insert_name(struct nametable *table, struct idindex_owner *owner, size_t at,
+static void insert_name(struct nametable *table, struct pieces *pieces, size_t at,
                         struct slice *item) {
-    owner->bytes -= nametable_allocated(table);
-    owner->allocations += table->capacity == 0;
+    pieces->bytes -= nametable_allocated(table);
+    pieces->allocations += table->capacity == 0;
     nametable_insert(table, at, item);
-    owner->bytes += nametable_allocated(table);
+    pieces->bytes += nametable_allocated(table);
 }
 
-static void remove_name(struct nametable *table, struct idindex_owner *owner, size_t at) {
-    owner->bytes -= nametable_allocated(table);
+static void remove_name(struct nametable *table, struct pieces *pieces, size_t at) {
+    pieces->bytes -= nametable_allocated(table);
     nametable_remove(table, at);
-    owner->bytes += nametable_allocated(table);
-    owner->allocations -= table->capacity == 0;
+    pieces->bytes += nametable_allocated(table);
+    pieces->allocations -= table->capacity == 0;
 }
 
-static void free_names(struct nametable *table, struct idindex_owner *owner) {
-    owner->bytes -= nametable_allocated(table);
-    owner->allocations -= table->capacity > 0;
+static void free_names(struct nametable *table, struct pieces *pieces) {
+    pieces->bytes -= nametable_allocated(table);
+    pieces->allocations -= table->capacity > 0;
     nametable_free(table);
 }
 
@@ -54,44 +54,43 @@ static size_t numbers_size(const struct consumer_group *group) {
     return capacity ? mem_good_size(capacity * sizeof(struct consumer *)) : 0;
 }
 
-static void resize_numbers(struct consumer_group *group, struct idindex_owner *owner,
-                           size_t capacity) {
-    owner->bytes -= numbers_size(group);
-    owner->allocations += group->number_capacity == 0;
+static void resize_numbers(struct consumer_group *group, struct pieces *pieces, size_t capacity) {
+    pieces->bytes -= numbers_size(group);
+    pieces->allocations += group->number_capacity == 0;
     group->numbers = mem_realloc(group->numbers, capacity * sizeof(struct consumer *));
     group->number_capacity = (uint32_t)capacity;
-    owner->bytes += numbers_size(group);
+    pieces->bytes += numbers_size(group);
 }
 
-static void free_numbers(struct consumer_group *group, struct idindex_owner *owner) {
-    owner->bytes -= numbers_size(group);
-    owner->allocations -= group->number_capacity > 0;
+static void free_numbers(struct consumer_group *group, struct pieces *pieces) {
+    pieces->bytes -= numbers_size(group);
+    pieces->allocations -= group->number_capacity > 0;
     mem_free(group->numbers);
     group->numbers = NULL;
     group->number_count = group->number_capacity = 0;
 }
 
 /* Gives the consumer the least number that is not in use. */
-static void give_number(struct consumer_group *group, struct idindex_owner *owner,
+static void give_number(struct consumer_group *group, struct pieces *pieces,
                         struct consumer *consumer) {
     uint32_t at = group->number_count;
     if (group->consumers.count < group->number_count)
         for (at = 0; group->numbers[at];) at++;
-    if (at == group->number_capacity) resize_numbers(group, owner, at ? 2 * (size_t)at : 1);
+    if (at == group->number_capacity) resize_numbers(group, pieces, at ? 2 * (size_t)at : 1);
     if (at == group->number_count) group->number_count++;
     group->numbers[at] = consumer;
     consumer->number = at + 1;
 }
 
-static void take_number(struct consumer_group *group, struct idindex_owner *owner,
+static void take_number(struct consumer_group *group, struct pieces *pieces,
                         const struct consumer *consumer) {
     group->numbers[consumer->number - 1] = NULL;
     while (group->number_count > 0 && !group->numbers[group->number_count - 1])
         group->number_count--;
     if (group->number_count == 0)
-        free_numbers(group, owner);
+        free_numbers(group, pieces);
     else if (group->number_count * 4 <= group->number_capacity)
-        resize_numbers(group, owner, group->number_capacity / 2);
+        resize_numbers(group, pieces, group->number_capacity / 2);
 }
 
 /* --- Groups --- */
@@ -110,93 +109,92 @@ struct consumer_group *consumer_groups_find(const struct consumer_groups *groups
     return nametable_find(&groups->groups, name, &at) ? consumer_groups_at(groups, at) : NULL;
 }
 
-static struct consumer_group *insert_group(struct consumer_groups *groups,
-                                           struct idindex_owner *owner, size_t at,
-                                           struct slice name) {
-    struct consumer_group *group = allocate_named(owner, sizeof(*group), name);
+static struct consumer_group *insert_group(struct consumer_groups *groups, struct pieces *pieces,
+                                           size_t at, struct slice name) {
+    struct consumer_group *group = allocate_named(pieces, sizeof(*group), name);
     group->entries_read = CONSUMER_GROUP_UNKNOWN;
-    insert_name(&groups->groups, owner, at, &group->name);
+    insert_name(&groups->groups, pieces, at, &group->name);
     return group;
 }
 
-struct consumer_group *consumer_groups_add(struct consumer_groups *groups,
-                                           struct idindex_owner *owner, struct slice name) {
+struct consumer_group *consumer_groups_add(struct consumer_groups *groups, struct pieces *pieces,
+                                           struct slice name) {
     size_t at;
     bool exists = nametable_find(&groups->groups, name, &at);
     CHECKED_ASSERT(!exists);
     (void)exists;
-    return insert_group(groups, owner, at, name);
+    return insert_group(groups, pieces, at, name);
 }
 
-struct consumer_group *consumer_groups_append(struct consumer_groups *groups,
-                                              struct idindex_owner *owner, struct slice name) {
-    return insert_group(groups, owner, groups->groups.count, name);
+struct consumer_group *consumer_groups_append(struct consumer_groups *groups, struct pieces *pieces,
+                                              struct slice name) {
+    return insert_group(groups, pieces, groups->groups.count, name);
 }
 
 bool consumer_groups_sort(struct consumer_groups *groups) {
     return nametable_sort(&groups->groups);
 }
 
-static void free_consumer(struct idindex_owner *owner, struct consumer *consumer) {
-    pendinglist_free(&consumer->ids, owner);
-    drop_named(owner, consumer, sizeof(*consumer));
+static void free_consumer(struct pieces *pieces, struct consumer *consumer) {
+    pendinglist_free(&consumer->ids, pieces);
+    drop_named(pieces, consumer, sizeof(*consumer));
 }
 
-static void free_group(struct idindex_owner *owner, struct consumer_group *group) {
+static void free_group(struct pieces *pieces, struct consumer_group *group) {
     for (size_t i = 0; i < group->consumers.count; i++)
-        free_consumer(owner, consumer_group_at(group, i));
-    free_names(&group->consumers, owner);
-    free_numbers(group, owner);
-    pendinglist_free(&group->pending, owner);
-    drop_named(owner, group, sizeof(*group));
+        free_consumer(pieces, consumer_group_at(group, i));
+    free_names(&group->consumers, pieces);
+    free_numbers(group, pieces);
+    pendinglist_free(&group->pending, pieces);
+    drop_named(pieces, group, sizeof(*group));
 }
 
-void consumer_groups_remove(struct consumer_groups *groups, struct idindex_owner *owner,
+void consumer_groups_remove(struct consumer_groups *groups, struct pieces *pieces,
                             struct consumer_group *group) {
     size_t at;
-    if (nametable_find(&groups->groups, group->name, &at)) remove_name(&groups->groups, owner, at);
-    free_group(owner, group);
+    if (nametable_find(&groups->groups, group->name, &at)) remove_name(&groups->groups, pieces, at);
+    free_group(pieces, group);
 }
 
-void consumer_groups_free(struct consumer_groups *groups, struct idindex_owner *owner) {
+void consumer_groups_free(struct consumer_groups *groups, struct pieces *pieces) {
     for (size_t i = 0; i < groups->groups.count; i++)
-        free_group(owner, consumer_groups_at(groups, i));
-    free_names(&groups->groups, owner);
-    pendinglist_free(&groups->released.ids, owner);
+        free_group(pieces, consumer_groups_at(groups, i));
+    free_names(&groups->groups, pieces);
+    pendinglist_free(&groups->released.ids, pieces);
 }
 
 /* --- Copies --- */
 
-static void copy_consumer(struct consumer_group *group, struct idindex_owner *owner, size_t at,
+static void copy_consumer(struct consumer_group *group, struct pieces *pieces, size_t at,
                           const struct consumer *from) {
-    struct consumer *consumer = allocate_named(owner, sizeof(*consumer), from->name);
+    struct consumer *consumer = allocate_named(pieces, sizeof(*consumer), from->name);
     consumer->number = from->number;
     consumer->seen_ms = from->seen_ms;
     consumer->active_ms = from->active_ms;
-    pendinglist_copy(&consumer->ids, &from->ids, owner);
-    insert_name(&group->consumers, owner, at, &consumer->name);
+    pendinglist_copy(&consumer->ids, &from->ids, pieces);
+    insert_name(&group->consumers, pieces, at, &consumer->name);
     group->numbers[consumer->number - 1] = consumer;
 }
 
-static void copy_group(struct consumer_groups *copy, struct idindex_owner *owner, size_t at,
+static void copy_group(struct consumer_groups *copy, struct pieces *pieces, size_t at,
                        const struct consumer_group *from) {
-    struct consumer_group *group = allocate_named(owner, sizeof(*group), from->name);
+    struct consumer_group *group = allocate_named(pieces, sizeof(*group), from->name);
     group->last_id = from->last_id;
     group->entries_read = from->entries_read;
-    pendinglist_copy(&group->pending, &from->pending, owner);
-    if (from->number_count > 0) resize_numbers(group, owner, from->number_count);
+    pendinglist_copy(&group->pending, &from->pending, pieces);
+    if (from->number_count > 0) resize_numbers(group, pieces, from->number_count);
     group->number_count = from->number_count;
     for (size_t i = 0; i < from->number_count; i++) group->numbers[i] = NULL;
     for (size_t i = 0; i < from->consumers.count; i++)
-        copy_consumer(group, owner, i, consumer_group_at(from, i));
-    insert_name(&copy->groups, owner, at, &group->name);
+        copy_consumer(group, pieces, i, consumer_group_at(from, i));
+    insert_name(&copy->groups, pieces, at, &group->name);
 }
 
 void consumer_groups_copy(struct consumer_groups *copy, const struct consumer_groups *groups,
-                          struct idindex_owner *owner) {
+                          struct pieces *pieces) {
     *copy = (struct consumer_groups){0};
     for (size_t i = 0; i < groups->groups.count; i++)
-        copy_group(copy, owner, i, consumer_groups_at(groups, i));
+        copy_group(copy, pieces, i, consumer_groups_at(groups, i));
 }
 
 /* --- Consumers --- */
@@ -214,84 +212,84 @@ struct consumer *consumer_group_numbered(const struct consumer_group *group, uin
     return number == CONSUMER_NOBODY ? NULL : group->numbers[number - 1];
 }
 
-static struct consumer *insert_consumer(struct consumer_group *group, struct idindex_owner *owner,
+static struct consumer *insert_consumer(struct consumer_group *group, struct pieces *pieces,
                                         size_t at, struct slice name) {
-    struct consumer *consumer = allocate_named(owner, sizeof(*consumer), name);
-    give_number(group, owner, consumer);
-    insert_name(&group->consumers, owner, at, &consumer->name);
+    struct consumer *consumer = allocate_named(pieces, sizeof(*consumer), name);
+    give_number(group, pieces, consumer);
+    insert_name(&group->consumers, pieces, at, &consumer->name);
     return consumer;
 }
 
-struct consumer *consumer_group_add(struct consumer_group *group, struct idindex_owner *owner,
+struct consumer *consumer_group_add(struct consumer_group *group, struct pieces *pieces,
                                     struct slice name, int64_t now_ms) {
     size_t at;
     bool exists = nametable_find(&group->consumers, name, &at);
     CHECKED_ASSERT(!exists);
     (void)exists;
-    struct consumer *consumer = insert_consumer(group, owner, at, name);
+    struct consumer *consumer = insert_consumer(group, pieces, at, name);
     consumer->seen_ms = now_ms;
     consumer->active_ms = -1;
     return consumer;
 }
 
-struct consumer *consumer_group_append(struct consumer_group *group, struct idindex_owner *owner,
+struct consumer *consumer_group_append(struct consumer_group *group, struct pieces *pieces,
                                        struct slice name) {
-    return insert_consumer(group, owner, group->consumers.count, name);
+    return insert_consumer(group, pieces, group->consumers.count, name);
 }
 
 bool consumer_group_sort(struct consumer_group *group) {
     return nametable_sort(&group->consumers);
 }
 
-void consumer_group_remove(struct consumer_group *group, struct idindex_owner *owner,
+void consumer_group_remove(struct consumer_group *group, struct pieces *pieces,
                            struct consumer *consumer) {
     size_t at;
-    pendinglist_remove_all(&group->pending, owner, &consumer->ids, consumer->number);
-    take_number(group, owner, consumer);
+    pendinglist_remove_all(&group->pending, pieces, &consumer->ids, consumer->number);
+    take_number(group, pieces, consumer);
     if (nametable_find(&group->consumers, consumer->name, &at))
-        remove_name(&group->consumers, owner, at);
-    free_consumer(owner, consumer);
+        remove_name(&group->consumers, pieces, at);
+    free_consumer(pieces, consumer);
 }
 
 /* --- Pending entries --- */
 
-static void add_id(const struct consumer_group *group, struct idindex_owner *owner,
+static void add_id(const struct consumer_group *group, struct pieces *pieces,
                    const struct pending_entry *entry) {
     struct consumer *consumer = consumer_group_numbered(group, entry->consumer);
     const struct pending_entry id = {.id = entry->id};
-    if (consumer) pendinglist_insert(&consumer->ids, owner, &id);
+    if (consumer) pendinglist_insert(&consumer->ids, pieces, &id);
 }
 
-static void remove_id(const struct consumer_group *group, struct idindex_owner *owner,
+static void remove_id(const struct consumer_group *group, struct pieces *pieces,
                       const struct pending_entry *entry) {
     struct consumer *consumer = consumer_group_numbered(group, entry->consumer);
-    if (consumer) pendinglist_remove(&consumer->ids, owner, entry->id, NULL);
+    if (consumer) pendinglist_remove(&consumer->ids, pieces, entry->id, NULL);
 }
 
-void consumer_group_assign(struct consumer_group *group, struct idindex_owner *owner,
+void consumer_group_assign(struct consumer_group *group, struct pieces *pieces,
                            const struct pending_entry *entry) {
     struct pending_entry before, last;
     bool is_last = !pendinglist_edge(&group->pending, true, &last) ||
                    stream_id_compare(entry->id, last.id) > 0;
-    if (is_last || !pendinglist_update(&group->pending, owner, entry, &before)) {
-        pendinglist_insert(&group->pending, owner, entry);
-        add_id(group, owner, entry);
+    if (is_last || !pendinglist_update(&group->pending, pieces, entry, &before)) {
+        pendinglist_insert(&group->pending, pieces, entry);
+        add_id(group, pieces, entry);
     } else if (before.consumer != entry->consumer) {
-        remove_id(group, owner, &before);
-        add_id(group, owner, entry);
+        remove_id(group, pieces, &before);
+        add_id(group, pieces, entry);
     }
 }
 
-bool consumer_group_acknowledge(struct consumer_group *group, struct idindex_owner *owner,
+bool consumer_group_acknowledge(struct consumer_group *group, struct pieces *pieces,
                                 struct stream_id id) {
     struct pending_entry entry;
-    if (!pendinglist_remove(&group->pending, owner, id, &entry)) return false;
-    remove_id(group, owner, &entry);
+    if (!pendinglist_remove(&group->pending, pieces, id, &entry)) return false;
+    remove_id(group, pieces, &entry);
     return true;
 }
 
 /* Removes the ids of the first entries, which are of one consumer; returns how many they are. */
-static size_t remove_run(const struct consumer_group *group, struct idindex_owner *owner,
+static size_t remove_run(const struct consumer_group *group, struct pieces *pieces,
                          const struct pending_entry *entries, size_t count) {
     enum { RUN_MAX = 64 };
     struct stream_id ids[RUN_MAX];
@@ -302,15 +300,15 @@ static size_t remove_run(const struct consumer_group *group, struct idindex_owne
         ids[run] = entries[run].id;
         run++;
     }
-    if (consumer) pendinglist_remove_ids(&consumer->ids, owner, ids, run, removed);
+    if (consumer) pendinglist_remove_ids(&consumer->ids, pieces, ids, run, removed);
     return run;
 }
 
-size_t consumer_group_acknowledge_all(struct consumer_group *group, struct idindex_owner *owner,
+size_t consumer_group_acknowledge_all(struct consumer_group *group, struct pieces *pieces,
                                       const struct stream_id *ids, size_t count,
                                       struct pending_entry *acknowledged) {
-    size_t found = pendinglist_remove_ids(&group->pending, owner, ids, count, acknowledged);
-    for (size_t i = 0; i < found;) i += remove_run(group, owner, acknowledged + i, found - i);
+    size_t found = pendinglist_remove_ids(&group->pending, pieces, ids, count, acknowledged);
+    for (size_t i = 0; i < found;) i += remove_run(group, pieces, acknowledged + i, found - i);
     return found;
 }
 
@@ -448,9 +446,9 @@ void consumer_groups_relocate(struct consumer_groups *groups, struct relocator *
 
 /* --- Checking --- */
 
-static bool check_names(const struct nametable *table, struct idindex_owner *totals) {
+static bool check_names(const struct nametable *table, struct pieces *totals) {
     if (table->count > table->capacity) return false;
-    if (table->capacity > 0) idindex_count(totals, nametable_allocated(table));
+    if (table->capacity > 0) pieces_count(totals, nametable_allocated(table));
     for (size_t i = 1; i < table->count; i++)
         if (slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;
     return true;
@@ -458,14 +456,14 @@ static bool check_names(const struct nametable *table, struct idindex_owner *tot
 
 /* Each id is that of a pending entry of the consumer. */
 static bool check_consumer(const struct consumer_group *group, const struct consumer *consumer,
-                           const struct idindex_owner *owner, struct idindex_owner *totals) {
+                           const struct pieces *pieces, struct pieces *totals) {
     struct pending_iter iter;
     struct pending_entry id, entry;
-    idindex_count(totals, mem_good_size(sizeof(*consumer) + consumer->name.len));
+    pieces_count(totals, mem_good_size(sizeof(*consumer) + consumer->name.len));
     if (consumer->number == 0 || consumer->number > group->number_count ||
         group->numbers[consumer->number - 1] != consumer)
         return false;
-    if (!pendinglist_check(&consumer->ids, owner, totals)) return false;
+    if (!pendinglist_check(&consumer->ids, pieces, totals)) return false;
     pending_iter_start(&iter, idindex_view(&consumer->ids.index), STREAM_ID_MIN);
     while (pending_iter_next(&iter, &id))
         if (!pendinglist_find(&group->pending, id.id, &entry) || entry.consumer != consumer->number)
@@ -473,19 +471,19 @@ static bool check_consumer(const struct consumer_group *group, const struct cons
     return true;
 }
 
-static bool check_group(const struct consumer_group *group, const struct idindex_owner *owner,
-                        struct idindex_owner *totals) {
+static bool check_group(const struct consumer_group *group, const struct pieces *pieces,
+                        struct pieces *totals) {
     struct pending_iter iter;
     struct pending_entry entry;
     uint64_t owned = 0;
-    idindex_count(totals, mem_good_size(sizeof(*group) + group->name.len));
-    if (group->number_capacity > 0) idindex_count(totals, numbers_size(group));
+    pieces_count(totals, mem_good_size(sizeof(*group) + group->name.len));
+    if (group->number_capacity > 0) pieces_count(totals, numbers_size(group));
     if (!check_names(&group->consumers, totals) ||
-        !pendinglist_check(&group->pending, owner, totals))
+        !pendinglist_check(&group->pending, pieces, totals))
         return false;
     for (size_t i = 0; i < group->consumers.count; i++) {
         const struct consumer *consumer = consumer_group_at(group, i);
-        if (!check_consumer(group, consumer, owner, totals)) return false;
+        if (!check_consumer(group, consumer, pieces, totals)) return false;
         owned += consumer->ids.length;
     }
     pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
@@ -493,12 +491,12 @@ static bool check_group(const struct consumer_group *group, const struct idindex
     return owned == group->pending.length;
 }
 
-bool consumer_groups_check(const struct consumer_groups *groups, const struct idindex_owner *owner,
-                           struct idindex_owner *totals) {
+bool consumer_groups_check(const struct consumer_groups *groups, const struct pieces *pieces,
+                           struct pieces *totals) {
     if (!check_names(&groups->groups, totals) ||
-        !released_ids_check(&groups->released, owner, totals))
+        !released_ids_check(&groups->released, pieces, totals))
         return false;
     for (size_t i = 0; i < groups->groups.count; i++)
-        if (!check_group(consumer_groups_at(groups, i), owner, totals)) return false;
+        if (!check_group(consumer_groups_at(groups, i), pieces, totals)) return false;
     return true;
 }

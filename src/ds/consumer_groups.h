@@ -10,7 +10,7 @@
  * about 9 bytes an entry. Number 0 is nobody: the entry was released, or belongs to a group that is
  * being loaded.
  *
- * Each function that changes groups gets the owner of their indexes, which also counts all memory.
+ * Each function that changes groups gets the pieces of their value, which count all memory.
  * Pointers to groups and consumers are valid until they are removed; iterators until the group
  * changes. */
 #ifndef PACKLIST_DS_CONSUMER_GROUPS_H
@@ -66,25 +66,25 @@ struct consumer_group *consumer_groups_find(const struct consumer_groups *groups
                                             struct slice name);
 
 /* Adds a group without consumers, of a name that is not in use. O(groups): moves pointers. */
-struct consumer_group *consumer_groups_add(struct consumer_groups *groups,
-                                           struct idindex_owner *owner, struct slice name);
+struct consumer_group *consumer_groups_add(struct consumer_groups *groups, struct pieces *pieces,
+                                           struct slice name);
 
 /* For groups that are being loaded: adds a group at the end, whatever its name; and, at last,
  * brings all into the order of their names, before which none is found by its name. The latter
  * returns false when two have the same name. O(1) amortised, and O(groups * log groups). */
-struct consumer_group *consumer_groups_append(struct consumer_groups *groups,
-                                              struct idindex_owner *owner, struct slice name);
+struct consumer_group *consumer_groups_append(struct consumer_groups *groups, struct pieces *pieces,
+                                              struct slice name);
 bool consumer_groups_sort(struct consumer_groups *groups);
 
 /* Removes the group with all that it has. O(consumers + pending entries / 240). */
-void consumer_groups_remove(struct consumer_groups *groups, struct idindex_owner *owner,
+void consumer_groups_remove(struct consumer_groups *groups, struct pieces *pieces,
                             struct consumer_group *group);
 
-void consumer_groups_free(struct consumer_groups *groups, struct idindex_owner *owner);
+void consumer_groups_free(struct consumer_groups *groups, struct pieces *pieces);
 
 /* Makes `copy` a copy with memory of its own. O(bytes). */
 void consumer_groups_copy(struct consumer_groups *copy, const struct consumer_groups *groups,
-                          struct idindex_owner *owner);
+                          struct pieces *pieces);
 
 /* --- Consumers --- */
 
@@ -98,32 +98,32 @@ struct consumer *consumer_group_numbered(const struct consumer_group *group, uin
 
 /* Adds a consumer of a name that is not in use, seen at `now_ms` and never active. O(consumers):
  * moves pointers; and numbers in use, once for each that was given back. */
-struct consumer *consumer_group_add(struct consumer_group *group, struct idindex_owner *owner,
+struct consumer *consumer_group_add(struct consumer_group *group, struct pieces *pieces,
                                     struct slice name, int64_t now_ms);
 
 /* The same for consumers that are being loaded as for groups; the times are 0. */
-struct consumer *consumer_group_append(struct consumer_group *group, struct idindex_owner *owner,
+struct consumer *consumer_group_append(struct consumer_group *group, struct pieces *pieces,
                                        struct slice name);
 bool consumer_group_sort(struct consumer_group *group);
 
 /* Removes a consumer with its pending entries. O(consumers), and as pendinglist_remove_all. */
-void consumer_group_remove(struct consumer_group *group, struct idindex_owner *owner,
+void consumer_group_remove(struct consumer_group *group, struct pieces *pieces,
                            struct consumer *consumer);
 
 /* --- Pending entries: O(log n + block) each --- */
 
 /* Makes this a pending entry of the consumer that it numbers, or of nobody. It may have been one of
  * another. */
-void consumer_group_assign(struct consumer_group *group, struct idindex_owner *owner,
+void consumer_group_assign(struct consumer_group *group, struct pieces *pieces,
                            const struct pending_entry *entry);
 
 /* The entry is pending no more; false if it was not. */
-bool consumer_group_acknowledge(struct consumer_group *group, struct idindex_owner *owner,
+bool consumer_group_acknowledge(struct consumer_group *group, struct pieces *pieces,
                                 struct stream_id id);
 
 /* The same for entries with these ids, which ascend; returns how many were pending, and what they
  * were. Costs as pendinglist_remove_ids for each run of entries of the same consumer. */
-size_t consumer_group_acknowledge_all(struct consumer_group *group, struct idindex_owner *owner,
+size_t consumer_group_acknowledge_all(struct consumer_group *group, struct pieces *pieces,
                                       const struct stream_id *ids, size_t count,
                                       struct pending_entry *acknowledged);
 
@@ -156,7 +156,7 @@ struct consumer_groups_image {
 };
 
 /* The image, to be freed with mem_free; NULL when there are no groups. It stays as it is only until
- * the groups change, or, where the owner's capture has begun an epoch, until the capture is
+ * the groups change, or, where the value's capture has begun an epoch, until the capture is
  * released. O(groups + consumers + pending entries / 100000). */
 struct consumer_groups_image *consumer_groups_image(const struct consumer_groups *groups);
 
@@ -168,7 +168,7 @@ void consumer_groups_relocate(struct consumer_groups *groups, struct relocator *
                               struct relocate_cursor *cursor);
 
 /* Checks the invariant, and adds bytes and allocations to *totals. O(n log n). */
-bool consumer_groups_check(const struct consumer_groups *groups, const struct idindex_owner *owner,
-                           struct idindex_owner *totals);
+bool consumer_groups_check(const struct consumer_groups *groups, const struct pieces *pieces,
+                           struct pieces *totals);
 
 #endif

@@ -50,71 +50,69 @@ struct idindex_item *idindex_last(const struct idindex *index) {
 /* --- Items --- */
 
 /* Gives the segment items of its own, with room for `capacity`. */
-static void replace_items(struct idindex_owner *owner, struct idindex_segment *segment,
-                          size_t capacity) {
-    struct capture *reader = capture_reading(owner->capture, segment->epoch, owner->epoch);
+static void replace_items(struct pieces *pieces, struct idindex_segment *segment, size_t capacity) {
+    struct capture *reader = pieces_reader(pieces, segment->epoch);
     struct idindex_item *items = mem_alloc(items_size(capacity));
     for (size_t i = 0; i < segment->count; i++) {
         items[i] = segment->items[i];
-        if (reader) items[i].node |= IDINDEX_SHARED;
+        if (reader) items[i].node |= PIECES_SHARED;
     }
     if (segment->capacity)
-        idindex_drop(owner, reader, segment->items, items_size(segment->capacity));
-    idindex_count(owner, items_size(capacity));
+        pieces_drop(pieces, reader, segment->items, items_size(segment->capacity));
+    pieces_count(pieces, items_size(capacity));
     segment->items = items;
     segment->capacity = (uint32_t)capacity;
-    segment->epoch = owner->epoch;
+    segment->epoch = pieces->epoch;
 }
 
-struct idindex_segment *idindex_open_copy(struct idindex_owner *owner,
-                                          struct idindex_segment *segment) {
-    replace_items(owner, segment, segment->capacity);
+struct idindex_segment *idindex_open_copy(struct pieces *pieces, struct idindex_segment *segment) {
+    replace_items(pieces, segment, segment->capacity);
     return segment;
 }
 
 /* --- Segments --- */
 
-static void resize_segments(struct idindex *index, struct idindex_owner *owner, size_t capacity) {
+static void resize_segments(struct idindex *index, struct pieces *pieces, size_t capacity) {
     size_t old = index->segment_capacity ? segments_size(index->segment_capacity) : 0;
     size_t size = segments_size(capacity);
     index->segments = mem_resize(index->segments, old, size);
     index->segment_capacity = (uint32_t)capacity;
-    owner->bytes += size - old;
-    owner->allocations += old == 0;
+    pieces->bytes += size - old;
+    pieces->allocations += old == 0;
 }
 
 /* Inserts a segment without items, which has room for `capacity`. */
-static struct idindex_segment *insert_segment(struct idindex *index, struct idindex_owner *owner,
+static struct idindex_segment *insert_segment(struct idindex *index, struct pieces *pieces,
                                               size_t at, size_t capacity) {
     size_t count = index->segment_count;
-    if (count == index->segment_capacity) resize_segments(index, owner, count ? 2 * count : 1);
+    if (count == index->segment_capacity) resize_segments(index, pieces, count ? 2 * count : 1);
     struct idindex_segment *segment = &index->segments[at];
     memmove(segment + 1, segment, (count - at) * sizeof(*segment));
     *segment = (struct idindex_segment){.least = UINT64_MAX};
     index->segment_count++;
-    replace_items(owner, segment, capacity);
+    replace_items(pieces, segment, capacity);
     return segment;
 }
 
 /* Removes a segment without items, which are not shared. */
-static void remove_segment(struct idindex *index, struct idindex_owner *owner, size_t at) {
+static void remove_segment(struct idindex *index, struct pieces *pieces, size_t at) {
     struct idindex_segment *segment = &index->segments[at];
-    idindex_drop(owner, NULL, segment->items, items_size(segment->capacity));
+    pieces_drop(pieces, NULL, segment->items, items_size(segment->capacity));
     index->segment_count--;
     memmove(segment, segment + 1, (index->segment_count - at) * sizeof(*segment));
     if (index->segment_count == 0) {
-        idindex_drop(owner, NULL, index->segments, segments_size(index->segment_capacity));
+        pieces_drop(pieces, NULL, index->segments, segments_size(index->segment_capacity));
         *index = (struct idindex){0};
     } else if (index->segment_count * 4 <= index->segment_capacity) {
-        resize_segments(index, owner, index->segment_capacity / 2);
+        resize_segments(index, pieces, index->segment_capacity / 2);
     }
 }
 
 /* Moves the upper half of a full segment to a new one. */
-static void split(struct idindex *index, struct idindex_owner *owner, struct idindex_position *at) {
-    struct idindex_segment *low = idindex_open(index, owner, at->segment);
+static void split(struct idindex *index, struct pieces *pieces, struct idindex_position *at) {
+    struct idindex_segment *low = idindex_open(index, pieces, at->segment);
     uint32_t keep = low->count / 2, move = low->count - keep;
-    struct idindex_segment *high = insert_segment(index, owner, at->segment + 1, IDINDEX_SEGMENT);
+    struct idindex_segment *high = insert_segment(index, pieces, at->segment + 1, IDINDEX_SEGMENT);
     low = high - 1;
     memcpy(high->items, low->items + keep, move * sizeof(*low->items));
     high->count = move;
@@ -127,44 +125,44 @@ static void split(struct idindex *index, struct idindex_owner *owner, struct idi
 
 /* --- Changing --- */
 
-struct idindex_item *idindex_insert(struct idindex *index, struct idindex_owner *owner,
+struct idindex_item *idindex_insert(struct idindex *index, struct pieces *pieces,
                                     struct idindex_position *at) {
     enum { FIRST_CAPACITY = 2 };
     size_t count = index->segment_count;
     bool at_end = count == 0 || (at->segment + 1 == count && at->item == IDINDEX_SEGMENT);
     if (at_end) {
         *at = (struct idindex_position){count, 0};
-        insert_segment(index, owner, count, FIRST_CAPACITY);
+        insert_segment(index, pieces, count, FIRST_CAPACITY);
     } else if (index->segments[at->segment].count == IDINDEX_SEGMENT) {
-        split(index, owner, at);
+        split(index, pieces, at);
     }
-    struct idindex_segment *segment = idindex_open(index, owner, at->segment);
+    struct idindex_segment *segment = idindex_open(index, pieces, at->segment);
     size_t capacity = (size_t)segment->capacity * 2;
     if (capacity > IDINDEX_SEGMENT) capacity = IDINDEX_SEGMENT;
-    if (segment->count == segment->capacity) replace_items(owner, segment, capacity);
+    if (segment->count == segment->capacity) replace_items(pieces, segment, capacity);
     struct idindex_item *item = &segment->items[at->item];
     memmove(item + 1, item, (segment->count - at->item) * sizeof(*item));
     segment->count++;
     return item;
 }
 
-void idindex_remove(struct idindex *index, struct idindex_owner *owner, size_t at, size_t from,
+void idindex_remove(struct idindex *index, struct pieces *pieces, size_t at, size_t from,
                     size_t to) {
-    struct idindex_segment *segment = idindex_open(index, owner, at);
+    struct idindex_segment *segment = idindex_open(index, pieces, at);
     memmove(segment->items + from, segment->items + to,
             (segment->count - to) * sizeof(*segment->items));
     segment->count -= (uint32_t)(to - from);
     if (segment->count == 0)
-        remove_segment(index, owner, at);
+        remove_segment(index, pieces, at);
     else if (segment->count * 4 <= segment->capacity)
-        replace_items(owner, segment, segment->capacity / 2);
+        replace_items(pieces, segment, segment->capacity / 2);
 }
 
-void idindex_cut(struct idindex *index, struct idindex_owner *owner, size_t count,
-                 struct idindex *cut, struct idindex_owner *cut_owner) {
-    CHECKED_ASSERT(!owner->capture && count <= index->segment_count && !cut->segments);
+void idindex_cut(struct idindex *index, struct pieces *pieces, size_t count, struct idindex *cut,
+                 struct pieces *cut_pieces) {
+    CHECKED_ASSERT(!pieces->capture && count <= index->segment_count && !cut->segments);
     if (count == 0) return;
-    resize_segments(cut, cut_owner, count);
+    resize_segments(cut, cut_pieces, count);
     memcpy(cut->segments, index->segments, count * sizeof(*cut->segments));
     cut->segment_count = (uint32_t)count;
     index->segment_count -= (uint32_t)count;
@@ -172,25 +170,25 @@ void idindex_cut(struct idindex *index, struct idindex_owner *owner, size_t coun
             index->segment_count * sizeof(*index->segments));
     for (size_t s = 0; s < count; s++) {
         size_t size = items_size(cut->segments[s].capacity);
-        owner->bytes -= size;
-        owner->allocations--;
-        idindex_count(cut_owner, size);
+        pieces->bytes -= size;
+        pieces->allocations--;
+        pieces_count(cut_pieces, size);
     }
     if (index->segment_count == 0)
-        idindex_free(index, owner);
+        idindex_free(index, pieces);
     else if (index->segment_count * 4 <= index->segment_capacity)
-        resize_segments(index, owner, index->segment_count);
+        resize_segments(index, pieces, index->segment_count);
 }
 
 /* --- Life --- */
 
-void idindex_copy(struct idindex *copy, const struct idindex *index, struct idindex_owner *owner) {
+void idindex_copy(struct idindex *copy, const struct idindex *index, struct pieces *pieces) {
     *copy = (struct idindex){0};
     if (index->segment_count == 0) return;
-    resize_segments(copy, owner, index->segment_count);
+    resize_segments(copy, pieces, index->segment_count);
     for (size_t s = 0; s < index->segment_count; s++) {
         const struct idindex_segment *from = &index->segments[s];
-        struct idindex_segment *to = insert_segment(copy, owner, s, from->capacity);
+        struct idindex_segment *to = insert_segment(copy, pieces, s, from->capacity);
         to->count = from->count;
         to->least = from->least;
         for (size_t i = 0; i < from->count; i++)
@@ -199,14 +197,14 @@ void idindex_copy(struct idindex *copy, const struct idindex *index, struct idin
     }
 }
 
-void idindex_free(struct idindex *index, struct idindex_owner *owner) {
+void idindex_free(struct idindex *index, struct pieces *pieces) {
     for (size_t s = 0; s < index->segment_count; s++) {
         struct idindex_segment *segment = &index->segments[s];
-        struct capture *reader = capture_reading(owner->capture, segment->epoch, owner->epoch);
-        idindex_drop(owner, reader, segment->items, items_size(segment->capacity));
+        struct capture *reader = pieces_reader(pieces, segment->epoch);
+        pieces_drop(pieces, reader, segment->items, items_size(segment->capacity));
     }
     if (index->segment_capacity)
-        idindex_drop(owner, NULL, index->segments, segments_size(index->segment_capacity));
+        pieces_drop(pieces, NULL, index->segments, segments_size(index->segment_capacity));
     *index = (struct idindex){0};
 }
 
@@ -236,16 +234,16 @@ uint64_t idindex_relocate(struct idindex *index, uint64_t at, size_t (*node_size
 
 /* --- Checking --- */
 
-bool idindex_check(const struct idindex *index, const struct idindex_owner *owner,
-                   struct idindex_owner *totals) {
+bool idindex_check(const struct idindex *index, const struct pieces *pieces,
+                   struct pieces *totals) {
     for (size_t s = 0; s < index->segment_count; s++) {
         const struct idindex_segment *segment = &index->segments[s];
         if (segment->count == 0 || segment->count > segment->capacity ||
-            segment->capacity > IDINDEX_SEGMENT || segment->epoch > owner->epoch)
+            segment->capacity > IDINDEX_SEGMENT || segment->epoch > pieces->epoch)
             return false;
-        idindex_count(totals, items_size(segment->capacity));
+        pieces_count(totals, items_size(segment->capacity));
     }
-    if (index->segment_capacity) idindex_count(totals, segments_size(index->segment_capacity));
+    if (index->segment_capacity) pieces_count(totals, segments_size(index->segment_capacity));
     return index->segment_count <= index->segment_capacity &&
            (index->segment_count > 0 || index->segment_capacity == 0);
 }

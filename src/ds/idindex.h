@@ -6,16 +6,13 @@
  * A base is not greater than the ids in its node, and greater than all ids in the node before. What
  * a node is, the structure knows that has the index: streamlog and pendinglist.
  *
- * Several indexes may be parts of one value. It is captured as a whole: each capture begins an
- * epoch and copies the arrays of segments. The index replaces the items of a segment that is older
- * than the epoch by a copy before it changes them; in the copy the pointers to nodes have the bit
- * SHARED. A node with this bit is replaced by a copy before it changes. What is replaced or dropped
- * is left to the capture (ds/capture.h). While there is no capture, epochs and SHARED mean
- * nothing. */
+ * Several indexes may be parts of one value, which is captured as a whole. Their nodes and the
+ * items of their segments are its pieces (ds/pieces.h): items are the tables of pointers, which
+ * have an epoch. A capture copies the arrays of segments. */
 #ifndef PACKLIST_DS_IDINDEX_H
 #define PACKLIST_DS_IDINDEX_H
 
-#include "ds/capture.h"
+#include "ds/pieces.h"
 #include "ds/stream_id.h"
 
 #include <stddef.h>
@@ -27,8 +24,6 @@ enum { IDINDEX_SEGMENT = 4 };
 #else
 enum { IDINDEX_SEGMENT = 512 };
 #endif
-
-enum { IDINDEX_SHARED = 1 }; /* in a pointer to a node */
 
 struct idindex_item {
     struct stream_id base;
@@ -42,14 +37,6 @@ struct idindex_segment {
     uint64_t epoch; /* in which `items` was allocated */
     uint64_t least; /* the user's: a lower bound of something in its nodes; UINT64_MAX at first, and
                        that of the whole in both parts of a segment that is split */
-};
-
-/* What all indexes of a value have in common. */
-struct idindex_owner {
-    uint64_t epoch;
-    struct capture *capture; /* NULL: none */
-    size_t bytes;            /* of nodes, items and segments, by size class; users add the nodes' */
-    size_t allocations;      /* likewise */
 };
 
 struct idindex {
@@ -75,15 +62,15 @@ static inline struct idindex_view idindex_view(const struct idindex *index) {
 
 /* The node, without the bit. */
 static inline void *idindex_node(const struct idindex_item *item) {
-    return (void *)(item->node & ~(uintptr_t)IDINDEX_SHARED);
+    return (void *)(item->node & ~(uintptr_t)PIECES_SHARED);
 }
 
 /* Returns the capture that reads the node, or NULL. O(1). */
-static inline struct capture *idindex_reader(const struct idindex_owner *owner,
+static inline struct capture *idindex_reader(const struct pieces *pieces,
                                              const struct idindex_segment *segment,
                                              const struct idindex_item *item) {
-    if (item->node & IDINDEX_SHARED) return owner->capture;
-    return capture_reading(owner->capture, segment->epoch, owner->epoch);
+    if (item->node & PIECES_SHARED) return pieces->capture;
+    return pieces_reader(pieces, segment->epoch);
 }
 
 /* Finds the last node whose base id is not greater than `id`. Returns false if each node begins
@@ -95,52 +82,37 @@ bool idindex_find(struct idindex_view index, struct stream_id id,
 struct idindex_item *idindex_last(const struct idindex *index);
 
 /* Returns the segment, whose items may then be changed. O(1), or O(segment) after a capture. */
-struct idindex_segment *idindex_open_copy(struct idindex_owner *owner,
-                                          struct idindex_segment *segment);
-static inline struct idindex_segment *idindex_open(struct idindex *index,
-                                                   struct idindex_owner *owner, size_t at) {
+struct idindex_segment *idindex_open_copy(struct pieces *pieces, struct idindex_segment *segment);
+static inline struct idindex_segment *idindex_open(struct idindex *index, struct pieces *pieces,
+                                                   size_t at) {
     struct idindex_segment *segment = &index->segments[at];
-    if (__builtin_expect(capture_reading(owner->capture, segment->epoch, owner->epoch) != NULL, 0))
-        return idindex_open_copy(owner, segment);
+    if (__builtin_expect(pieces_reader(pieces, segment->epoch) != NULL, 0))
+        return idindex_open_copy(pieces, segment);
     return segment;
 }
 
 /* Makes place for an item before the one at *at; after the last one where that is the end of the
  * last segment. The caller sets its base and node. *at is set to where it is. O(segment +
  * segments). */
-struct idindex_item *idindex_insert(struct idindex *index, struct idindex_owner *owner,
+struct idindex_item *idindex_insert(struct idindex *index, struct pieces *pieces,
                                     struct idindex_position *at);
 
 /* Removes the items [from, to) of a segment, whose nodes the caller has dropped. O(segment +
  * segments). */
-void idindex_remove(struct idindex *index, struct idindex_owner *owner, size_t segment, size_t from,
+void idindex_remove(struct idindex *index, struct pieces *pieces, size_t segment, size_t from,
                     size_t to);
 
-/* Moves the first `count` segments to `cut`, an empty index of another owner, with their items. The
+/* Moves the first `count` segments to `cut`, an empty index of another value, with their items. The
  * nodes go with them, but not their bytes and allocations. There must be no capture.
  * O(segments). */
-void idindex_cut(struct idindex *index, struct idindex_owner *owner, size_t count,
-                 struct idindex *cut, struct idindex_owner *cut_owner);
+void idindex_cut(struct idindex *index, struct pieces *pieces, size_t count, struct idindex *cut,
+                 struct pieces *cut_pieces);
 
 /* Makes `copy` an index with items of its own, which have the same nodes. O(items). */
-void idindex_copy(struct idindex *copy, const struct idindex *index, struct idindex_owner *owner);
+void idindex_copy(struct idindex *copy, const struct idindex *index, struct pieces *pieces);
 
 /* Drops items and segments. The nodes are dropped before. O(segments). */
-void idindex_free(struct idindex *index, struct idindex_owner *owner);
-
-/* Gives back memory of a node, or of another part of the value that its capture may read. O(1). */
-static inline void idindex_drop(struct idindex_owner *owner, struct capture *reader, void *memory,
-                                size_t size) {
-    owner->bytes -= size;
-    owner->allocations--;
-    capture_drop(reader, memory, size);
-}
-
-/* Counts memory that was allocated. */
-static inline void idindex_count(struct idindex_owner *owner, size_t size) {
-    owner->bytes += size;
-    owner->allocations++;
-}
+void idindex_free(struct idindex *index, struct pieces *pieces);
 
 /* Moves nodes from `at` on, 0 at first, to better places (base/relocate.h), until the step is due,
  * and the arrays that begin there. `node_size` returns the bytes of a node. Returns where to go on,
@@ -149,7 +121,6 @@ uint64_t idindex_relocate(struct idindex *index, uint64_t at, size_t (*node_size
                           struct relocator *relocator);
 
 /* Checks the invariant of the arrays, and adds their bytes and allocations to *totals. */
-bool idindex_check(const struct idindex *index, const struct idindex_owner *owner,
-                   struct idindex_owner *totals);
+bool idindex_check(const struct idindex *index, const struct pieces *pieces, struct pieces *totals);
 
 #endif

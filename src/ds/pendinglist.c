@@ -19,10 +19,10 @@ static struct pending_block *block_of(const struct idindex_item *item) {
 /* --- Blocks that may be changed --- */
 
 /* Frees the block of an item, or leaves it to a capture. */
-static void drop_block(struct idindex_owner *owner, const struct idindex_segment *segment,
+static void drop_block(struct pieces *pieces, const struct idindex_segment *segment,
                        const struct idindex_item *item) {
     struct pending_block *block = block_of(item);
-    idindex_drop(owner, idindex_reader(owner, segment, item), block, pending_block_size(block));
+    pieces_drop(pieces, idindex_reader(pieces, segment, item), block, pending_block_size(block));
 }
 
 /* No entry of a segment was delivered before its `least`. */
@@ -30,64 +30,63 @@ static void note_time(struct idindex_segment *segment, uint64_t time) {
     if (time < segment->least) segment->least = time;
 }
 
-static void put_block(struct idindex_owner *owner, struct idindex_segment *segment,
+static void put_block(struct pieces *pieces, struct idindex_segment *segment,
                       struct idindex_item *item, struct pending_block *block) {
     note_time(segment, block->base[PENDING_TIME]);
     item->node = (uintptr_t)block;
-    idindex_count(owner, pending_block_size(block));
+    pieces_count(pieces, pending_block_size(block));
 }
 
 /* An item of an open segment gets another block. */
-static void replace_block(struct idindex_owner *owner, struct idindex_segment *segment,
+static void replace_block(struct pieces *pieces, struct idindex_segment *segment,
                           struct idindex_item *item, struct pending_block *block) {
-    drop_block(owner, segment, item);
-    put_block(owner, segment, item, block);
+    drop_block(pieces, segment, item);
+    put_block(pieces, segment, item, block);
 }
 
 /* The block of an item of an open segment, which may then be changed. */
-static struct pending_block *open_block(struct idindex_owner *owner,
-                                        struct idindex_segment *segment,
+static struct pending_block *open_block(struct pieces *pieces, struct idindex_segment *segment,
                                         struct idindex_item *item) {
-    if (idindex_reader(owner, segment, item))
-        replace_block(owner, segment, item, pending_block_copy(block_of(item)));
+    if (idindex_reader(pieces, segment, item))
+        replace_block(pieces, segment, item, pending_block_copy(block_of(item)));
     return block_of(item);
 }
 
 /* Encodes the block anew, with room for `room`. */
-static void refit(struct idindex_owner *owner, struct idindex_segment *segment,
-                  struct idindex_item *item, unsigned room) {
+static void refit(struct pieces *pieces, struct idindex_segment *segment, struct idindex_item *item,
+                  unsigned room) {
     struct pending_entry entries[PENDING_BLOCK];
     const struct pending_block *block = block_of(item);
     pending_block_get_all(block, entries);
-    replace_block(owner, segment, item, pending_block_new(entries, block->count, room));
+    replace_block(pieces, segment, item, pending_block_new(entries, block->count, room));
 }
 
 /* --- Inserting --- */
 
-static void insert_block(struct pendinglist *list, struct idindex_owner *owner,
+static void insert_block(struct pendinglist *list, struct pieces *pieces,
                          struct idindex_position at, struct stream_id base,
                          struct pending_block *block) {
-    struct idindex_item *item = idindex_insert(&list->index, owner, &at);
+    struct idindex_item *item = idindex_insert(&list->index, pieces, &at);
     item->base = base;
-    put_block(owner, &list->index.segments[at.segment], item, block);
+    put_block(pieces, &list->index.segments[at.segment], item, block);
 }
 
 /* A full last block is closed, and the entry begins the next one. */
-static void begin_block(struct pendinglist *list, struct idindex_owner *owner,
-                        struct idindex_position at, const struct pending_entry *entry) {
-    struct idindex_segment *segment = idindex_open(&list->index, owner, at.segment);
-    refit(owner, segment, &segment->items[at.item], PENDING_BLOCK);
+static void begin_block(struct pendinglist *list, struct pieces *pieces, struct idindex_position at,
+                        const struct pending_entry *entry) {
+    struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
+    refit(pieces, segment, &segment->items[at.item], PENDING_BLOCK);
     struct pending_block *next = pending_block_after(block_of(&segment->items[at.item]), entry);
     at.item++;
-    insert_block(list, owner, at, entry->id, next);
+    insert_block(list, pieces, at, entry->id, next);
 }
 
 /* Encodes the block anew with one entry more; a full one becomes two. */
-static void rebuild_with(struct pendinglist *list, struct idindex_owner *owner,
+static void rebuild_with(struct pendinglist *list, struct pieces *pieces,
                          struct idindex_position at, unsigned row,
                          const struct pending_entry *entry) {
     struct pending_entry entries[PENDING_BLOCK + 1];
-    struct idindex_segment *segment = idindex_open(&list->index, owner, at.segment);
+    struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
     struct idindex_item *item = &segment->items[at.item];
     const struct pending_block *block = block_of(item);
     unsigned count = block->count, room = block->room;
@@ -97,13 +96,13 @@ static void rebuild_with(struct pendinglist *list, struct idindex_owner *owner,
     count++;
     if (count <= PENDING_BLOCK) {
         if (count > room) room = room * 2 < PENDING_BLOCK ? room * 2 : PENDING_BLOCK;
-        replace_block(owner, segment, item, pending_block_new(entries, count, room));
+        replace_block(pieces, segment, item, pending_block_new(entries, count, room));
         return;
     }
     unsigned low = count / 2, high = count - low;
-    replace_block(owner, segment, item, pending_block_new(entries, low, low));
+    replace_block(pieces, segment, item, pending_block_new(entries, low, low));
     at.item++;
-    insert_block(list, owner, at, entries[low].id, pending_block_new(entries + low, high, high));
+    insert_block(list, pieces, at, entries[low].id, pending_block_new(entries + low, high, high));
 }
 
 static bool is_last(const struct pendinglist *list, struct idindex_position at) {
@@ -111,15 +110,15 @@ static bool is_last(const struct pendinglist *list, struct idindex_position at) 
     return at.segment == last && at.item + 1 == list->index.segments[last].count;
 }
 
-void pendinglist_insert(struct pendinglist *list, struct idindex_owner *owner,
+void pendinglist_insert(struct pendinglist *list, struct pieces *pieces,
                         const struct pending_entry *entry) {
     struct idindex_position at = {0, 0};
     if (list->length++ == 0) {
-        insert_block(list, owner, at, entry->id, pending_block_new(entry, 1, FIRST_ROOM));
+        insert_block(list, pieces, at, entry->id, pending_block_new(entry, 1, FIRST_ROOM));
         return;
     }
     bool is_behind = idindex_find(idindex_view(&list->index), entry->id, &at);
-    struct idindex_segment *segment = idindex_open(&list->index, owner, at.segment);
+    struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
     struct idindex_item *item = &segment->items[at.item];
     if (!is_behind) item->base = entry->id;
     note_time(segment, (uint64_t)entry->delivered_ms);
@@ -127,11 +126,11 @@ void pendinglist_insert(struct pendinglist *list, struct idindex_owner *owner,
     unsigned row = pending_block_search(block, entry->id);
     assert(row == block->count || stream_id_compare(pending_block_id(block, row), entry->id) != 0);
     if (row == PENDING_BLOCK && is_last(list, at))
-        begin_block(list, owner, at, entry);
+        begin_block(list, pieces, at, entry);
     else if (block->count < block->room && pending_block_takes(block, entry))
-        pending_block_insert(open_block(owner, segment, item), row, entry);
+        pending_block_insert(open_block(pieces, segment, item), row, entry);
     else
-        rebuild_with(list, owner, at, row, entry);
+        rebuild_with(list, pieces, at, row, entry);
 }
 
 /* --- Finding --- */
@@ -219,30 +218,29 @@ bool pendinglist_edge(const struct pendinglist *list, bool last, struct pending_
 
 /* --- Changing --- */
 
-bool pendinglist_update(struct pendinglist *list, struct idindex_owner *owner,
+bool pendinglist_update(struct pendinglist *list, struct pieces *pieces,
                         const struct pending_entry *entry, struct pending_entry *before) {
     struct pending_entry entries[PENDING_BLOCK];
     struct idindex_position at;
     unsigned row;
     if (!find(idindex_view(&list->index), entry->id, &at, &row)) return false;
-    struct idindex_segment *segment = idindex_open(&list->index, owner, at.segment);
+    struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
     struct idindex_item *item = &segment->items[at.item];
     const struct pending_block *block = block_of(item);
     note_time(segment, (uint64_t)entry->delivered_ms);
     *before = pending_block_get(block, row);
     if (pending_block_takes(block, entry)) {
-        pending_block_set(open_block(owner, segment, item), row, entry);
+        pending_block_set(open_block(pieces, segment, item), row, entry);
         return true;
     }
     pending_block_get_all(block, entries);
     entries[row] = *entry;
-    replace_block(owner, segment, item, pending_block_new(entries, block->count, block->room));
+    replace_block(pieces, segment, item, pending_block_new(entries, block->count, block->room));
     return true;
 }
 
 /* Joins the block of an open segment with the next one, if both together are small. */
-static bool join(struct pendinglist *list, struct idindex_owner *owner,
-                 struct idindex_position at) {
+static bool join(struct pendinglist *list, struct pieces *pieces, struct idindex_position at) {
     struct pending_entry entries[PENDING_BLOCK];
     struct idindex_segment *segment = &list->index.segments[at.segment];
     if (at.item + 1 >= segment->count) return false;
@@ -252,45 +250,45 @@ static bool join(struct pendinglist *list, struct idindex_owner *owner,
     if (count > PENDING_BLOCK / 2) return false;
     pending_block_get_all(first, entries);
     pending_block_get_all(second, entries + first->count);
-    replace_block(owner, segment, low, pending_block_new(entries, count, count));
-    drop_block(owner, segment, high);
-    idindex_remove(&list->index, owner, at.segment, at.item + 1, at.item + 2);
+    replace_block(pieces, segment, low, pending_block_new(entries, count, count));
+    drop_block(pieces, segment, high);
+    idindex_remove(&list->index, pieces, at.segment, at.item + 1, at.item + 2);
     return true;
 }
 
 /* Entries of the block, in an open segment, were removed: gives back memory, if it is worth it. */
-static void note_removal(struct pendinglist *list, struct idindex_owner *owner,
+static void note_removal(struct pendinglist *list, struct pieces *pieces,
                          struct idindex_position at) {
     struct idindex_segment *segment = &list->index.segments[at.segment];
     struct idindex_item *item = &segment->items[at.item];
     const struct pending_block *block = block_of(item);
     if (block->count == 0) {
-        drop_block(owner, segment, item);
-        idindex_remove(&list->index, owner, at.segment, at.item, at.item + 1);
+        drop_block(pieces, segment, item);
+        idindex_remove(&list->index, pieces, at.segment, at.item, at.item + 1);
         return;
     }
     if (block->count * 4u > block->room || block->room <= FIRST_ROOM) return;
     if (block->count > PENDING_BLOCK / 8) {
-        replace_block(owner, segment, item, pending_block_resized(block, block->room / 2u));
+        replace_block(pieces, segment, item, pending_block_resized(block, block->room / 2u));
         return;
     }
-    if (join(list, owner, at)) return;
+    if (join(list, pieces, at)) return;
     struct idindex_position before = {at.segment, at.item - 1};
-    if (at.item > 0 && join(list, owner, before)) return;
-    replace_block(owner, segment, item, pending_block_resized(block, block->room / 2u));
+    if (at.item > 0 && join(list, pieces, before)) return;
+    replace_block(pieces, segment, item, pending_block_resized(block, block->room / 2u));
 }
 
-bool pendinglist_remove(struct pendinglist *list, struct idindex_owner *owner, struct stream_id id,
+bool pendinglist_remove(struct pendinglist *list, struct pieces *pieces, struct stream_id id,
                         struct pending_entry *removed) {
     struct idindex_position at;
     unsigned row;
     if (!find(idindex_view(&list->index), id, &at, &row)) return false;
-    struct idindex_segment *segment = idindex_open(&list->index, owner, at.segment);
+    struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
     struct idindex_item *item = &segment->items[at.item];
     list->length--;
     if (removed) *removed = pending_block_get(block_of(item), row);
-    pending_block_remove(open_block(owner, segment, item), row);
-    note_removal(list, owner, at);
+    pending_block_remove(open_block(pieces, segment, item), row);
+    note_removal(list, pieces, at);
     return true;
 }
 
@@ -305,7 +303,7 @@ static void keep_until(struct kept_rows *kept, unsigned row) {
     while (kept->next < row) kept->rows[kept->count++] = (uint8_t)kept->next++;
 }
 
-size_t pendinglist_remove_ids(struct pendinglist *list, struct idindex_owner *owner,
+size_t pendinglist_remove_ids(struct pendinglist *list, struct pieces *pieces,
                               const struct stream_id *ids, size_t count,
                               struct pending_entry *removed) {
     struct id_walk walk = {ids, count, 0};
@@ -326,15 +324,15 @@ size_t pendinglist_remove_ids(struct pendinglist *list, struct idindex_owner *ow
         if (kept.next == 0) continue;
         keep_until(&kept, block->count);
         list->length -= block->count - kept.count;
-        struct idindex_segment *segment = idindex_open(&list->index, owner, at.segment);
-        pending_block_keep(open_block(owner, segment, &segment->items[at.item]), kept.rows,
+        struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
+        pending_block_keep(open_block(pieces, segment, &segment->items[at.item]), kept.rows,
                            kept.count);
-        note_removal(list, owner, at);
+        note_removal(list, pieces, at);
     }
     return total;
 }
 
-void pendinglist_remove_all(struct pendinglist *list, struct idindex_owner *owner,
+void pendinglist_remove_all(struct pendinglist *list, struct pieces *pieces,
                             const struct pendinglist *ids, uint64_t consumer) {
     struct pending_iter iter;
     struct pending_entry one;
@@ -347,11 +345,11 @@ void pendinglist_remove_all(struct pendinglist *list, struct idindex_owner *owne
             CHECKED_ASSERT(false);
             return;
         }
-        struct idindex_segment *segment = idindex_open(&list->index, owner, at.segment);
-        struct pending_block *block = open_block(owner, segment, &segment->items[at.item]);
+        struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
+        struct pending_block *block = open_block(pieces, segment, &segment->items[at.item]);
         next = pending_block_id(block, block->count - 1u);
         list->length -= pending_block_remove_all(block, consumer);
-        note_removal(list, owner, at);
+        note_removal(list, pieces, at);
         if (stream_id_compare(next, STREAM_ID_MAX) == 0) return;
         if (++next.seq == 0) next.ms++;
     }
@@ -359,32 +357,32 @@ void pendinglist_remove_all(struct pendinglist *list, struct idindex_owner *owne
 
 /* --- The whole list --- */
 
-void pendinglist_fit(struct pendinglist *list, struct idindex_owner *owner) {
+void pendinglist_fit(struct pendinglist *list, struct pieces *pieces) {
     for (size_t s = 0; s < list->index.segment_count; s++) {
-        struct idindex_segment *segment = idindex_open(&list->index, owner, s);
+        struct idindex_segment *segment = idindex_open(&list->index, pieces, s);
         for (size_t i = 0; i < segment->count; i++)
-            refit(owner, segment, &segment->items[i], block_of(&segment->items[i])->count);
+            refit(pieces, segment, &segment->items[i], block_of(&segment->items[i])->count);
     }
 }
 
 void pendinglist_copy(struct pendinglist *copy, const struct pendinglist *list,
-                      struct idindex_owner *owner) {
-    idindex_copy(&copy->index, &list->index, owner);
+                      struct pieces *pieces) {
+    idindex_copy(&copy->index, &list->index, pieces);
     copy->length = list->length;
     for (size_t s = 0; s < copy->index.segment_count; s++) {
         struct idindex_segment *segment = &copy->index.segments[s];
         for (size_t i = 0; i < segment->count; i++)
-            put_block(owner, segment, &segment->items[i],
+            put_block(pieces, segment, &segment->items[i],
                       pending_block_copy(block_of(&segment->items[i])));
     }
 }
 
-void pendinglist_free(struct pendinglist *list, struct idindex_owner *owner) {
+void pendinglist_free(struct pendinglist *list, struct pieces *pieces) {
     for (size_t s = 0; s < list->index.segment_count; s++) {
         const struct idindex_segment *segment = &list->index.segments[s];
-        for (size_t i = 0; i < segment->count; i++) drop_block(owner, segment, &segment->items[i]);
+        for (size_t i = 0; i < segment->count; i++) drop_block(pieces, segment, &segment->items[i]);
     }
-    idindex_free(&list->index, owner);
+    idindex_free(&list->index, pieces);
     list->length = 0;
 }
 
@@ -455,14 +453,14 @@ static bool search_block(struct search *search, const struct pending_block *bloc
 /* Looks at the block of an item, if it may have an entry that is old enough. Returns a lower bound
  * of the times in it. A block that had none for all its base said is encoded anew, so that it is
  * skipped the next time. */
-static uint64_t search_item(struct search *search, struct idindex_owner *owner,
+static uint64_t search_item(struct search *search, struct pieces *pieces,
                             struct idindex_segment *segment, size_t at) {
     struct idindex_item *item = &segment->items[at];
     const struct pending_block *block = block_of(item);
     uint64_t least = block->base[PENDING_TIME];
     if ((int64_t)least > search->latest_ms) return least;
     bool has_any = search_block(search, block, &least);
-    if (!has_any && !owner->capture) refit(owner, segment, item, block->room);
+    if (!has_any && !pieces->capture) refit(pieces, segment, item, block->room);
     return least;
 }
 
@@ -478,12 +476,12 @@ static size_t oldest_item(const struct idindex_segment *segment) {
 
 /* Looks at all blocks that may have one, and at that finds a better bound for the next time. Where
  * few are wanted, the block to begin with leaves little to find in the others. */
-static void search_segment(struct search *search, struct idindex_owner *owner,
+static void search_segment(struct search *search, struct pieces *pieces,
                            struct idindex_segment *segment) {
     size_t first = oldest_item(segment);
-    uint64_t least = search_item(search, owner, segment, first);
+    uint64_t least = search_item(search, pieces, segment, first);
     for (size_t i = 0; i < segment->count; i++) {
-        uint64_t bound = i == first ? least : search_item(search, owner, segment, i);
+        uint64_t bound = i == first ? least : search_item(search, pieces, segment, i);
         if (bound < least) least = bound;
     }
     segment->least = least;
@@ -498,17 +496,17 @@ static size_t oldest_segment(const struct pendinglist *list) {
     return oldest;
 }
 
-void pendinglist_oldest(struct pendinglist *list, struct idindex_owner *owner, int64_t latest_ms,
+void pendinglist_oldest(struct pendinglist *list, struct pieces *pieces, int64_t latest_ms,
                         uint64_t max, struct pending_selection *found) {
     struct search search = {found, max, latest_ms};
     struct idindex_segment *segments = list->index.segments;
     if (list->length == 0) return;
     size_t first = oldest_segment(list);
     if ((int64_t)segments[first].least > latest_ms) return;
-    search_segment(&search, owner, &segments[first]);
+    search_segment(&search, pieces, &segments[first]);
     for (size_t s = 0; s < list->index.segment_count; s++)
         if (s != first && (int64_t)segments[s].least <= search.latest_ms)
-            search_segment(&search, owner, &segments[s]);
+            search_segment(&search, pieces, &segments[s]);
     if (found->count > 1)
         qsort(found->entries, found->count, sizeof(*found->entries), compare_ages);
 }
@@ -572,11 +570,11 @@ bool pending_iter_next_old(struct pending_iter *iter, int64_t latest_ms,
 
 /* --- Checking --- */
 
-bool pendinglist_check(const struct pendinglist *list, const struct idindex_owner *owner,
-                       struct idindex_owner *totals) {
+bool pendinglist_check(const struct pendinglist *list, const struct pieces *pieces,
+                       struct pieces *totals) {
     uint64_t length = 0;
     const struct pending_block *before = NULL;
-    if (!idindex_check(&list->index, owner, totals)) return false;
+    if (!idindex_check(&list->index, pieces, totals)) return false;
     for (size_t s = 0; s < list->index.segment_count; s++) {
         const struct idindex_segment *segment = &list->index.segments[s];
         for (size_t i = 0; i < segment->count; i++) {
@@ -590,7 +588,7 @@ bool pendinglist_check(const struct pendinglist *list, const struct idindex_owne
             for (unsigned row = 0; row < block->count; row++)
                 if ((uint64_t)pending_block_get(block, row).delivered_ms < segment->least)
                     return false;
-            idindex_count(totals, pending_block_size(block));
+            pieces_count(totals, pending_block_size(block));
             length += block->count;
             before = block;
         }

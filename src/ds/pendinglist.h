@@ -7,8 +7,8 @@
  *
  * A list of ids alone is one whose other columns are 0 everywhere: they take no memory.
  *
- * Each function that changes a list gets the owner of its index. Iterators are valid until the list
- * changes. */
+ * Each function that changes a list gets the pieces of its value. Iterators are valid until the
+ * list changes. */
 #ifndef PACKLIST_DS_PENDINGLIST_H
 #define PACKLIST_DS_PENDINGLIST_H
 
@@ -38,41 +38,41 @@ struct pendinglist {
 /* --- Changing: O(log n + block) each --- */
 
 /* Adds an entry; the list must have none with this id. O(1) amortised at the end. */
-void pendinglist_insert(struct pendinglist *list, struct idindex_owner *owner,
+void pendinglist_insert(struct pendinglist *list, struct pieces *pieces,
                         const struct pending_entry *entry);
 
 /* Gives the entry with this id what else `entry` says, and *before what it was; false when there is
  * none. */
-bool pendinglist_update(struct pendinglist *list, struct idindex_owner *owner,
+bool pendinglist_update(struct pendinglist *list, struct pieces *pieces,
                         const struct pending_entry *entry, struct pending_entry *before);
 
 /* Removes the entry with this id, which *removed, unless NULL, gets; false when there is none. */
-bool pendinglist_remove(struct pendinglist *list, struct idindex_owner *owner, struct stream_id id,
+bool pendinglist_remove(struct pendinglist *list, struct pieces *pieces, struct stream_id id,
                         struct pending_entry *removed);
 
 /* Removes the entries with these ids, which ascend, and returns how many there were; removed[0…]
  * gets them. O(count * log n) where the ids are far apart, O(count + block) where they are close
  * together. */
-size_t pendinglist_remove_ids(struct pendinglist *list, struct idindex_owner *owner,
+size_t pendinglist_remove_ids(struct pendinglist *list, struct pieces *pieces,
                               const struct stream_id *ids, size_t count,
                               struct pending_entry *removed);
 
 /* Removes the entries with the ids of the other list, which all are of this consumer.
  * O(blocks that have such entries * block). */
-void pendinglist_remove_all(struct pendinglist *list, struct idindex_owner *owner,
+void pendinglist_remove_all(struct pendinglist *list, struct pieces *pieces,
                             const struct pendinglist *ids, uint64_t consumer);
 
 /* Gives each block no more memory than it needs. O(n). */
-void pendinglist_fit(struct pendinglist *list, struct idindex_owner *owner);
+void pendinglist_fit(struct pendinglist *list, struct pieces *pieces);
 
 /* --- Life --- */
 
 /* Makes `copy` a copy with memory of its own. O(bytes). */
 void pendinglist_copy(struct pendinglist *copy, const struct pendinglist *list,
-                      struct idindex_owner *owner);
+                      struct pieces *pieces);
 
 /* Leaves the list empty. O(blocks). */
-void pendinglist_free(struct pendinglist *list, struct idindex_owner *owner);
+void pendinglist_free(struct pendinglist *list, struct pieces *pieces);
 
 /* --- Reading --- */
 
@@ -103,7 +103,7 @@ struct pending_selection {
  * `max` (0: all). Times are not negative. The list may change its blocks, but not what they hold.
  * O(found * log n + blocks that hold entries about as old + n / 100000); where no entry is so old
  * O(n / 100000), apart from blocks out of which older ones were removed. */
-void pendinglist_oldest(struct pendinglist *list, struct idindex_owner *owner, int64_t latest_ms,
+void pendinglist_oldest(struct pendinglist *list, struct pieces *pieces, int64_t latest_ms,
                         uint64_t max, struct pending_selection *found);
 
 /* Returns a time at or before that of the oldest entry; INT64_MAX when there is none. It is that of
@@ -135,7 +135,7 @@ bool pending_iter_next_old(struct pending_iter *iter, int64_t latest_ms,
 uint64_t pendinglist_relocate(struct pendinglist *list, uint64_t at, struct relocator *relocator);
 
 /* Checks the invariant, and adds bytes and allocations to *totals. O(n). */
-bool pendinglist_check(const struct pendinglist *list, const struct idindex_owner *owner,
-                       struct idindex_owner *totals);
+bool pendinglist_check(const struct pendinglist *list, const struct pieces *pieces,
+                       struct pieces *totals);
 
 #endif

@@ -39,11 +39,11 @@ static uint64_t bytes_end(const struct producer *producer) {
     return producer->count > 0 ? producer->ends[end - 1] : producer->begin;
 }
 
-static void drop_iids(struct idindex_owner *owner, struct producer *producer) {
-    struct capture *reader = capture_reading(owner->capture, producer->epoch, owner->epoch);
+static void drop_iids(struct pieces *pieces, struct producer *producer) {
+    struct capture *reader = pieces_reader(pieces, producer->epoch);
     if (!producer->ids) return;
-    idindex_drop(owner, reader, producer->ids, columns_size(producer->capacity));
-    idindex_drop(owner, reader, producer->bytes, mem_good_size(producer->byte_capacity));
+    pieces_drop(pieces, reader, producer->ids, columns_size(producer->capacity));
+    pieces_drop(pieces, reader, producer->bytes, mem_good_size(producer->byte_capacity));
 }
 
 static void set_columns(struct producer *producer, void *columns, uint32_t capacity) {
@@ -55,7 +55,7 @@ static void set_columns(struct producer *producer, void *columns, uint32_t capac
 
 /* Gives the producer memory of its own with the iids of `from`, with room for others, and at least
  * for one of `len` bytes. */
-static void place_iids(struct idindex_owner *owner, struct producer *producer,
+static void place_iids(struct pieces *pieces, struct producer *producer,
                        const struct producer *from, size_t len) {
     enum { ROOM = 2, BYTES_ROOM = 24 };
     uint32_t count = from->count, capacity = count + count / 2 + ROOM;
@@ -63,8 +63,8 @@ static void place_iids(struct idindex_owner *owner, struct producer *producer,
     set_columns(producer, mem_alloc(columns_size(capacity)), capacity);
     producer->byte_capacity = used + used / 2 + len + BYTES_ROOM;
     producer->bytes = mem_alloc(mem_good_size(producer->byte_capacity));
-    idindex_count(owner, columns_size(capacity));
-    idindex_count(owner, mem_good_size(producer->byte_capacity));
+    pieces_count(pieces, columns_size(capacity));
+    pieces_count(pieces, mem_good_size(producer->byte_capacity));
     for (uint32_t i = 0; i < count; i++) {
         producer->ids[i] = from->ids[from->first + i];
         producer->ends[i] = from->ends[from->first + i] - from->begin;
@@ -74,17 +74,17 @@ static void place_iids(struct idindex_owner *owner, struct producer *producer,
     producer->begin = 0;
     producer->first = 0;
     producer->count = count;
-    producer->epoch = owner->epoch;
+    producer->epoch = pieces->epoch;
 }
 
 /* Makes room for one more iid of `len` bytes. */
-static void reserve(struct idindex_owner *owner, struct producer *producer, size_t len) {
+static void reserve(struct pieces *pieces, struct producer *producer, size_t len) {
     bool has_room = producer->first + producer->count < producer->capacity &&
                     len <= producer->byte_capacity - bytes_end(producer);
     if (has_room) return;
     struct producer old = *producer;
-    place_iids(owner, producer, &old, len);
-    drop_iids(owner, &old);
+    place_iids(pieces, producer, &old, len);
+    drop_iids(pieces, &old);
 }
 
 /* --- Producers --- */
@@ -94,79 +94,79 @@ static struct producer *producer_at(const struct producers *producers, size_t at
 }
 
 /* Changes the table, and counts what its memory becomes. */
-static void insert_producer(struct producers *producers, struct idindex_owner *owner, size_t at,
+static void insert_producer(struct producers *producers, struct pieces *pieces, size_t at,
                             struct producer *producer) {
-    owner->bytes -= nametable_allocated(&producers->table);
-    owner->allocations += producers->table.capacity == 0;
+    pieces->bytes -= nametable_allocated(&producers->table);
+    pieces->allocations += producers->table.capacity == 0;
     nametable_insert(&producers->table, at, &producer->name);
-    owner->bytes += nametable_allocated(&producers->table);
+    pieces->bytes += nametable_allocated(&producers->table);
 }
 
-static struct producer *add_producer(struct producers *producers, struct idindex_owner *owner,
-                                     size_t at, struct slice name) {
+static struct producer *add_producer(struct producers *producers, struct pieces *pieces, size_t at,
+                                     struct slice name) {
     struct producer *producer = mem_alloc_zeroed(struct_size(name));
     slice_copy(producer->name_bytes, name);
     producer->name = slice_make(producer->name_bytes, name.len);
-    idindex_count(owner, struct_size(name));
-    insert_producer(producers, owner, at, producer);
+    pieces_count(pieces, struct_size(name));
+    insert_producer(producers, pieces, at, producer);
     return producer;
 }
 
 /* A capture may read the name. */
-static void free_producer(struct idindex_owner *owner, struct producer *producer) {
-    drop_iids(owner, producer);
-    idindex_drop(owner, owner->capture, producer, struct_size(producer->name));
+static void free_producer(struct pieces *pieces, struct producer *producer) {
+    drop_iids(pieces, producer);
+    pieces_drop(pieces, pieces->capture, producer, struct_size(producer->name));
 }
 
-static void remove_producer(struct producers *producers, struct idindex_owner *owner, size_t at) {
-    free_producer(owner, producer_at(producers, at));
-    owner->bytes -= nametable_allocated(&producers->table);
+static void remove_producer(struct producers *producers, struct pieces *pieces, size_t at) {
+    free_producer(pieces, producer_at(producers, at));
+    pieces->bytes -= nametable_allocated(&producers->table);
     nametable_remove(&producers->table, at);
-    owner->bytes += nametable_allocated(&producers->table);
-    owner->allocations -= producers->table.capacity == 0;
+    pieces->bytes += nametable_allocated(&producers->table);
+    pieces->allocations -= producers->table.capacity == 0;
 }
 
-static void remove_all(struct producers *producers, struct idindex_owner *owner) {
+static void remove_all(struct producers *producers, struct pieces *pieces) {
     for (size_t i = 0; i < producers->table.count; i++)
-        free_producer(owner, producer_at(producers, i));
-    owner->bytes -= nametable_allocated(&producers->table);
-    owner->allocations -= producers->table.capacity > 0;
+        free_producer(pieces, producer_at(producers, i));
+    pieces->bytes -= nametable_allocated(&producers->table);
+    pieces->allocations -= producers->table.capacity > 0;
     nametable_free(&producers->table);
     producers->next = 0;
 }
 
 /* --- Life --- */
 
-struct producers *producers_new(struct idindex_owner *owner, struct producers_limits limits) {
+struct producers *producers_new(struct pieces *pieces, struct producers_limits limits) {
     struct producers *producers = mem_alloc_zeroed(mem_good_size(sizeof(*producers)));
     producers->limits = limits;
-    idindex_count(owner, mem_good_size(sizeof(*producers)));
+    pieces_count(pieces, mem_good_size(sizeof(*producers)));
     return producers;
 }
 
-void producers_free(struct producers *producers, struct idindex_owner *owner) {
+void producers_free(struct producers *producers, struct pieces *pieces) {
     if (!producers) return;
-    remove_all(producers, owner);
-    idindex_drop(owner, NULL, producers, mem_good_size(sizeof(*producers)));
+    remove_all(producers, pieces);
+    pieces_drop(pieces, NULL, producers, mem_good_size(sizeof(*producers)));
 }
 
-struct producers *producers_copy(const struct producers *producers, struct idindex_owner *owner) {
+struct producers *producers_copy(const struct producers *producers, struct pieces *pieces) {
     if (!producers) return NULL;
-    struct producers *copy = producers_new(owner, producers->limits);
+    struct producers *copy = producers_new(pieces, producers->limits);
     copy->added = producers->added;
     copy->duplicates = producers->duplicates;
     for (size_t i = 0; i < producers->table.count; i++) {
         const struct producer *from = producer_at(producers, i);
-        place_iids(owner, add_producer(copy, owner, i, from->name), from, 0);
+        place_iids(pieces, add_producer(copy, pieces, i, from->name), from, 0);
     }
     return copy;
 }
 
-void producers_set_limits(struct producers *producers, struct idindex_owner *owner,
+void producers_set_limits(struct producers *producers, struct pieces *pieces,
                           struct producers_limits limits) {
     const struct producers_limits *old = &producers->limits;
     if (old->duration_s == limits.duration_s && old->iids == limits.iids) return;
-    remove_all(producers, owner);
+    remove_all(producers, pieces);
     producers->limits = limits;
 }
 
@@ -213,15 +213,15 @@ static void forget_first(struct producer *producer) {
     producer->count--;
 }
 
-void producers_add(struct producers *producers, struct idindex_owner *owner, struct slice name,
+void producers_add(struct producers *producers, struct pieces *pieces, struct slice name,
                    struct slice iid, struct stream_id id) {
     size_t at;
     CHECKED_ASSERT(name.len > 0 && iid.len > 0);
     struct producer *producer = nametable_find(&producers->table, name, &at)
                                     ? producer_at(producers, at)
-                                    : add_producer(producers, owner, at, name);
+                                    : add_producer(producers, pieces, at, name);
     while (producer->count >= producers->limits.iids) forget_first(producer);
-    reserve(owner, producer, iid.len);
+    reserve(pieces, producer, iid.len);
     uint64_t end = bytes_end(producer);
     uint32_t next = producer->first + producer->count;
     slice_copy(producer->bytes + end, iid);
@@ -232,7 +232,7 @@ void producers_add(struct producers *producers, struct idindex_owner *owner, str
     producers->added++;
 }
 
-void producers_expire(struct producers *producers, struct idindex_owner *owner, int64_t now_ms) {
+void producers_expire(struct producers *producers, struct pieces *pieces, int64_t now_ms) {
     enum { STEPS = 2 }; /* more than one, so that old producers become fewer */
     for (int step = 0; step < STEPS && producers->table.count > 0; step++) {
         if (producers->next >= producers->table.count) producers->next = 0;
@@ -242,7 +242,7 @@ void producers_expire(struct producers *producers, struct idindex_owner *owner, 
         if (producer->count > 0)
             producers->next++;
         else
-            remove_producer(producers, owner, producers->next);
+            remove_producer(producers, pieces, producers->next);
     }
 }
 
@@ -315,12 +315,12 @@ struct producers_image *producers_image(const struct producers *producers) {
 /* --- Checking --- */
 
 static bool check_producer(const struct producers *producers, const struct producer *producer,
-                           const struct idindex_owner *owner, struct idindex_owner *totals) {
+                           const struct pieces *pieces, struct pieces *totals) {
     uint64_t begin = producer->begin;
-    idindex_count(totals, struct_size(producer->name));
-    idindex_count(totals, columns_size(producer->capacity));
-    idindex_count(totals, mem_good_size(producer->byte_capacity));
-    if (producer->count > producers->limits.iids || producer->epoch > owner->epoch ||
+    pieces_count(totals, struct_size(producer->name));
+    pieces_count(totals, columns_size(producer->capacity));
+    pieces_count(totals, mem_good_size(producer->byte_capacity));
+    if (producer->count > producers->limits.iids || producer->epoch > pieces->epoch ||
         producer->count > producer->capacity - producer->first ||
         bytes_end(producer) > producer->byte_capacity)
         return false;
@@ -332,14 +332,14 @@ static bool check_producer(const struct producers *producers, const struct produ
     return true;
 }
 
-bool producers_check(const struct producers *producers, const struct idindex_owner *owner,
-                     struct idindex_owner *totals) {
+bool producers_check(const struct producers *producers, const struct pieces *pieces,
+                     struct pieces *totals) {
     const struct nametable *table = &producers->table;
-    idindex_count(totals, mem_good_size(sizeof(*producers)));
-    if (table->capacity > 0) idindex_count(totals, nametable_allocated(table));
+    pieces_count(totals, mem_good_size(sizeof(*producers)));
+    if (table->capacity > 0) pieces_count(totals, nametable_allocated(table));
     for (size_t i = 0; i < table->count; i++) {
         if (i > 0 && slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;
-        if (!check_producer(producers, producer_at(producers, i), owner, totals)) return false;
+        if (!check_producer(producers, producer_at(producers, i), pieces, totals)) return false;
     }
     return producers->limits.iids >= 1 && producers->limits.iids <= PRODUCERS_IIDS_MAX &&
            producers->limits.duration_s >= 1 &&

@@ -11,7 +11,7 @@
  *
  * What the columns and bytes hold from the first iid on does not change: new iids go behind it, and
  * memory that is too small is replaced. A capture of the stream therefore shares it, and gets what
- * is replaced or dropped (ds/capture.h, ds/idindex.h). All memory is counted with the owner.
+ * is replaced or dropped (ds/pieces.h). All memory is counted there.
  *
  * An iid takes 28 bytes and its own; a producer 80 and its name. */
 #ifndef PACKLIST_DS_PRODUCERS_H
@@ -40,16 +40,16 @@ struct producers {
 };
 
 /* New ones, without iids. */
-struct producers *producers_new(struct idindex_owner *owner, struct producers_limits limits);
+struct producers *producers_new(struct pieces *pieces, struct producers_limits limits);
 
 /* `producers` NULL: nothing. O(producers). */
-void producers_free(struct producers *producers, struct idindex_owner *owner);
+void producers_free(struct producers *producers, struct pieces *pieces);
 
 /* A copy with memory of its own; NULL of NULL. O(bytes). */
-struct producers *producers_copy(const struct producers *producers, struct idindex_owner *owner);
+struct producers *producers_copy(const struct producers *producers, struct pieces *pieces);
 
 /* Sets the limits. If they change, all iids are forgotten. O(1), or O(producers). */
-void producers_set_limits(struct producers *producers, struct idindex_owner *owner,
+void producers_set_limits(struct producers *producers, struct pieces *pieces,
                           struct producers_limits limits);
 
 /* Returns whether there is a producer of this name. O(log producers). */
@@ -66,13 +66,13 @@ bool producers_find_any(const struct producers *producers, struct slice name, st
 
 /* Remembers the iid of an entry, and forgets the producer's oldest one if it is one too many.
  * Amortised O(iid), and for a new producer O(producers): moves pointers. */
-void producers_add(struct producers *producers, struct idindex_owner *owner, struct slice name,
+void producers_add(struct producers *producers, struct pieces *pieces, struct slice name,
                    struct slice iid, struct stream_id id);
 
 /* Forgets what is too old: of some producers, others at each call. Called once for each iid that is
  * added, it keeps old producers from gathering. Amortised O(1), and O(producers) for each that
  * is dropped: moves pointers. */
-void producers_expire(struct producers *producers, struct idindex_owner *owner, int64_t now_ms);
+void producers_expire(struct producers *producers, struct pieces *pieces, int64_t now_ms);
 
 /* Counts the iids that are not too old, and the producers that have any. One that is too old counts
  * if an iid that is not was remembered before it: XIDMPRECORD follows no order. O(producers + iids
@@ -117,7 +117,7 @@ static inline struct slice producer_image_iid(const struct producer_image *image
 }
 
 /* Checks the invariant, and adds bytes and allocations to *totals. O(bytes). */
-bool producers_check(const struct producers *producers, const struct idindex_owner *owner,
-                     struct idindex_owner *totals);
+bool producers_check(const struct producers *producers, const struct pieces *pieces,
+                     struct pieces *totals);
 
 #endif

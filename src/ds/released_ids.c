@@ -1,25 +1,24 @@
 /* released_ids: see the head of released_ids.h. */
 #include "ds/released_ids.h"
 
-void released_ids_forget(struct released_ids *released, struct idindex_owner *owner,
+void released_ids_forget(struct released_ids *released, struct pieces *pieces,
                          struct stream_id from) {
     struct pending_entry first;
     if (stream_id_compare(from, released->looked_until) >= 0) return;
     bool has_any = pendinglist_edge(&released->ids, false, &first);
     bool is_before = has_any && stream_id_compare(first.id, from) < 0;
     released->looked_until = is_before ? first.id : from;
-    pendinglist_free(&released->ids, owner);
+    pendinglist_free(&released->ids, pieces);
 }
 
-void released_ids_add(struct released_ids *released, struct idindex_owner *owner,
-                      struct stream_id id) {
+void released_ids_add(struct released_ids *released, struct pieces *pieces, struct stream_id id) {
     struct pending_entry entry = {.id = id};
     if (pendinglist_find(&released->ids, id, &entry)) return;
     if (released->ids.length == RELEASED_IDS_MAX) {
-        released_ids_forget(released, owner, id);
+        released_ids_forget(released, pieces, id);
         return;
     }
-    pendinglist_insert(&released->ids, owner, &entry);
+    pendinglist_insert(&released->ids, pieces, &entry);
 }
 
 size_t released_ids_first(const struct released_ids *released, struct stream_id last,
@@ -34,12 +33,12 @@ size_t released_ids_first(const struct released_ids *released, struct stream_id 
     return count;
 }
 
-void released_ids_remove(struct released_ids *released, struct idindex_owner *owner,
+void released_ids_remove(struct released_ids *released, struct pieces *pieces,
                          const struct stream_id *ids, size_t count) {
     enum { STEP = 64 };
     struct pending_entry removed[STEP];
     for (size_t i = 0; i < count; i += STEP)
-        pendinglist_remove_ids(&released->ids, owner, ids + i, count - i < STEP ? count - i : STEP,
+        pendinglist_remove_ids(&released->ids, pieces, ids + i, count - i < STEP ? count - i : STEP,
                                removed);
 }
 
@@ -49,10 +48,10 @@ void released_ids_relocate(struct released_ids *released, struct relocator *relo
     while (at != 0);
 }
 
-bool released_ids_check(const struct released_ids *released, const struct idindex_owner *owner,
-                        struct idindex_owner *totals) {
+bool released_ids_check(const struct released_ids *released, const struct pieces *pieces,
+                        struct pieces *totals) {
     struct pending_entry last;
-    return pendinglist_check(&released->ids, owner, totals) &&
+    return pendinglist_check(&released->ids, pieces, totals) &&
            released->ids.length <= RELEASED_IDS_MAX &&
            (!pendinglist_edge(&released->ids, true, &last) ||
             stream_id_compare(last.id, released->looked_until) < 0);

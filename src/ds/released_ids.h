@@ -32,17 +32,16 @@ static inline void released_ids_look(struct released_ids *released, struct strea
 }
 
 /* The entries from this id on must be looked at again, and maybe some before. O(noted / 240). */
-void released_ids_forget(struct released_ids *released, struct idindex_owner *owner,
+void released_ids_forget(struct released_ids *released, struct pieces *pieces,
                          struct stream_id from);
 
 /* The entry with this id is no longer pending in one of the groups. O(log noted + block), O(1) for
  * one that nobody has looked at. */
-void released_ids_add(struct released_ids *released, struct idindex_owner *owner,
-                      struct stream_id id);
-static inline void released_ids_note(struct released_ids *released, struct idindex_owner *owner,
+void released_ids_add(struct released_ids *released, struct pieces *pieces, struct stream_id id);
+static inline void released_ids_note(struct released_ids *released, struct pieces *pieces,
                                      struct stream_id id) {
     if (__builtin_expect(stream_id_compare(id, released->looked_until) < 0, 0))
-        released_ids_add(released, owner, id);
+        released_ids_add(released, pieces, id);
 }
 
 /* Puts the first ids up to `last` into `ids`, `max` at most; returns how many. O(max). */
@@ -50,14 +49,14 @@ size_t released_ids_first(const struct released_ids *released, struct stream_id 
                           struct stream_id *ids, size_t max);
 
 /* Removes these ids, which ascend: they have been looked at. As pendinglist_remove_ids. */
-void released_ids_remove(struct released_ids *released, struct idindex_owner *owner,
+void released_ids_remove(struct released_ids *released, struct pieces *pieces,
                          const struct stream_id *ids, size_t count);
 
 /* Moves all of it to better places (base/relocate.h). O(noted / 240). */
 void released_ids_relocate(struct released_ids *released, struct relocator *relocator);
 
 /* Checks the invariant, as far as it is of the ids, and adds bytes and allocations to *totals. */
-bool released_ids_check(const struct released_ids *released, const struct idindex_owner *owner,
-                        struct idindex_owner *totals);
+bool released_ids_check(const struct released_ids *released, const struct pieces *pieces,
+                        struct pieces *totals);
 
 #endif

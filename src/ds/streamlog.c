@@ -18,12 +18,12 @@ static void prefetch_node(const struct idindex_segment *segment, size_t at) {
 
 struct streamlog *streamlog_new(void) {
     struct streamlog *log = mem_alloc_zeroed(sizeof(*log));
-    log->owner.epoch = 1;
+    log->pieces = pieces_begin();
     return log;
 }
 
 void streamlog_free(struct streamlog *log) {
-    if (capture_adopts(&log->owner.capture, log, streamlog_allocated(log))) return;
+    if (capture_adopts(&log->pieces.capture, log, streamlog_allocated(log))) return;
     for (size_t s = 0; s < log->index.segment_count; s++) {
         const struct idindex_segment *segment = &log->index.segments[s];
         for (size_t i = 0; i < segment->count; i++) {
@@ -32,9 +32,9 @@ void streamlog_free(struct streamlog *log) {
             mem_free_sized(node, streamlog__node_size(node));
         }
     }
-    idindex_free(&log->index, &log->owner);
-    consumer_groups_free(&log->groups, &log->owner);
-    producers_free(log->producers, &log->owner);
+    idindex_free(&log->index, &log->pieces);
+    consumer_groups_free(&log->groups, &log->pieces);
+    producers_free(log->producers, &log->pieces);
     mem_free_sized(log, sizeof(*log));
 }
 
@@ -48,16 +48,16 @@ static struct streamlog_node *copy_node(const struct streamlog_node *node, size_
 struct streamlog *streamlog_copy(const struct streamlog *log) {
     struct streamlog *copy = mem_alloc(sizeof(*copy));
     *copy = *log;
-    copy->owner = (struct idindex_owner){.epoch = 1};
-    consumer_groups_copy(&copy->groups, &log->groups, &copy->owner);
-    copy->producers = producers_copy(log->producers, &copy->owner);
-    idindex_copy(&copy->index, &log->index, &copy->owner);
+    copy->pieces = pieces_begin();
+    consumer_groups_copy(&copy->groups, &log->groups, &copy->pieces);
+    copy->producers = producers_copy(log->producers, &copy->pieces);
+    idindex_copy(&copy->index, &log->index, &copy->pieces);
     for (size_t s = 0; s < copy->index.segment_count; s++) {
         struct idindex_segment *segment = &copy->index.segments[s];
         for (size_t i = 0; i < segment->count; i++) {
             const struct streamlog_node *node = streamlog__node(&segment->items[i]);
             segment->items[i].node = (uintptr_t)copy_node(node, streamlog__node_size(node));
-            idindex_count(&copy->owner, streamlog__node_size(node));
+            pieces_count(&copy->pieces, streamlog__node_size(node));
         }
     }
     return copy;
@@ -76,17 +76,17 @@ struct producers *streamlog_producers(const struct streamlog *log) {
 }
 
 struct producers *streamlog_need_producers(struct streamlog *log, struct producers_limits limits) {
-    if (!log->producers) log->producers = producers_new(&log->owner, limits);
+    if (!log->producers) log->producers = producers_new(&log->pieces, limits);
     return log->producers;
 }
 
 void streamlog_drop_producers(struct streamlog *log) {
-    producers_free(log->producers, &log->owner);
+    producers_free(log->producers, &log->pieces);
     log->producers = NULL;
 }
 
-struct idindex_owner *streamlog_owner(struct streamlog *log) {
-    return &log->owner;
+struct pieces *streamlog_pieces(struct streamlog *log) {
+    return &log->pieces;
 }
 
 uint64_t streamlog_length(const struct streamlog *log) {
@@ -98,22 +98,22 @@ size_t streamlog_nodes(const struct streamlog *log) {
 }
 
 size_t streamlog_allocated(const struct streamlog *log) {
-    return mem_good_size(sizeof(*log)) + log->owner.bytes;
+    return mem_good_size(sizeof(*log)) + log->pieces.bytes;
 }
 
 size_t streamlog_allocations(const struct streamlog *log) {
-    return log->owner.allocations + 1;
+    return log->pieces.allocations + 1;
 }
 
 /* --- Memory that a capture may read --- */
 
 /* The capture that reads the node of an open segment, or NULL. */
 static struct capture *node_reader(const struct streamlog *log, const struct idindex_item *item) {
-    return item->node & IDINDEX_SHARED ? log->owner.capture : NULL;
+    return item->node & PIECES_SHARED ? log->pieces.capture : NULL;
 }
 
 static struct idindex_segment *open_segment(struct streamlog *log, size_t index) {
-    return idindex_open(&log->index, &log->owner, index);
+    return idindex_open(&log->index, &log->pieces, index);
 }
 
 /* Moves the node of an open segment to memory of `size` bytes, if it is shared or has another
@@ -131,7 +131,7 @@ static struct streamlog_node *resize_node(struct streamlog *log, struct idindex_
         node = mem_resize(old, old_size, size);
         node->capacity = (uint32_t)(size - sizeof(*node));
     }
-    log->owner.bytes += size - old_size;
+    log->pieces.bytes += size - old_size;
     item->node = (uintptr_t)node;
     return node;
 }
@@ -167,10 +167,10 @@ static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_
         struct streamlog_node *node = streamlog__node(&segment->items[i]);
         log->length -= node->count;
         log->nodes--;
-        idindex_drop(&log->owner, node_reader(log, &segment->items[i]), node,
-                     streamlog__node_size(node));
+        pieces_drop(&log->pieces, node_reader(log, &segment->items[i]), node,
+                    streamlog__node_size(node));
     }
-    idindex_remove(&log->index, &log->owner, index, from, to);
+    idindex_remove(&log->index, &log->pieces, index, from, to);
 }
 
 /* --- Appending --- */
@@ -190,11 +190,11 @@ static struct idindex_item *begin_node(struct streamlog *log,
         end.segment = log->index.segment_count - 1;
         end.item = log->index.segments[end.segment].count;
     }
-    struct idindex_item *item = idindex_insert(&log->index, &log->owner, &end);
+    struct idindex_item *item = idindex_insert(&log->index, &log->pieces, &end);
     struct streamlog_node *node = streamlog__node_new(entry, expected);
     *item = (struct idindex_item){.base = entry->id, .node = (uintptr_t)node};
     log->nodes++;
-    idindex_count(&log->owner, streamlog__node_size(node));
+    pieces_count(&log->pieces, streamlog__node_size(node));
     return item;
 }
 
@@ -351,12 +351,12 @@ static bool cut_nodes(struct streamlog *log, const struct idindex_segment *segme
     if (entries > left) return false;
     cut->length += entries;
     cut->nodes += segment->count;
-    cut->owner.bytes += bytes;
-    cut->owner.allocations += segment->count;
+    cut->pieces.bytes += bytes;
+    cut->pieces.allocations += segment->count;
     log->length -= entries;
     log->nodes -= segment->count;
-    log->owner.bytes -= bytes;
-    log->owner.allocations -= segment->count;
+    log->pieces.bytes -= bytes;
+    log->pieces.allocations -= segment->count;
     return true;
 }
 
@@ -366,9 +366,9 @@ static struct streamlog *cut_segments(struct streamlog *log, uint64_t left) {
     size_t count = 0;
     bool is_little =
         log->index.segment_count == 0 || log->index.segments[0].count < IDINDEX_SEGMENT / 2;
-    if (log->owner.capture || is_little) return NULL;
+    if (log->pieces.capture || is_little) return NULL;
     struct streamlog *cut = streamlog_new();
-    cut->owner.epoch = log->owner.epoch;
+    cut->pieces.epoch = log->pieces.epoch;
     while (count < log->index.segment_count &&
            cut_nodes(log, &log->index.segments[count], left - cut->length, cut))
         count++;
@@ -377,7 +377,7 @@ static struct streamlog *cut_segments(struct streamlog *log, uint64_t left) {
         return NULL;
     }
     cut->facts = log->facts;
-    idindex_cut(&log->index, &log->owner, count, &cut->index, &cut->owner);
+    idindex_cut(&log->index, &log->pieces, count, &cut->index, &cut->pieces);
     return cut;
 }
 
@@ -413,7 +413,7 @@ enum { INDEX_PART, PRODUCERS_PART }; /* of a cursor; then those of the groups */
 
 struct streamlog *streamlog_relocate(struct streamlog *log, struct relocator *relocator,
                                      struct relocate_cursor *cursor) {
-    CHECKED_ASSERT(!log->owner.capture);
+    CHECKED_ASSERT(!log->pieces.capture);
     if (relocate_is_done(cursor)) log = relocate(relocator, log, sizeof(*log));
     if (cursor->part == INDEX_PART) {
         cursor->at = idindex_relocate(&log->index, cursor->at, node_size, relocator);

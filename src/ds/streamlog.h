@@ -108,10 +108,10 @@ struct producers *streamlog_need_producers(struct streamlog *log, struct produce
 /* Drops the producers, if there are any. O(producers). */
 void streamlog_drop_producers(struct streamlog *log);
 
-/* The consumer groups, and the owner of their indexes and of the producers, to be changed by the
+/* The consumer groups, and the pieces of them and of the producers, to be changed by the
  * functions of ds/consumer_groups.h. */
 struct consumer_groups *streamlog_groups(struct streamlog *log);
-struct idindex_owner *streamlog_owner(struct streamlog *log);
+struct pieces *streamlog_pieces(struct streamlog *log);
 
 /* --- Reading --- */
 

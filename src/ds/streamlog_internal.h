@@ -35,7 +35,7 @@ struct streamlog_node {
 
 struct streamlog {
     struct idindex index;
-    struct idindex_owner owner;
+    struct pieces pieces;
     uint64_t length;
     struct stream_facts facts;
     size_t nodes;

@@ -124,7 +124,7 @@ struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
     struct idindex_view index = streamlog_index_of(log);
     size_t size = index.segment_count * sizeof(*index.segments);
     struct streamlog_capture *capture =
-        capture_begin(&capture_functions, sizeof(*capture) + size, &log->owner.capture, left);
+        capture_begin(&capture_functions, sizeof(*capture) + size, &log->pieces.capture, left);
     capture->groups = consumer_groups_image(&log->groups);
     if (capture->groups) capture->capture.allocated += capture->groups->allocated;
     capture->producers = producers_image(log->producers);
@@ -136,12 +136,12 @@ struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
                                                     capture->groups,
                                                     capture->producers};
     if (size > 0) memcpy(capture->segments, index.segments, size);
-    log->owner.epoch++;
+    log->pieces.epoch++;
     return &capture->capture;
 }
 
 bool streamlog_is_captured(const struct streamlog *log) {
-    return log->owner.capture;
+    return log->pieces.capture;
 }
 
 const struct streamlog_contents *streamlog_captured(const struct capture *capture) {
@@ -154,7 +154,7 @@ const struct streamlog_contents *streamlog_captured(const struct capture *captur
 struct totals {
     uint64_t length;
     size_t nodes;
-    struct idindex_owner memory;
+    struct pieces memory;
     struct stream_id last;
     bool has_last;
 };
@@ -167,15 +167,15 @@ static bool check_item(const struct idindex_item *item, struct totals *totals) {
     totals->has_last = true;
     totals->length += node->count;
     totals->nodes++;
-    idindex_count(&totals->memory, streamlog__node_size(node));
+    pieces_count(&totals->memory, streamlog__node_size(node));
     return mem_good_size(streamlog__node_size(node)) == streamlog__node_size(node);
 }
 
 bool streamlog_check(const struct streamlog *log) {
     struct totals totals = {0};
-    if (!idindex_check(&log->index, &log->owner, &totals.memory) ||
-        !consumer_groups_check(&log->groups, &log->owner, &totals.memory) ||
-        (log->producers && !producers_check(log->producers, &log->owner, &totals.memory)))
+    if (!idindex_check(&log->index, &log->pieces, &totals.memory) ||
+        !consumer_groups_check(&log->groups, &log->pieces, &totals.memory) ||
+        (log->producers && !producers_check(log->producers, &log->pieces, &totals.memory)))
         return false;
     for (size_t s = 0; s < log->index.segment_count; s++) {
         const struct idindex_segment *segment = &log->index.segments[s];
@@ -184,6 +184,6 @@ bool streamlog_check(const struct streamlog *log) {
     }
     if (totals.has_last && stream_id_compare(totals.last, log->facts.last_id) > 0) return false;
     return totals.length == log->length && totals.nodes == log->nodes &&
-           totals.memory.bytes == log->owner.bytes &&
-           totals.memory.allocations == log->owner.allocations && log->facts.added >= log->length;
+           totals.memory.bytes == log->pieces.bytes &&
+           totals.memory.allocations == log->pieces.allocations && log->facts.added >= log->length;
 }

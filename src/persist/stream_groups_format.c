@@ -248,7 +248,7 @@ struct groups_load {
     struct rdb_reader *reader;
     unsigned type;
     struct consumer_groups *groups;
-    struct idindex_owner *owner;
+    struct pieces *pieces;
     struct consumer_group *group;
     uint64_t owned;   /* pending entries of the group that a consumer has */
     bool has_unnamed; /* one that has no name, or nobody */
@@ -286,7 +286,7 @@ static bool read_pending(struct groups_load *load) {
             return false;
         entry.deliveries = stream_counter(entry.deliveries);
         if (pendinglist_find(list, entry.id, &other)) return fail(load, "a pending id twice");
-        pendinglist_insert(list, load->owner, &entry);
+        pendinglist_insert(list, load->pieces, &entry);
     }
     return true;
 }
@@ -305,7 +305,7 @@ static bool read_ids(struct groups_load *load, const struct consumer *consumer) 
         load->owned++;
         if (!consumer) continue;
         entry.consumer = consumer->number;
-        consumer_group_assign(load->group, load->owner, &entry);
+        consumer_group_assign(load->group, load->pieces, &entry);
     }
     return true;
 }
@@ -323,16 +323,16 @@ static bool read_consumer(struct groups_load *load) {
     bool is_unnamed = name.len == 0;
     if (is_unnamed && load->has_unnamed) return fail_consumer_twice(load);
     load->has_unnamed = load->has_unnamed || is_unnamed;
-    if (!is_unnamed) consumer = consumer_group_append(load->group, load->owner, name);
+    if (!is_unnamed) consumer = consumer_group_append(load->group, load->pieces, name);
     if (!read_time(load, 0, &seen_ms)) return false;
     active_ms = seen_ms;
     if (load->type >= RDB_STREAM_LISTPACKS_3 && !read_time(load, -1, &active_ms)) return false;
     if (is_unnamed && seen_ms == 0 && active_ms == -1) return read_ids(load, NULL);
-    if (is_unnamed) consumer = consumer_group_append(load->group, load->owner, SLICE(""));
+    if (is_unnamed) consumer = consumer_group_append(load->group, load->pieces, SLICE(""));
     consumer->seen_ms = seen_ms;
     consumer->active_ms = active_ms;
     if (!read_ids(load, consumer)) return false;
-    pendinglist_fit(&consumer->ids, load->owner);
+    pendinglist_fit(&consumer->ids, load->pieces);
     return true;
 }
 
@@ -350,7 +350,7 @@ static bool read_group(struct groups_load *load) {
     struct slice name;
     uint64_t consumers;
     if (!rdb_read_string(load->reader, &name)) return false;
-    struct consumer_group *group = consumer_groups_append(load->groups, load->owner, name);
+    struct consumer_group *group = consumer_groups_append(load->groups, load->pieces, name);
     load->group = group;
     load->owned = 0;
     load->has_unnamed = false;
@@ -365,7 +365,7 @@ static bool read_group(struct groups_load *load) {
     if (load->type >= RDB_STREAM_LISTPACKS_5 && !read_ids(load, NULL)) return false;
     if (load->owned != group->pending.length)
         return fail(load, "a pending entry that no consumer has");
-    pendinglist_fit(&group->pending, load->owner);
+    pendinglist_fit(&group->pending, load->pieces);
     return true;
 }
 
@@ -373,7 +373,7 @@ bool stream_groups_read(struct rdb_reader *reader, unsigned type, struct streaml
     struct groups_load load = {.reader = reader,
                                .type = type,
                                .groups = streamlog_groups(log),
-                               .owner = streamlog_owner(log)};
+                               .pieces = streamlog_pieces(log)};
     uint64_t groups;
     if (!rdb_read_length(reader, &groups)) return false;
     for (; groups > 0; groups--)

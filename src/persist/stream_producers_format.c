@@ -70,7 +70,7 @@ static bool read_limit(struct rdb_reader *reader, uint32_t max, uint32_t *limit)
 struct producers_load {
     struct rdb_reader *reader;
     struct producers *producers;
-    struct idindex_owner *owner;
+    struct pieces *pieces;
     struct rdb_scratch name_bytes;
     struct rdb_scratch iid_bytes;
 };
@@ -84,7 +84,7 @@ static bool read_iid(struct producers_load *load, struct slice name) {
         return fail(load->reader, "an iid twice");
     if (!rdb_read_length(load->reader, &id.ms) || !rdb_read_length(load->reader, &id.seq))
         return false;
-    producers_add(load->producers, load->owner, name, iid, id);
+    producers_add(load->producers, load->pieces, name, iid, id);
     return true;
 }
 
@@ -120,7 +120,7 @@ bool stream_producers_read(struct rdb_reader *reader, struct streamlog *log,
         return false;
     struct producers *producers = streamlog_need_producers(log, own);
     struct producers_load load = {
-        .reader = reader, .producers = producers, .owner = streamlog_owner(log)};
+        .reader = reader, .producers = producers, .pieces = streamlog_pieces(log)};
     bool good = read_all(&load);
     mem_free(load.name_bytes.bytes);
     mem_free(load.iid_bytes.bytes);

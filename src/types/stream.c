@@ -58,7 +58,7 @@ void stream_set_facts(struct keyref *ref, const struct stream_facts *facts) {
     struct streamlog *log = stream_log(ref->entry);
     /* Ids that were looked at may be given again. */
     if (stream_id_compare(facts->last_id, streamlog_facts(log)->last_id) < 0)
-        released_ids_forget(&streamlog_groups(log)->released, streamlog_owner(log), STREAM_ID_MIN);
+        released_ids_forget(&streamlog_groups(log)->released, streamlog_pieces(log), STREAM_ID_MIN);
     *streamlog_facts(log) = *facts;
 }
 
@@ -76,8 +76,8 @@ struct consumer_groups *stream_groups(const struct entry *entry) {
     return streamlog_groups(stream_log(entry));
 }
 
-struct idindex_owner *stream_owner(const struct entry *entry) {
-    return streamlog_owner(stream_log(entry));
+struct pieces *stream_pieces(const struct entry *entry) {
+    return streamlog_pieces(stream_log(entry));
 }
 
 struct producers *stream_producers(const struct entry *entry) {

@@ -42,9 +42,9 @@ void stream_set_facts(struct keyref *ref, const struct stream_facts *facts);
 uint64_t stream_length(const struct entry *entry);
 struct stream_facts stream_facts(const struct entry *entry);
 
-/* The consumer groups, and the owner of their indexes, for ds/consumer_groups.h. O(1). */
+/* The consumer groups, and the pieces of the stream, for ds/consumer_groups.h. O(1). */
 struct consumer_groups *stream_groups(const struct entry *entry);
-struct idindex_owner *stream_owner(const struct entry *entry);
+struct pieces *stream_pieces(const struct entry *entry);
 
 /* What it knows of its producers, for ds/producers.h; NULL: nothing. O(1). */
 struct producers *stream_producers(const struct entry *entry);

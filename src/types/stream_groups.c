@@ -94,9 +94,9 @@ void stream_find_waiting(const struct entry *entry, const struct stream_id *ids,
 
 bool stream_acknowledge(const struct entry *entry, struct consumer_group *group,
                         struct stream_id id) {
-    struct idindex_owner *owner = stream_owner(entry);
-    if (!consumer_group_acknowledge(group, owner, id)) return false;
-    released_ids_note(&stream_groups(entry)->released, owner, id);
+    struct pieces *pieces = stream_pieces(entry);
+    if (!consumer_group_acknowledge(group, pieces, id)) return false;
+    released_ids_note(&stream_groups(entry)->released, pieces, id);
     return true;
 }
 
@@ -104,16 +104,16 @@ bool stream_acknowledge(const struct entry *entry, struct consumer_group *group,
 static void note_all(const struct entry *entry, const struct pendinglist *ids) {
     struct pending_entry first;
     if (pendinglist_edge(ids, false, &first))
-        released_ids_forget(&stream_groups(entry)->released, stream_owner(entry), first.id);
+        released_ids_forget(&stream_groups(entry)->released, stream_pieces(entry), first.id);
 }
 
 void stream_remove_consumer(const struct entry *entry, struct consumer_group *group,
                             struct consumer *consumer) {
     note_all(entry, &consumer->ids);
-    consumer_group_remove(group, stream_owner(entry), consumer);
+    consumer_group_remove(group, stream_pieces(entry), consumer);
 }
 
 void stream_remove_group(const struct entry *entry, struct consumer_group *group) {
     note_all(entry, &group->pending);
-    consumer_groups_remove(stream_groups(entry), stream_owner(entry), group);
+    consumer_groups_remove(stream_groups(entry), stream_pieces(entry), group);
 }

@@ -57,11 +57,11 @@ static void toggle_group(struct model *model, size_t g) {
     char buffer[16];
     struct group_model *expected = &model->groups[g];
     struct consumer_groups *groups = streamlog_groups(model->log);
-    struct idindex_owner *owner = streamlog_owner(model->log);
+    struct pieces *pieces = streamlog_pieces(model->log);
     if (expected->exists)
-        consumer_groups_remove(groups, owner, group_of(model, g));
+        consumer_groups_remove(groups, pieces, group_of(model, g));
     else
-        consumer_groups_add(groups, owner, name_of(g, buffer))->last_id.ms = g;
+        consumer_groups_add(groups, pieces, name_of(g, buffer))->last_id.ms = g;
     expected->exists = !expected->exists;
     memset(expected->has, 0, sizeof(expected->has));
     for (size_t i = 0; i < IDS; i++) expected->owner[i] = -2;
@@ -71,11 +71,11 @@ static void toggle_consumer(struct model *model, size_t g, size_t c) {
     char buffer[16];
     struct group_model *expected = &model->groups[g];
     struct consumer_group *group = group_of(model, g);
-    struct idindex_owner *owner = streamlog_owner(model->log);
+    struct pieces *pieces = streamlog_pieces(model->log);
     if (expected->has[c])
-        consumer_group_remove(group, owner, consumer_of(group, c));
+        consumer_group_remove(group, pieces, consumer_of(group, c));
     else
-        consumer_group_add(group, owner, name_of(c, buffer), (int64_t)c);
+        consumer_group_add(group, pieces, name_of(c, buffer), (int64_t)c);
     expected->has[c] = !expected->has[c];
     for (size_t i = 0; i < IDS; i++)
         if (expected->owner[i] == (int)c) expected->owner[i] = -2;
@@ -88,7 +88,7 @@ static void assign(struct model *model, size_t g, size_t i) {
     struct consumer *consumer = consumer_of(group, c);
     struct pending_entry entry = {id_of(i), consumer ? consumer->number : CONSUMER_NOBODY,
                                   (int64_t)random_below(&model->random, 1000), 1};
-    consumer_group_assign(group, streamlog_owner(model->log), &entry);
+    consumer_group_assign(group, streamlog_pieces(model->log), &entry);
     expected->owner[i] = consumer ? (int)c : -1;
     expected->time[i] = entry.delivered_ms;
 }
@@ -100,7 +100,7 @@ static void acknowledge_many(struct model *model, size_t g, size_t first) {
     size_t count = 0, found = 0;
     for (size_t i = first; i < IDS && count < 100; i += 1 + random_below(&model->random, 3))
         ids[count++] = id_of(i);
-    size_t total = consumer_group_acknowledge_all(group_of(model, g), streamlog_owner(model->log),
+    size_t total = consumer_group_acknowledge_all(group_of(model, g), streamlog_pieces(model->log),
                                                   ids, count, acknowledged);
     for (size_t i = first, n = 0; n < count; i++) {
         if (stream_id_compare(id_of(i), ids[n]) != 0) continue;
@@ -128,7 +128,7 @@ static void change(struct model *model, bool grow) {
         acknowledge_many(model, g, i);
     } else {
         assert_int_equal(
-            consumer_group_acknowledge(group_of(model, g), streamlog_owner(model->log), id_of(i)),
+            consumer_group_acknowledge(group_of(model, g), streamlog_pieces(model->log), id_of(i)),
             expected->owner[i] != -2);
         expected->owner[i] = -2;
     }

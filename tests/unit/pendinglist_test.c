@@ -11,7 +11,7 @@ enum { IDS = 6000, CONSUMERS = 5 };
 
 struct model {
     struct pendinglist list;
-    struct idindex_owner owner;
+    struct pieces pieces;
     struct pending_entry entries[IDS]; /* deliveries 0: not in the list */
     uint64_t length;
     struct random random;
@@ -36,14 +36,14 @@ static struct pending_entry random_entry(struct model *model, size_t i) {
 static struct model *model_new(void) {
     struct model *model = mem_alloc_zeroed(sizeof(*model));
     model->random = random_of_this_run();
-    model->owner.epoch = 1;
+    model->pieces.epoch = 1;
     return model;
 }
 
 static void model_free(struct model *model) {
-    pendinglist_free(&model->list, &model->owner);
-    assert_int_equal(model->owner.bytes, 0);
-    assert_int_equal(model->owner.allocations, 0);
+    pendinglist_free(&model->list, &model->pieces);
+    assert_int_equal(model->pieces.bytes, 0);
+    assert_int_equal(model->pieces.allocations, 0);
     mem_free(model);
 }
 
@@ -60,10 +60,10 @@ static void set(struct model *model, size_t i) {
     struct pending_entry entry = random_entry(model, i);
     if (model->entries[i].deliveries) {
         struct pending_entry before;
-        assert_true(pendinglist_update(&model->list, &model->owner, &entry, &before));
+        assert_true(pendinglist_update(&model->list, &model->pieces, &entry, &before));
         assert_entry(&before, &model->entries[i]);
     } else {
-        pendinglist_insert(&model->list, &model->owner, &entry);
+        pendinglist_insert(&model->list, &model->pieces, &entry);
         model->length++;
     }
     model->entries[i] = entry;
@@ -71,7 +71,7 @@ static void set(struct model *model, size_t i) {
 
 static void take_out(struct model *model, size_t i) {
     bool in = model->entries[i].deliveries;
-    assert_int_equal(pendinglist_remove(&model->list, &model->owner, id_of(i), NULL), in);
+    assert_int_equal(pendinglist_remove(&model->list, &model->pieces, id_of(i), NULL), in);
     model->length -= in;
     model->entries[i].deliveries = 0;
 }
@@ -91,12 +91,12 @@ static void remove_consumer(struct model *model, uint64_t consumer) {
     struct pendinglist ids = {0};
     for (size_t i = 0; i < IDS; i++) {
         if (!model->entries[i].deliveries || model->entries[i].consumer != consumer) continue;
-        pendinglist_insert(&ids, &model->owner, &(struct pending_entry){.id = id_of(i)});
+        pendinglist_insert(&ids, &model->pieces, &(struct pending_entry){.id = id_of(i)});
         model->entries[i].deliveries = 0;
         model->length--;
     }
-    pendinglist_remove_all(&model->list, &model->owner, &ids, consumer);
-    pendinglist_free(&ids, &model->owner);
+    pendinglist_remove_all(&model->list, &model->pieces, &ids, consumer);
+    pendinglist_free(&ids, &model->pieces);
 }
 
 /* Removes some ids at once, of which some are in the list: many close together, or a few. */
@@ -110,7 +110,7 @@ static void remove_ids(struct model *model) {
         ids[count++] = id_of(i);
     bool found[500] = {false};
     pendinglist_find_ids(&model->list, ids, count, found);
-    size_t total = pendinglist_remove_ids(&model->list, &model->owner, ids, count, removed);
+    size_t total = pendinglist_remove_ids(&model->list, &model->pieces, ids, count, removed);
     for (size_t i = 0, n = 0; i < IDS && n < count; i++) {
         if (stream_id_compare(id_of(i), ids[n]) != 0) continue;
         bool in = model->entries[i].deliveries;
@@ -151,10 +151,10 @@ static void compare_old(const struct model *model, size_t first, int64_t latest_
 }
 
 static void check(const struct model *model) {
-    struct idindex_owner totals = {0};
-    assert_true(pendinglist_check(&model->list, &model->owner, &totals));
-    assert_int_equal(totals.bytes, model->owner.bytes);
-    assert_int_equal(totals.allocations, model->owner.allocations);
+    struct pieces totals = {0};
+    assert_true(pendinglist_check(&model->list, &model->pieces, &totals));
+    assert_int_equal(totals.bytes, model->pieces.bytes);
+    assert_int_equal(totals.allocations, model->pieces.allocations);
     assert_int_equal(model->list.length, model->length);
 }
 
@@ -185,7 +185,7 @@ static void compare(struct model *model) {
 static void compare_oldest(struct model *model, int64_t latest_ms, uint64_t max) {
     struct pending_selection found = {0};
     size_t old = 0;
-    pendinglist_oldest(&model->list, &model->owner, latest_ms, max, &found);
+    pendinglist_oldest(&model->list, &model->pieces, latest_ms, max, &found);
     for (size_t i = 0; i < IDS; i++) {
         const struct pending_entry *entry = &model->entries[i];
         if (!entry->deliveries || entry->delivered_ms > latest_ms) continue;
@@ -214,22 +214,22 @@ static void compare_oldest(struct model *model, int64_t latest_ms, uint64_t max)
 static void the_oldest_is_found_wherever_it_is(void **state) {
     (void)state;
     enum { COUNT = 5000, NOW = 1000000 };
-    struct idindex_owner owner = {.epoch = 1};
+    struct pieces pieces = {.epoch = 1};
     struct pendinglist list = {0};
     struct pending_selection found = {0};
     assert_int_equal(pendinglist_oldest_bound(&list), INT64_MAX);
     for (uint64_t i = 1; i <= COUNT; i++)
-        pendinglist_insert(&list, &owner, &(struct pending_entry){{i, 0}, 1, NOW - (int64_t)i, 1});
-    pendinglist_oldest(&list, &owner, NOW, 2, &found);
+        pendinglist_insert(&list, &pieces, &(struct pending_entry){{i, 0}, 1, NOW - (int64_t)i, 1});
+    pendinglist_oldest(&list, &pieces, NOW, 2, &found);
     assert_int_equal(found.count, 2);
     assert_int_equal(found.entries[0].id.ms, COUNT);
     assert_int_equal(found.entries[1].id.ms, COUNT - 1);
     mem_free(found.entries);
     /* The bound follows what becomes older. */
     struct pending_entry older = {{1, 0}, 1, 5, 1}, before;
-    assert_true(pendinglist_update(&list, &owner, &older, &before));
+    assert_true(pendinglist_update(&list, &pieces, &older, &before));
     assert_int_equal(pendinglist_oldest_bound(&list), 5);
-    pendinglist_free(&list, &owner);
+    pendinglist_free(&list, &pieces);
 }
 
 /* --- Tests --- */
@@ -249,12 +249,12 @@ static void any_sequence_gives_what_the_model_gives(void **state) {
                        random_below(&model->random, 30));
         compare_oldest(model, 1700000000000 + (int64_t)random_below(&model->random, 10), 0);
         compare(model);
-        if (round % 5 == 4) pendinglist_fit(&model->list, &model->owner);
+        if (round % 5 == 4) pendinglist_fit(&model->list, &model->pieces);
         compare(model);
     }
     for (size_t i = 0; i < IDS; i++) take_out(model, i);
     compare(model);
-    assert_int_equal(model->owner.bytes, 0);
+    assert_int_equal(model->pieces.bytes, 0);
     set(model, 0);
     compare(model);
     model_free(model);
@@ -277,14 +277,14 @@ static void the_allocated_bytes_are_what_the_allocator_gives(void **state) {
     size_t others = mem_used();
     for (int round = 0; round < 6; round++) {
         for (size_t i = 0; i < 3000; i++) change(model, round % 2 == 0);
-        assert_int_equal(mem_used() - others, model->owner.bytes);
+        assert_int_equal(mem_used() - others, model->pieces.bytes);
     }
     struct pendinglist copy, original = model->list;
-    pendinglist_copy(&copy, &original, &model->owner);
-    assert_int_equal(mem_used() - others, model->owner.bytes);
+    pendinglist_copy(&copy, &original, &model->pieces);
+    assert_int_equal(mem_used() - others, model->pieces.bytes);
     model->list = copy;
     for (size_t i = 0; i < 1000; i++) change(model, false);
-    pendinglist_free(&original, &model->owner);
+    pendinglist_free(&original, &model->pieces);
     compare(model);
     model_free(model);
 }
@@ -296,21 +296,21 @@ static void an_entry_takes_a_few_bytes(void **state) {
     static const uint64_t steps_ms[] = {0, 3, 5000};
     for (size_t kind = 0; kind < 3; kind++) {
         enum { COUNT = 100000 };
-        struct idindex_owner owner = {.epoch = 1};
+        struct pieces pieces = {.epoch = 1};
         struct pendinglist list = {0}, ids = {0};
         struct stream_id id = {1700000000000, 0};
         for (size_t i = 0; i < COUNT; i++) {
             id.ms += steps_ms[kind];
             id.seq += steps_ms[kind] == 0;
-            pendinglist_insert(&list, &owner,
+            pendinglist_insert(&list, &pieces,
                                &(struct pending_entry){id, i / 10 % 300, (int64_t)id.ms + 20, 1});
-            pendinglist_insert(&ids, &owner, &(struct pending_entry){.id = id});
+            pendinglist_insert(&ids, &pieces, &(struct pending_entry){.id = id});
         }
         print_message("ids %d ms apart: %.1f bytes\n", (int)steps_ms[kind],
-                      (double)owner.bytes / COUNT);
-        assert_true(owner.bytes < 16 * COUNT);
-        pendinglist_free(&list, &owner);
-        pendinglist_free(&ids, &owner);
+                      (double)pieces.bytes / COUNT);
+        assert_true(pieces.bytes < 16 * COUNT);
+        pendinglist_free(&list, &pieces);
+        pendinglist_free(&ids, &pieces);
     }
 #endif
 }
@@ -344,13 +344,13 @@ static uint64_t sum_list(struct model *model) {
 }
 
 static size_t allocated(struct model *model) {
-    return model->owner.bytes;
+    return model->pieces.bytes;
 }
 
 static void free_list(struct model *model) {
-    pendinglist_free(&model->list, &model->owner);
-    capture_lose_structure(model->owner.capture);
-    model->owner.capture = NULL;
+    pendinglist_free(&model->list, &model->pieces);
+    capture_lose_structure(model->pieces.capture);
+    model->pieces.capture = NULL;
 }
 
 static const struct capture_functions no_functions;
@@ -358,10 +358,10 @@ static const struct capture_functions no_functions;
 static struct capture *begin_capture(struct model *model, size_t *left) {
     size_t size = model->list.index.segment_count * sizeof(struct idindex_segment);
     struct list_capture *capture =
-        capture_begin(&no_functions, sizeof(*capture) + size, &model->owner.capture, left);
+        capture_begin(&no_functions, sizeof(*capture) + size, &model->pieces.capture, left);
     capture->segment_count = model->list.index.segment_count;
     if (size > 0) memcpy(capture->segments, model->list.index.segments, size);
-    model->owner.epoch++;
+    model->pieces.epoch++;
     return &capture->capture;
 }
 
@@ -390,8 +390,8 @@ static void a_list_that_is_freed_stays_in_its_capture(void **state) {
     uint64_t sum = sum_list(model);
     struct capture *capture = begin_capture(model, &left);
     for (size_t i = 0; i < IDS; i += 3) take_out(model, i);
-    pendinglist_free(&model->list, &model->owner);
-    assert_int_equal(model->owner.bytes, 0);
+    pendinglist_free(&model->list, &model->pieces);
+    assert_int_equal(model->pieces.bytes, 0);
     assert_int_equal(sum_capture(capture), sum);
     capture_end(capture);
     mem_free(model);

@@ -124,25 +124,25 @@ static void add_entry(struct keyref *ref, uint64_t ms) {
 
 /* A group with two consumers, which have the entries from 1 to `pending`. */
 static void add_group(struct keyref *ref, struct slice name, size_t pending) {
-    struct idindex_owner *owner = stream_owner(ref->entry);
-    struct consumer_group *group = consumer_groups_add(stream_groups(ref->entry), owner, name);
-    consumer_group_add(group, owner, SLICE("first consumer"), 1);
-    consumer_group_add(group, owner, SLICE("second consumer"), 2);
+    struct pieces *pieces = stream_pieces(ref->entry);
+    struct consumer_group *group = consumer_groups_add(stream_groups(ref->entry), pieces, name);
+    consumer_group_add(group, pieces, SLICE("first consumer"), 1);
+    consumer_group_add(group, pieces, SLICE("second consumer"), 2);
     for (size_t i = 1; i <= pending; i++) {
         const struct pending_entry entry = {{i, 0}, 1 + i / 10 % 2, (int64_t)i + 5, 1};
-        consumer_group_assign(group, owner, &entry);
+        consumer_group_assign(group, pieces, &entry);
     }
 }
 
 static void change_groups(struct keyref *ref) {
     struct consumer_groups *groups = stream_groups(ref->entry);
-    struct idindex_owner *owner = stream_owner(ref->entry);
+    struct pieces *pieces = stream_pieces(ref->entry);
     struct consumer_group *group = consumer_groups_find(groups, SLICE("group"));
-    consumer_groups_remove(groups, owner, consumer_groups_find(groups, SLICE("to be destroyed")));
+    consumer_groups_remove(groups, pieces, consumer_groups_find(groups, SLICE("to be destroyed")));
     for (size_t i = 1; i < group->pending.length; i += 3)
-        consumer_group_acknowledge(group, owner, (struct stream_id){i, 0});
-    consumer_group_remove(group, owner, consumer_group_find(group, SLICE("first consumer")));
-    consumer_group_add(group, owner, SLICE("another consumer"), 3);
+        consumer_group_acknowledge(group, pieces, (struct stream_id){i, 0});
+    consumer_group_remove(group, pieces, consumer_group_find(group, SLICE("first consumer")));
+    consumer_group_add(group, pieces, SLICE("another consumer"), 3);
 }
 
 static void add_stream(struct keyref *ref, size_t amount) {
