@@ -20,8 +20,11 @@
 #include "base/alloc.h"
 #include "ds/capture.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct relocator; /* base/relocate.h */
 
 /* A field of the structure, or of the value that consists of several; begins with epoch 1. */
 struct pieces {
@@ -48,12 +51,66 @@ static inline struct capture *pieces_reader(const struct pieces *pieces, uint64_
     return capture_reading(pieces->capture, epoch, pieces->epoch);
 }
 
+/* A new piece, counted: `size` bytes, a mem_good_size, not initialised. O(1). */
+static inline void *pieces_alloc(struct pieces *pieces, size_t size) {
+    pieces_count(pieces, size);
+    return mem_alloc(size);
+}
+
+/* Gives a piece that nobody reads another size, a mem_good_size, and perhaps another address, which
+ * it returns. O(size). */
+static inline void *pieces_resize(struct pieces *pieces, void *piece, size_t old_size,
+                                  size_t size) {
+    pieces->bytes += size - old_size;
+    return mem_resize(piece, old_size, size);
+}
+
 /* Frees a piece, or leaves it to `reader`, unless that is NULL. O(1). */
 static inline void pieces_drop(struct pieces *pieces, struct capture *reader, void *piece,
                                size_t size) {
     pieces->bytes -= size;
     pieces->allocations--;
     capture_drop(reader, piece, size);
+}
+
+/* --- Visiting --- */
+
+/* What is done with each piece. A structure has a function that leads a visitor through its pieces,
+ * or through those of one of its parts: it calls `enter` before it goes on to the pieces to which
+ * this one points, refers to the piece from then on by what was returned, and calls `leave` after
+ * them. Whoever needs more than these functions embeds this struct. */
+struct piece_visitor {
+    void *(*enter)(const struct piece_visitor *visitor, void *piece, size_t size);
+    void (*leave)(const struct piece_visitor *visitor, void *piece, size_t size);
+};
+
+/* Frees all pieces. It does not count them. */
+extern const struct piece_visitor pieces_free;
+
+/* Puts copies in the place of the pieces, for a structure that is a copy of another. Counts them. */
+struct piece_copier {
+    struct piece_visitor visitor;
+    struct pieces *pieces; /* of the copy */
+};
+struct piece_copier pieces_copier(struct pieces *pieces);
+
+/* Moves pieces to better places. No capture may read them. */
+struct piece_relocator {
+    struct piece_visitor visitor;
+    struct relocator *relocator; /* base/relocate.h */
+};
+struct piece_relocator pieces_relocator(struct relocator *relocator);
+
+/* Counts pieces in *totals, which the caller has set to 0. */
+struct piece_counter {
+    struct piece_visitor visitor;
+    struct pieces *totals;
+};
+struct piece_counter pieces_counter(struct pieces *totals);
+
+/* Returns whether the structure counts what a visit has counted. */
+static inline bool pieces_are_counted(const struct pieces *pieces, const struct pieces *totals) {
+    return pieces->bytes == totals->bytes && pieces->allocations == totals->allocations;
 }
 
 #endif

@@ -15,18 +15,16 @@ struct recordtable *recordtable_new(bool values) {
     struct recordtable *table = mem_alloc_zeroed(sizeof(*table));
     table->columns = values ? 3 : 2;
     table->first_expiry = RECORD_NO_EXPIRY;
-    table->epoch = 1;
+    table->pieces = pieces_begin();
     segmented_init(&table->buckets, sizeof(uintptr_t), sizeof(struct recordtable_segment));
     linear_start(&table->linear, LINEAR_NO_TAGS);
     return table;
 }
 
 void recordtable_free(struct recordtable *table) {
-    if (capture_adopts(&table->capture, table, recordtable_allocated(table))) return;
-    for (size_t b = 0; b < table->buckets.count; b++) {
-        struct recordtable_block *block = recordtable__block(table->buckets.directory, b);
-        if (block) recordtable__block_free(block, table->columns);
-    }
+    if (capture_adopts(&table->pieces.capture, table, recordtable_allocated(table))) return;
+    for (size_t b = 0; b < table->buckets.count; b++)
+        recordtable__bucket_pieces(table, recordtable__word(table, b), &pieces_free);
     for (size_t s = 0; s < segmented_segments(&table->buckets); s++)
         mem_free(recordtable__segments(table)[s].expiries);
     segmented_free(&table->buckets);
@@ -44,19 +42,19 @@ size_t recordtable_expiring(const struct recordtable *table) {
 struct recordtable *recordtable_copy(const struct recordtable *table) {
     struct recordtable *copy = mem_alloc(sizeof(*copy));
     *copy = *table;
-    copy->capture = NULL;
-    copy->expiry_bytes = 0;
+    copy->pieces = (struct pieces){.epoch = table->pieces.epoch}; /* texts keep theirs */
+    struct piece_copier copier = pieces_copier(&copy->pieces);
     segmented_init(&copy->buckets, sizeof(uintptr_t), sizeof(struct recordtable_segment));
     for (size_t b = 0; b < table->buckets.count; b++) {
-        const struct recordtable_block *block = recordtable__block(table->buckets.directory, b);
         uintptr_t *word = segmented_push(&copy->buckets);
-        *word = block ? (uintptr_t)recordtable__block_copy(block, table->columns) : 0;
+        *word = (uintptr_t)recordtable__block(table->buckets.directory, b);
+        recordtable__bucket_pieces(copy, word, &copier.visitor);
     }
     for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
         const struct recordtable_segment *from = &recordtable__segments(table)[s];
         struct recordtable_segment *to = &recordtable__segments(copy)[s];
         to->first_expiry = from->first_expiry;
-        to->epoch = table->epoch;
+        to->epoch = table->pieces.epoch;
         if (!from->expiries) continue;
         recordtable__resize_expiries(copy, to, 0, segmented_room(&copy->buckets, s));
         memcpy(to->expiries, from->expiries,
@@ -66,12 +64,12 @@ struct recordtable *recordtable_copy(const struct recordtable *table) {
 }
 
 size_t recordtable_allocated(const struct recordtable *table) {
-    return mem_good_size(sizeof(*table)) + table->block_bytes + table->text_bytes +
-           table->expiry_bytes + segmented_allocated(&table->buckets);
+    return mem_good_size(sizeof(*table)) + table->pieces.bytes +
+           segmented_allocated(&table->buckets);
 }
 
 size_t recordtable_allocations(const struct recordtable *table) {
-    return table->buckets.count + table->texts + 1;
+    return table->pieces.allocations + 1;
 }
 
 uint64_t recordtable_hash(struct slice field) {
@@ -120,15 +118,15 @@ static void own_segment(struct recordtable *table, size_t index) {
     size_t size = segmented_room(&table->buckets, index) * sizeof(uintptr_t);
     uintptr_t *blocks = mem_alloc(size);
     for (size_t i = 0; i < used; i++)
-        blocks[i] = segment->blocks[i] ? segment->blocks[i] | RECORDTABLE_SHARED : 0;
-    capture_drop(table->capture, segment->blocks, size);
+        blocks[i] = segment->blocks[i] ? segment->blocks[i] | PIECES_SHARED : 0;
+    capture_drop(table->pieces.capture, segment->blocks, size); /* counted by segmented */
     segment->blocks = blocks;
-    segment->epoch = table->epoch;
+    segment->epoch = table->pieces.epoch;
 }
 
 uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket) {
     struct recordtable_segment *segment = recordtable__segment(table, bucket);
-    if (__builtin_expect(capture_reading(table->capture, segment->epoch, table->epoch) != NULL, 0))
+    if (__builtin_expect(pieces_reader(&table->pieces, segment->epoch) != NULL, 0))
         own_segment(table, bucket >> SEGMENTED_BITS);
     return &segment->blocks[bucket & (SEGMENTED_ITEMS - 1)];
 }
@@ -150,7 +148,7 @@ static void add_bucket(struct recordtable *table) {
     if ((index & (SEGMENTED_ITEMS - 1)) == 0) {
         struct recordtable_segment *segment = recordtable__segment(table, index);
         segment->first_expiry = RECORD_NO_EXPIRY;
-        segment->epoch = table->epoch;
+        segment->epoch = table->pieces.epoch;
     }
     fit_first_expiries(table, first_room);
 }
@@ -284,26 +282,21 @@ static struct recordtable *relocate_head(struct recordtable *table, struct reloc
     struct recordtable_segment *first = recordtable__segments(table);
     if (first->expiries)
         first->expiries = relocate(relocator, first->expiries,
-                                   table->buckets.first_capacity * sizeof(*first->expiries));
+                                   recordtable__expiries_size(table->buckets.first_capacity));
     return table;
-}
-
-static void relocate_bucket(struct recordtable *table, size_t bucket, struct relocator *relocator) {
-    uintptr_t *word = recordtable__open_word(table, bucket);
-    if (*word)
-        *word = (uintptr_t)recordtable__block_relocate(recordtable__pointer(*word), table->columns,
-                                                       relocator);
 }
 
 struct recordtable *recordtable_relocate(struct recordtable *table, struct relocator *relocator,
                                          struct relocate_cursor *cursor) {
-    CHECKED_ASSERT(!table->capture);
+    CHECKED_ASSERT(!table->pieces.capture);
+    struct piece_relocator pieces = pieces_relocator(relocator);
     if (cursor->at == 0) {
         table = relocate_head(table, relocator);
         cursor->at = 1;
     }
     while (cursor->at - 1 < table->buckets.count) {
-        relocate_bucket(table, cursor->at++ - 1, relocator);
+        recordtable__bucket_pieces(table, recordtable__word(table, cursor->at++ - 1),
+                                   &pieces.visitor);
         if (relocator_is_due(relocator)) return table;
     }
     *cursor = (struct relocate_cursor){0};

@@ -3,7 +3,6 @@
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/prefetch.h"
-#include "base/relocate.h"
 #include "base/word_bytes.h"
 #include "ds/recordtable_internal.h"
 
@@ -168,23 +167,18 @@ static size_t text_size(size_t len) {
     return sizeof(struct record_text) + len;
 }
 
-struct record_text *recordtable__text_new(struct recordtable *table, struct slice text,
-                                          uint64_t hash) {
-    struct record_text *new = mem_alloc(text_size(text.len));
-    new->epoch = table->epoch;
+static struct record_text *text_new(struct recordtable *table, struct slice text, uint64_t hash) {
+    struct record_text *new = pieces_alloc(&table->pieces, mem_good_size(text_size(text.len)));
+    new->epoch = table->pieces.epoch;
     new->hash = hash;
     new->len = text.len;
     memcpy(new->bytes, text.ptr, text.len);
-    table->text_bytes += mem_good_size(text_size(text.len));
-    table->texts++;
     return new;
 }
 
-void recordtable__text_free(struct recordtable *table, struct record_text *text) {
-    size_t size = mem_good_size(text_size(text->len));
-    table->text_bytes -= size;
-    table->texts--;
-    capture_drop(capture_reading(table->capture, text->epoch, table->epoch), text, size);
+static void text_free(struct recordtable *table, struct record_text *text) {
+    pieces_drop(&table->pieces, pieces_reader(&table->pieces, text->epoch), text,
+                mem_good_size(text_size(text->len)));
 }
 
 /* --- Changing --- */
@@ -195,7 +189,7 @@ static size_t size_of(const struct recordtable *table, const struct recordtable_
 
 static struct recordtable_block *block_new(struct recordtable *table, size_t count, size_t used) {
     size_t size = recordtable__allocated(recordtable__block_size(table->columns, count, used));
-    struct recordtable_block *block = mem_alloc(size);
+    struct recordtable_block *block = pieces_alloc(&table->pieces, size);
     block->count = count & 0x7FFF;
     block->used = (uint16_t)used;
     block->mixed = 0;
@@ -209,14 +203,14 @@ static void drop_block(struct recordtable *table, uintptr_t word) {
     if (!block) return;
     size_t size = recordtable__allocated(size_of(table, block));
     table->block_bytes -= size;
-    capture_drop(word & RECORDTABLE_SHARED ? table->capture : NULL, block, size);
+    pieces_drop(&table->pieces, word & PIECES_SHARED ? table->pieces.capture : NULL, block, size);
 }
 
 struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,
                                                   size_t more) {
     uintptr_t *word = recordtable__open_word(table, bucket);
     struct recordtable_block *block = recordtable__pointer(*word);
-    bool shared = *word & RECORDTABLE_SHARED && table->capture;
+    bool shared = *word & PIECES_SHARED && table->pieces.capture;
     if (block && !shared && more == 0) return block;
     size_t used = size_of(table, block), old_size = recordtable__allocated(used);
     size_t new_size = recordtable__allocated((used ? used : sizeof(*block)) + more);
@@ -227,13 +221,13 @@ struct recordtable_block *recordtable__open_block(struct recordtable *table, siz
         *word = (uintptr_t)block;
     }
     if (shared) {
-        struct recordtable_block *copy = mem_alloc(new_size);
+        struct recordtable_block *copy = pieces_alloc(&table->pieces, new_size);
         memcpy(copy, block, used);
         drop_block(table, *word);
         block = copy;
         table->block_bytes += new_size;
     } else if (new_size != old_size) {
-        block = mem_resize(block, old_size, new_size);
+        block = pieces_resize(&table->pieces, block, old_size, new_size);
         table->block_bytes += new_size - old_size;
     }
     *word = (uintptr_t)block;
@@ -247,13 +241,13 @@ static void fit_block(struct recordtable *table, size_t bucket, size_t old_size)
     struct recordtable_block *block = recordtable__pointer(*word);
     size_t size = recordtable__allocated(size_of(table, block));
     old_size = recordtable__allocated(old_size);
-    table->block_bytes += size - old_size;
     if (block->count == 0) {
-        table->block_bytes -= size;
-        mem_free_sized(block, old_size);
+        table->block_bytes -= old_size;
+        pieces_drop(&table->pieces, NULL, block, old_size);
         *word = 0;
     } else if (size != old_size) {
-        *word = (uintptr_t)mem_resize(block, old_size, size);
+        table->block_bytes += size - old_size;
+        *word = (uintptr_t)pieces_resize(&table->pieces, block, old_size, size);
     }
 }
 
@@ -273,53 +267,13 @@ uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, siz
     return recordtable__records(block, table->columns) + at;
 }
 
-/* Visits the places in the block where addresses of texts stand. */
-static void each_text(struct recordtable_block *block, unsigned columns,
-                      void (*visit)(uint8_t *at)) {
-    uint8_t *record = recordtable__records(block, columns);
-    for (unsigned i = 0; block->mixed && i < block->count; i++) {
-        uint8_t *at = record;
-        for (unsigned column = 1; column < columns; column++) {
-            uint8_t length = block->bytes[column * block->count + i];
-            if (length == RECORD_OUT_OF_LINE) visit(at);
-            at += recordtable__stored(length);
-        }
-        record += recordtable__record_size(block, columns, i);
-    }
-}
-
-static void free_text_at(uint8_t *at) {
-    mem_free(recordtable__text(at));
-}
-
-static void copy_text_at(uint8_t *at) {
-    const struct record_text *text = recordtable__text(at);
-    struct record_text *copy = mem_alloc(text_size(text->len));
-    memcpy(copy, text, text_size(text->len));
-    memcpy(at, &copy, sizeof(copy));
-}
-
-void recordtable__block_free(struct recordtable_block *block, unsigned columns) {
-    each_text(block, columns, free_text_at);
-    mem_free(block);
-}
-
-struct recordtable_block *recordtable__block_copy(const struct recordtable_block *block,
-                                                  unsigned columns) {
-    size_t size = recordtable__block_size(columns, block->count, block->used);
-    struct recordtable_block *copy = mem_alloc(recordtable__allocated(size));
-    memcpy(copy, block, size);
-    each_text(copy, columns, copy_text_at);
-    return copy;
-}
-
 static uint8_t *write_text(struct recordtable *table, uint8_t *at, struct slice text,
                            uint64_t hash) {
     if (recordtable__length(text.len) != RECORD_OUT_OF_LINE) {
         slice_copy((char *)at, text);
         return at + text.len;
     }
-    struct record_text *out_of_line = recordtable__text_new(table, text, hash);
+    struct record_text *out_of_line = text_new(table, text, hash);
     memcpy(at, &out_of_line, sizeof(out_of_line));
     return at + RECORD_POINTER_SIZE;
 }
@@ -364,10 +318,10 @@ static void free_texts(struct recordtable *table, const struct recordtable_block
                        const struct record_place *place) {
     const uint8_t *at = recordtable__records(block, table->columns) + place->offset;
     uint8_t length = field_lengths(block)[place->index];
-    if (length == RECORD_OUT_OF_LINE) recordtable__text_free(table, recordtable__text(at));
+    if (length == RECORD_OUT_OF_LINE) text_free(table, recordtable__text(at));
     at += recordtable__stored(length);
     if (table->columns == 3 && value_lengths(block)[place->index] == RECORD_OUT_OF_LINE)
-        recordtable__text_free(table, recordtable__text(at));
+        text_free(table, recordtable__text(at));
 }
 
 void recordtable__block_remove(struct recordtable *table, const struct record_place *place) {
@@ -487,30 +441,37 @@ void recordtable__block_merge(struct recordtable *table, size_t low, size_t high
     drop_block(table, words[1]);
 }
 
-/* --- Relocating --- */
+/* --- Pieces --- */
 
-/* Moves the text at `at` if it is out-of-line. Returns the bytes that it takes in the record. */
-static size_t relocate_text(uint8_t *at, uint8_t length, struct relocator *relocator) {
-    if (length == RECORD_OUT_OF_LINE) {
-        struct record_text *text = recordtable__text(at);
-        text = relocate(relocator, text, text_size(text->len));
-        memcpy(at, &text, sizeof(text));
-    }
-    return recordtable__stored(length);
+static void visit_text(uint8_t *at, const struct piece_visitor *visitor) {
+    struct record_text *text = recordtable__text(at);
+    size_t size = mem_good_size(text_size(text->len));
+    struct record_text *now = visitor->enter(visitor, text, size);
+    if (now != text) memcpy(at, &now, sizeof(now));
+    visitor->leave(visitor, now, size);
 }
 
-struct recordtable_block *recordtable__block_relocate(struct recordtable_block *block,
-                                                      unsigned columns,
-                                                      struct relocator *relocator) {
-    size_t size = recordtable__block_size(columns, block->count, block->used);
-    block = relocate(relocator, block, recordtable__allocated(size));
-    if (!block->mixed) return block;
+static void visit_texts(struct recordtable_block *block, unsigned columns,
+                        const struct piece_visitor *visitor) {
     uint8_t *at = recordtable__records(block, columns);
     for (unsigned i = 0; i < block->count; i++) {
-        size_t record = recordtable__record_size(block, columns, i);
-        size_t field = relocate_text(at, field_lengths(block)[i], relocator);
-        if (columns == 3) relocate_text(at + field, value_lengths(block)[i], relocator);
-        at += record;
+        size_t size = recordtable__record_size(block, columns, i), before = 0;
+        for (unsigned column = 1; column < columns; column++) {
+            uint8_t length = block->bytes[column * block->count + i];
+            if (length == RECORD_OUT_OF_LINE) visit_text(at + before, visitor);
+            before += recordtable__stored(length);
+        }
+        at += size;
     }
-    return block;
+}
+
+void recordtable__bucket_pieces(const struct recordtable *table, uintptr_t *word,
+                                const struct piece_visitor *visitor) {
+    struct recordtable_block *block = recordtable__pointer(*word);
+    if (!block) return;
+    size_t size = recordtable__allocated(size_of(table, block));
+    struct recordtable_block *now = visitor->enter(visitor, block, size);
+    if (now != block) *word = (uintptr_t)now;
+    if (now->mixed) visit_texts(now, table->columns, visitor);
+    visitor->leave(visitor, now, size);
 }

@@ -4,18 +4,17 @@
 
 void recordtable__resize_expiries(struct recordtable *table, struct recordtable_segment *segment,
                                   size_t old_capacity, size_t capacity) {
-    size_t size = sizeof(*segment->expiries);
-    size_t old_bytes = segment->expiries ? mem_good_size(old_capacity * size) : 0;
-    size_t kept = segment->expiries ? old_capacity : 0;
-    table->expiry_bytes -= old_bytes;
+    int64_t *old = segment->expiries;
+    size_t old_size = recordtable__expiries_size(old_capacity);
+    size_t size = recordtable__expiries_size(capacity), kept = old ? old_capacity : 0;
     if (capacity == 0) {
-        mem_free(segment->expiries);
+        if (old) pieces_drop(&table->pieces, NULL, old, old_size);
         segment->expiries = NULL;
         return;
     }
-    segment->expiries = mem_realloc(segment->expiries, mem_good_size(capacity * size));
+    segment->expiries = old ? pieces_resize(&table->pieces, old, old_size, size)
+                            : pieces_alloc(&table->pieces, size);
     for (size_t i = kept; i < capacity; i++) segment->expiries[i] = RECORD_NO_EXPIRY;
-    table->expiry_bytes += mem_good_size(capacity * size);
 }
 
 static int64_t first_of_block(const struct recordtable_block *block, unsigned columns) {

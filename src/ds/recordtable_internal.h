@@ -18,12 +18,8 @@
  * is added as soon as the blocks have more than BLOCK_TARGET bytes on average, and removed when
  * they have less than 5/8 of that.
  *
- * Copy on write. Each capture begins an epoch. It copies the directory, and from then on owns
- * nothing, but reads all segments, blocks and texts of before. The table replaces a segment that
- * is older than the epoch by a copy before it changes it; in the copy the pointers to blocks have
- * the bit SHARED. A block with this bit is replaced by a copy before it changes. What is replaced
- * or dropped is left to the capture (ds/capture.h), as is a text that is older than the
- * epoch. While there is no capture, epochs and SHARED mean nothing.
+ * Pieces (ds/pieces.h) are the blocks, the texts out-of-line and the columns of expiries. A capture
+ * copies the directory. Segments are the tables of pointers, and have epochs, as do texts.
  *
  * Expiries: a segment in which a record expires has a column with the least expiry of each of its
  * blocks, and the least of the column. INT64_MAX stands for none. */
@@ -31,12 +27,10 @@
 #define PACKLIST_DS_RECORDTABLE_INTERNAL_H
 
 #include "base/alloc.h"
-#include "ds/capture.h"
 #include "ds/linear_hashing.h"
+#include "ds/pieces.h"
 #include "ds/recordtable.h"
 #include "ds/segmented.h"
-
-struct relocator; /* base/relocate.h */
 
 #ifdef TINY_LIMITS
 enum { RECORDTABLE_BLOCK_TARGET = 64, RECORD_INLINE_MAX = 16 };
@@ -49,8 +43,7 @@ enum {
     RECORD_POINTER_SIZE = 8,
     RECORD_EXPIRY_SIZE = 8,
     RECORD_TAG_EXPIRES = 0x80,
-    RECORD_TAG_SHIFT = 56,
-    RECORDTABLE_SHARED = 1 /* in a pointer to a block */
+    RECORD_TAG_SHIFT = 56
 };
 
 #define RECORD_NO_EXPIRY INT64_MAX
@@ -84,10 +77,8 @@ struct recordtable {
     size_t count;
     unsigned columns; /* bytes of a record that stand at the block's start: 2, with values 3 */
     bool first_expiry_is_stale; /* then `first_expiry` may be less than the least */
-    size_t block_bytes;         /* of all blocks, by size class */
-    size_t text_bytes;          /* of all texts out-of-line, likewise */
-    size_t texts;
-    size_t expiry_bytes;  /* of all columns of expiries */
+    struct pieces pieces;
+    size_t block_bytes;   /* of all blocks, by size class: the load */
     size_t expiring;      /* records */
     int64_t first_expiry; /* of all records */
 
@@ -98,9 +89,6 @@ struct recordtable {
     size_t most;
     size_t survey_most;
     size_t surveyed;
-
-    uint64_t epoch;
-    struct capture *capture; /* NULL: none */
 };
 
 /* A record's place. */
@@ -113,7 +101,7 @@ struct record_place {
 /* --- Blocks: reading --- */
 
 static inline struct recordtable_block *recordtable__pointer(uintptr_t word) {
-    return (struct recordtable_block *)(word & ~(uintptr_t)RECORDTABLE_SHARED);
+    return (struct recordtable_block *)(word & ~(uintptr_t)PIECES_SHARED);
 }
 
 static inline size_t recordtable__block_size(unsigned columns, size_t count, size_t used) {
@@ -179,7 +167,7 @@ bool recordtable__find_in_block(const struct recordtable_block *block, unsigned 
 
 /* --- Blocks: writing. The bucket's segment must be the table's own --- */
 
-/* The word of a bucket, in a segment that may be written to. */
+/* The same, in a segment that may be written to. */
 uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket);
 
 /* The block of a bucket, to be changed, in memory for `more` bytes more. */
@@ -203,20 +191,11 @@ uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, siz
 void recordtable__block_split(struct recordtable *table, size_t low, size_t high, uint64_t bit);
 void recordtable__block_merge(struct recordtable *table, size_t low, size_t high);
 
-/* A block with its texts, not counted: frees it, and makes another one like it. */
-void recordtable__block_free(struct recordtable_block *block, unsigned columns);
-struct recordtable_block *recordtable__block_copy(const struct recordtable_block *block,
-                                                  unsigned columns);
-
-/* Moves the block and its texts to better places (base/relocate.h). Returns where it is now. */
-struct recordtable_block *recordtable__block_relocate(struct recordtable_block *block,
-                                                      unsigned columns,
-                                                      struct relocator *relocator);
-
-/* A new text out-of-line, counted; and its end. */
-struct record_text *recordtable__text_new(struct recordtable *table, struct slice text,
-                                          uint64_t hash);
-void recordtable__text_free(struct recordtable *table, struct record_text *text);
+/* Leads the visitor through the block of the bucket, if it has one, and its texts. Changes the word
+ * and the texts' addresses only where the visitor does: the segment and the block must be the
+ * table's own then. */
+void recordtable__bucket_pieces(const struct recordtable *table, uintptr_t *word,
+                                const struct piece_visitor *visitor);
 
 /* --- Buckets --- */
 
@@ -227,6 +206,11 @@ static inline struct recordtable_segment *recordtable__segments(const struct rec
 static inline struct recordtable_segment *recordtable__segment(const struct recordtable *table,
                                                                size_t bucket) {
     return &recordtable__segments(table)[bucket >> SEGMENTED_BITS];
+}
+
+/* The word of a bucket, to be read. */
+static inline uintptr_t *recordtable__word(const struct recordtable *table, size_t bucket) {
+    return &recordtable__segment(table, bucket)->blocks[bucket & (SEGMENTED_ITEMS - 1)];
 }
 
 static inline struct recordtable_block *
@@ -249,6 +233,11 @@ void recordtable__balance(struct recordtable *table);
 /* A record of the bucket has changed: brings the least expiries up to date. Costs nothing where no
  * record expires. O(block), and O(512) at times. */
 void recordtable__update_expiry(struct recordtable *table, size_t bucket);
+
+/* The bytes of a column of this length. */
+static inline size_t recordtable__expiries_size(size_t capacity) {
+    return mem_good_size(capacity * sizeof(int64_t));
+}
 
 /* Gives a segment's column the length `capacity` (0: frees it). */
 void recordtable__resize_expiries(struct recordtable *table, struct recordtable_segment *segment,

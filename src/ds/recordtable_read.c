@@ -108,10 +108,10 @@ sds recordtable_describe(const struct recordtable *table, sds out) {
     size_t buckets = table->buckets.count;
     out = sds_append_format(out,
                             " records: %zu\n blocks: %zu\n bits in use: %u, split %zu\n"
-                            " block bytes: %zu\n out-of-line: %zu, bytes: %zu\n",
+                            " block bytes: %zu\n allocations: %zu\n",
                             table->count, buckets, (unsigned)table->linear.level,
-                            (size_t)table->linear.split, table->block_bytes, table->texts,
-                            table->text_bytes);
+                            (size_t)table->linear.split, table->block_bytes,
+                            recordtable_allocations(table));
     out = sds_append_format(out, " expiring: %zu\n allocated bytes: %zu\n", table->expiring,
                             recordtable_allocated(table));
     if (table->count == 0) return out;
@@ -144,18 +144,18 @@ static const struct recordtable_capture *captured(const struct capture *capture)
 struct capture *recordtable_capture_begin(struct recordtable *table, size_t *left) {
     size_t size = segmented_segments(&table->buckets) * sizeof(struct recordtable_segment);
     struct recordtable_capture *capture =
-        capture_begin(&capture_functions, sizeof(*capture) + size, &table->capture, left);
+        capture_begin(&capture_functions, sizeof(*capture) + size, &table->pieces.capture, left);
     capture->buckets = table->buckets.count;
     capture->count = table->count;
     capture->first_expiry = recordtable_first_expiry(table);
     capture->columns = table->columns;
     if (size > 0) memcpy(capture->directory, table->buckets.directory, size);
-    table->epoch++;
+    table->pieces.epoch++;
     return &capture->capture;
 }
 
 bool recordtable_is_captured(const struct recordtable *table) {
-    return table->capture;
+    return table->pieces.capture;
 }
 
 size_t recordtable_capture_count(const struct capture *capture) {
@@ -175,14 +175,9 @@ void recordtable_capture_iter_start(struct recordtable_iter *iter, const struct 
 /* --- Checking --- */
 
 struct totals {
-    size_t count, expiring, block_bytes, text_bytes, texts, most;
+    size_t count, expiring, block_bytes, most;
+    struct pieces pieces;
 };
-
-static bool check_text(const struct record_text *text, struct totals *totals) {
-    totals->texts++;
-    totals->text_bytes += mem_good_size(sizeof(*text) + text->len);
-    return text->len > RECORD_INLINE_MAX;
-}
 
 static bool check_record(const struct recordtable *table, size_t bucket,
                          const struct recordtable_block *block, unsigned i, size_t offset,
@@ -193,7 +188,7 @@ static bool check_record(const struct recordtable *table, size_t bucket,
         uint8_t length = block->bytes[column * block->count + i];
         if (length == RECORD_OUT_OF_LINE) {
             out_of_line = true;
-            if (!check_text(recordtable__text(at), totals)) return false;
+            if (recordtable__text(at)->len <= RECORD_INLINE_MAX) return false;
         }
         at += recordtable__stored(length);
     }
@@ -233,9 +228,8 @@ static bool check_block(const struct recordtable *table, size_t bucket, struct t
     return noted == first;
 }
 
-static bool check_expiries(const struct recordtable *table) {
+static bool check_expiries(const struct recordtable *table, struct totals *totals) {
     int64_t first = RECORD_NO_EXPIRY;
-    size_t bytes = 0;
     for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
         const struct recordtable_segment *segment = &recordtable__segments(table)[s];
         size_t capacity = segmented_room(&table->buckets, s);
@@ -244,21 +238,23 @@ static bool check_expiries(const struct recordtable *table) {
             if (segment->expiries[i] < least) least = segment->expiries[i];
         if (least != segment->first_expiry) return false;
         if (least < first) first = least;
-        if (segment->expiries) bytes += mem_good_size(capacity * sizeof(int64_t));
+        if (segment->expiries) pieces_count(&totals->pieces, recordtable__expiries_size(capacity));
     }
-    return bytes == table->expiry_bytes &&
-           (table->first_expiry_is_stale ? table->first_expiry <= first
-                                         : table->first_expiry == first);
+    return table->first_expiry_is_stale ? table->first_expiry <= first
+                                        : table->first_expiry == first;
 }
 
 bool recordtable_check(const struct recordtable *table) {
     size_t buckets = table->buckets.count;
     struct totals totals = {0};
-    for (size_t b = 0; b < buckets; b++)
+    struct piece_counter counter = pieces_counter(&totals.pieces);
+    for (size_t b = 0; b < buckets; b++) {
         if (!check_block(table, b, &totals)) return false;
-    return totals.count == table->count && totals.expiring == table->expiring &&
-           totals.block_bytes == table->block_bytes && totals.texts == table->texts &&
-           totals.text_bytes == table->text_bytes && totals.most <= table->most &&
+        recordtable__bucket_pieces(table, recordtable__word(table, b), &counter.visitor);
+    }
+    return check_expiries(table, &totals) && totals.count == table->count &&
+           totals.expiring == table->expiring && totals.block_bytes == table->block_bytes &&
+           pieces_are_counted(&table->pieces, &totals.pieces) && totals.most <= table->most &&
            segmented_check(&table->buckets) &&
-           linear_check(&table->linear, buckets, LINEAR_NO_TAGS) && check_expiries(table);
+           linear_check(&table->linear, buckets, LINEAR_NO_TAGS);
 }
