@@ -12,33 +12,35 @@ struct skiplist *skiplist_new(void) {
     list->free_number = SKIPLIST_NO_NUMBER;
     segmented_init(&list->nodes, sizeof(uint64_t), sizeof(uint64_t *));
     skiplist_index_init(&list->index);
+    list->pieces = pieces_begin();
     return list;
 }
 
 static void drop_node(struct skiplist *list, struct skiplist_node *node) {
-    skiplist__drop(list, node, mem_good_size(skiplist_node_size(node)), node->epoch);
+    pieces_drop(&list->pieces, skiplist__reader(list, node->epoch), node,
+                mem_good_size(skiplist_node_size(node)));
 }
 
-/* Frees the long members of the node. */
+/* Drops the long members of the node. */
 static void drop_texts(struct skiplist *list, const struct skiplist_node *node, unsigned from,
                        unsigned to) {
     for (unsigned i = from; i < to && list->long_members > 0; i++) {
         struct skiplist_text *text = skiplist_node_text(node, i);
         if (!text) continue;
         list->long_members--;
-        skiplist__drop(list, text, skiplist_text_size(text), text->epoch);
+        pieces_drop(&list->pieces, skiplist__reader(list, text->epoch), text,
+                    skiplist_text_size(text));
     }
 }
 
 void skiplist_free(struct skiplist *list) {
     struct skiplist_node *next;
+    if (capture_adopts(&list->pieces.capture, list, skiplist_allocated(list))) return;
     for (struct skiplist_node *node = list->head[0].next; node; node = next) {
         next = node->links[0].next;
         if (next) prefetch(next);
-        drop_texts(list, node, 0, skiplist_node_count(node));
-        drop_node(list, node);
+        skiplist_node_pieces(node, list->long_members > 0, &pieces_free);
     }
-    capture_lose_structure(list->capture);
     segmented_free(&list->nodes);
     skiplist_index_free(&list->index);
     mem_free_sized(list, sizeof(*list));
@@ -49,11 +51,11 @@ uint64_t skiplist_count(const struct skiplist *list) {
 }
 
 size_t skiplist_allocations(const struct skiplist *list) {
-    return 1 + list->node_count + list->long_members + list->index.buckets.count;
+    return 1 + list->pieces.allocations + list->index.buckets.count;
 }
 
 size_t skiplist_allocated(const struct skiplist *list) {
-    return mem_good_size(sizeof(*list)) + list->nodes_bytes + segmented_allocated(&list->nodes) +
+    return mem_good_size(sizeof(*list)) + list->pieces.bytes + segmented_allocated(&list->nodes) +
            skiplist_index_allocated(&list->index);
 }
 
@@ -262,7 +264,7 @@ static unsigned height_of_hash(uint64_t hash) {
 }
 
 static void count_node(struct skiplist *list, const struct skiplist_node *node) {
-    list->nodes_bytes += mem_good_size(skiplist_node_size(node));
+    pieces_count(&list->pieces, mem_good_size(skiplist_node_size(node)));
 }
 
 /* Puts `made`, which has all members of `old` that are to stay, into its place. */
@@ -280,7 +282,7 @@ static void node_replace(struct skiplist *list, struct skiplist_path *path,
     }
     made->prev = old->prev;
     made->number = old->number;
-    made->epoch = list->epoch;
+    made->epoch = (uint32_t)list->pieces.epoch;
     *segmented_word(&list->nodes, made->number) = (uint64_t)(uintptr_t)made;
     if (made->links[0].next)
         made->links[0].next->prev = made;
@@ -316,7 +318,7 @@ static void node_link(struct skiplist *list, struct skiplist_path *path, struct 
         node->links[0].next->prev = node;
     else
         list->tail = node;
-    node->epoch = list->epoch;
+    node->epoch = (uint32_t)list->pieces.epoch;
     number_take(list, node);
     list->node_count++;
     count_node(list, node);
@@ -451,7 +453,7 @@ static void make_fit(struct skiplist *list, struct skiplist_path *path, uint64_t
     unsigned height = skiplist_node_height(node);
     size_t records = skiplist_range_records(&all) + size;
     bool packs = skiplist_node_packs(node, key);
-    if (packs && !capture_reading(list->capture, node->epoch, list->epoch) &&
+    if (packs && !skiplist__reader(list, node->epoch) &&
         skiplist_node_size_for(height, all.to + 1, node->width, records) <=
             skiplist_node_size(node))
         return;
@@ -468,7 +470,7 @@ static void insert(struct skiplist *list, uint64_t hash, struct slice member, do
     bool found;
     skiplist_index_grow(&list->index, &rehash);
     bool apart = member.len > limits_of(list)->inline_max;
-    skiplist_record_prepare(&record, member, apart, list->epoch, &list->nodes_bytes);
+    skiplist_record_prepare(&record, member, apart, &list->pieces);
     list->long_members += record.apart != NULL;
     unsigned slot = 0;
     path_find(list, &path, key, member);
@@ -564,7 +566,7 @@ static void settle(struct skiplist *list, struct skiplist_path *path) {
 static void cut_node(struct skiplist *list, struct skiplist_path *path, unsigned from,
                      unsigned to) {
     struct skiplist_node *node = path->node;
-    if (to - from == 1 && !capture_reading(list->capture, node->epoch, list->epoch)) {
+    if (to - from == 1 && !skiplist__reader(list, node->epoch)) {
         skiplist_node_delete(node, from);
         return;
     }
@@ -656,7 +658,7 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
     uint64_t key = skiplist_key(score);
     struct skiplist_node *node = place->node;
     unsigned slot = place->slot;
-    if (!capture_reading(list->capture, node->epoch, list->epoch) && keeps_place(node, slot, key) &&
+    if (!skiplist__reader(list, node->epoch) && keeps_place(node, slot, key) &&
         skiplist_node_packs(node, key)) {
         skiplist_node_set_key(node, slot, key);
         return;

@@ -14,7 +14,11 @@ struct skiplist_capture {
     uint64_t words[]; /* those of the table of nodes; once sorted, of nodes alone */
 };
 
-static const struct capture_functions capture_functions = {.free = NULL};
+static void free_orphan(struct capture *capture) {
+    if (capture->orphan) skiplist_free(capture->orphan);
+}
+
+static const struct capture_functions capture_functions = {.free = free_orphan};
 
 static struct skiplist_capture *captured(const struct capture *capture) {
     CHECKED_ASSERT(capture->functions == &capture_functions);
@@ -25,17 +29,17 @@ struct capture *skiplist_capture_begin(struct skiplist *list, size_t *left) {
     assert(list->count > 0);
     struct skiplist_capture *capture =
         capture_begin(&capture_functions, sizeof(*capture) + list->nodes.count * sizeof(uint64_t),
-                      &list->capture, left);
+                      &list->pieces.capture, left);
     capture->count = list->count;
     capture->sorted = false;
     capture->word_count = list->nodes.count;
     segmented_read(&list->nodes, capture->words);
-    list->epoch++;
+    list->pieces.epoch++;
     return &capture->capture;
 }
 
 bool skiplist_is_captured(const struct skiplist *list) {
-    return list->capture != NULL;
+    return list->pieces.capture != NULL;
 }
 
 uint64_t skiplist_capture_count(const struct capture *capture) {

@@ -1,10 +1,7 @@
 /* skiplist_capture: a skiplist as it was at one moment, while it goes on changing. The two share
- * nodes and long members. Before the list changes a node that the capture reads, it replaces the
- * node by a copy, and leaves the old one to the capture: a change costs at most one node more.
- *
- * Each node and long member has the epoch in which it was made. A capture begins a new epoch, and
- * reads all that is older. Of the list itself it copies the table of nodes alone: 8 bytes for about
- * 3 KB of members. The table has no order: the thread that reads sorts the nodes. */
+ * nodes and long members (ds/pieces.h): a change costs at most one node more. Of the list itself the
+ * capture copies the table of nodes alone: 8 bytes for about 3 KB of members. The table has no
+ * order: the thread that reads sorts the nodes. */
 #ifndef PACKLIST_DS_SKIPLIST_CAPTURE_H
 #define PACKLIST_DS_SKIPLIST_CAPTURE_H
 

@@ -20,14 +20,14 @@
  *      word: [pointer]                                   a node
  *            [next 31 bits][previous 31 bits][0][1]      a free number, in a list; NO_NUMBER: none
  *
- * Nodes and long members that a capture reads are not changed; their epoch is older than the
- * capture's (ds/skiplist_capture.h). */
+ * Nodes and long members are pieces (ds/pieces.h), and each has its epoch: of 32 bits, so of the
+ * list's the same are compared. */
 #ifndef PACKLIST_DS_SKIPLIST_INTERNAL_H
 #define PACKLIST_DS_SKIPLIST_INTERNAL_H
 
 #include "base/keyed_hash.h"
 #include "base/prefetch.h"
-#include "ds/capture.h"
+#include "ds/pieces.h"
 #include "ds/skiplist.h"
 #include "ds/skiplist_index.h"
 #include "ds/skiplist_node.h"
@@ -47,10 +47,8 @@ struct skiplist {
     struct skiplist_link head[SKIPLIST_LEVELS]; /* the header's tower */
     struct segmented nodes;
     struct skiplist_index index;
-    size_t nodes_bytes; /* of nodes and long members, as allocated */
+    struct pieces pieces; /* nodes and long members */
     size_t long_members;
-    struct capture *capture; /* the one that was not released, or NULL */
-    uint32_t epoch;          /* of what is made now; greater than that of what is captured */
     uint32_t node_count;
     uint32_t free_number; /* the first free number, or NO_NUMBER */
     uint8_t height;       /* the highest level in use */
@@ -97,11 +95,9 @@ void skiplist__links_to(struct skiplist *list, const struct skiplist_path *path,
 /* Bytes of the list's own struct, as allocated. */
 size_t skiplist__struct_size(void);
 
-/* Frees a node or long member that the list does not use any more, or leaves it to the capture. */
-static inline void skiplist__drop(struct skiplist *list, void *memory, size_t size,
-                                  uint32_t epoch) {
-    list->nodes_bytes -= size;
-    capture_drop(capture_reading(list->capture, epoch, list->epoch), memory, size);
+/* The capture that reads a node or long member of this epoch, or NULL. */
+static inline struct capture *skiplist__reader(const struct skiplist *list, uint32_t epoch) {
+    return capture_reading(list->pieces.capture, epoch, (uint32_t)list->pieces.epoch);
 }
 
 /* How the index computes hashes again. */

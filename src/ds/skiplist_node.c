@@ -60,9 +60,9 @@ static unsigned record_size(const uint8_t *at) {
     return 1u + (unsigned)sizeof(struct skiplist_text *);
 }
 
-static struct skiplist_text *text_new(struct slice member, uint32_t epoch) {
-    struct skiplist_text *text = mem_alloc(sizeof(*text) + member.len);
-    *text = (struct skiplist_text){.len = member.len, .epoch = epoch};
+static struct skiplist_text *text_new(struct slice member, struct pieces *pieces) {
+    struct skiplist_text *text = pieces_alloc(pieces, mem_good_size(sizeof(*text) + member.len));
+    *text = (struct skiplist_text){.len = member.len, .epoch = (uint32_t)pieces->epoch};
     memcpy(text->bytes, member.ptr, member.len);
     return text;
 }
@@ -72,13 +72,12 @@ size_t skiplist_text_size(const struct skiplist_text *text) {
 }
 
 void skiplist_record_prepare(struct skiplist_record *record, struct slice member, bool apart,
-                             uint32_t epoch, size_t *allocated) {
+                             struct pieces *pieces) {
     assert(apart || member.len <= SKIPLIST_INLINE_MAX);
     *record = (struct skiplist_record){.text = member};
     size_t header = member.len <= RECORD_SHORT_MAX ? 1 : 3;
     if (apart) {
-        record->apart = text_new(member, epoch);
-        *allocated += skiplist_text_size(record->apart);
+        record->apart = text_new(member, pieces);
         header = 1, member.len = sizeof(record->apart);
     }
     record->size = (unsigned)(header + member.len);
@@ -122,22 +121,24 @@ struct skiplist_text *skiplist_node_text(const struct skiplist_node *node, unsig
     return *at == RECORD_APART ? read_pointer(at + 1) : NULL;
 }
 
-size_t skiplist_node_own_text(struct skiplist_node *node, unsigned slot) {
-    uint8_t *at = (uint8_t *)(uintptr_t)record_at(node, slot);
-    if (*at != RECORD_APART) return 0;
-    struct skiplist_text *text = read_pointer(at + 1);
-    text = text_new(slice_make(text->bytes, text->len), 0);
-    memcpy(at + 1, &text, sizeof(text));
-    return skiplist_text_size(text);
-}
-
-void skiplist_node_relocate_text(struct skiplist_node *node, unsigned slot,
-                                 struct relocator *relocator) {
-    uint8_t *at = (uint8_t *)(uintptr_t)record_at(node, slot);
+static void visit_text(uint8_t *at, const struct piece_visitor *visitor) {
     if (*at != RECORD_APART) return;
     struct skiplist_text *text = read_pointer(at + 1);
-    text = relocate(relocator, text, skiplist_text_size(text));
-    memcpy(at + 1, &text, sizeof(text));
+    size_t size = skiplist_text_size(text);
+    struct skiplist_text *now = visitor->enter(visitor, text, size);
+    if (now != text) memcpy(at + 1, &now, sizeof(now));
+    visitor->leave(visitor, now, size);
+}
+
+struct skiplist_node *skiplist_node_pieces(struct skiplist_node *node, bool has_texts,
+                                           const struct piece_visitor *visitor) {
+    size_t size = mem_good_size(skiplist_node_size(node));
+    unsigned count = has_texts ? skiplist_node_count(node) : 0;
+    node = visitor->enter(visitor, node, size);
+    for (unsigned slot = 0; slot < count; slot++)
+        visit_text((uint8_t *)(uintptr_t)record_at(node, slot), visitor);
+    visitor->leave(visitor, node, size);
+    return node;
 }
 
 double skiplist_node_score(const struct skiplist_node *node, unsigned slot) {
@@ -332,7 +333,7 @@ struct skiplist_node *skiplist_node_build(unsigned height, struct skiplist_packi
     size_t size = skiplist_node_size_for(height, members + (more > 0), packing.width, records);
     size = mem_good_size(size);
     if (size > NODE_SIZE_MAX) size = NODE_SIZE_MAX;
-    struct skiplist_node *node = mem_alloc(size);
+    struct skiplist_node *node = mem_alloc(mem_good_size(size));
     *node = (struct skiplist_node){.base = packing.base,
                                    .size16 = (uint16_t)(size / 16),
                                    .records = (uint16_t)size,

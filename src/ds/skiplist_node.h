@@ -19,11 +19,10 @@
 
 #include "base/checked.h"
 #include "base/slice.h"
+#include "ds/pieces.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct relocator; /* base/relocate.h */
 
 #ifdef TINY_LIMITS
 enum { SKIPLIST_NODE_MEMBERS = 5, SKIPLIST_NODE_BYTES = 320, SKIPLIST_INLINE_MAX = 40 };
@@ -184,10 +183,9 @@ bool skiplist_node_next_tag(const struct skiplist_node *node, uint8_t bits, uint
 /* --- Changing: all that is needed must fit --- */
 
 /* Fills the record for a member. If it is to be stored out of line (`apart`), as it must be if it
- * is longer than SKIPLIST_INLINE_MAX, its text is copied into an allocation, for which *allocated
- * is increased. */
+ * is longer than SKIPLIST_INLINE_MAX, its text is copied into a piece of its own. */
 void skiplist_record_prepare(struct skiplist_record *record, struct slice member, bool apart,
-                             uint32_t epoch, size_t *allocated);
+                             struct pieces *pieces);
 
 /* Bytes of a node with so many members of this width, with records of so many bytes. */
 size_t skiplist_node_size_for(unsigned height, unsigned members, unsigned width, size_t records);
@@ -219,13 +217,10 @@ void skiplist_node_delete(struct skiplist_node *node, unsigned slot);
 /* Gives the member at `slot` another score, which keeps its place and can be packed. O(1). */
 void skiplist_node_set_key(struct skiplist_node *node, unsigned slot, uint64_t key);
 
-/* If the member at `slot` is stored out of line, gives the node a copy of its own, of epoch 0: for
- * nodes that are copies. Returns the bytes allocated. */
-size_t skiplist_node_own_text(struct skiplist_node *node, unsigned slot);
-
-/* Moves the member at `slot` to a better place if it is stored out of line (base/relocate.h). */
-void skiplist_node_relocate_text(struct skiplist_node *node, unsigned slot,
-                                 struct relocator *relocator);
+/* Leads the visitor through the node and, if the list `has_texts`, those of its members that are
+ * stored out of line. Returns where the node is then. O(1), or O(members). */
+struct skiplist_node *skiplist_node_pieces(struct skiplist_node *node, bool has_texts,
+                                           const struct piece_visitor *visitor);
 
 size_t skiplist_text_size(const struct skiplist_text *text);
 

@@ -5,18 +5,16 @@
 
 /* Moves the node of the path to a better place, with its long members. */
 static void node_relocate(struct skiplist *list, const struct skiplist_path *path,
-                          struct relocator *relocator) {
+                          const struct piece_visitor *visitor) {
     struct skiplist_link *to[SKIPLIST_LEVELS];
     skiplist__links_to(list, path, path->node, to);
-    struct skiplist_node *node = relocate(relocator, path->node, skiplist_node_size(path->node));
+    struct skiplist_node *node = skiplist_node_pieces(path->node, list->long_members > 0, visitor);
     for (unsigned level = 0; level <= skiplist_node_height(node); level++) to[level]->next = node;
     *segmented_word(&list->nodes, node->number) = (uint64_t)(uintptr_t)node;
     if (node->links[0].next)
         node->links[0].next->prev = node;
     else
         list->tail = node;
-    for (unsigned slot = 0; list->long_members > 0 && slot < skiplist_node_count(node); slot++)
-        skiplist_node_relocate_text(node, slot, relocator);
 }
 
 enum { RELOCATE_NODES, RELOCATE_INDEX }; /* parts; at: 1 + the rank of a member; a bucket */
@@ -34,10 +32,11 @@ static struct skiplist *relocate_head(struct skiplist *list, struct relocator *r
 static bool relocate_nodes(struct skiplist *list, struct relocator *relocator,
                            struct relocate_cursor *cursor) {
     struct skiplist_path path;
+    struct piece_relocator pieces = pieces_relocator(relocator);
     while (cursor->at - 1 < list->count) {
         skiplist__path_seek(list, &path, cursor->at - 1);
         cursor->at = 1 + path.start + skiplist_node_count(path.node);
-        node_relocate(list, &path, relocator);
+        node_relocate(list, &path, &pieces.visitor);
         if (relocator_is_due(relocator)) return true;
     }
     *cursor = (struct relocate_cursor){.part = RELOCATE_INDEX};
@@ -46,7 +45,7 @@ static bool relocate_nodes(struct skiplist *list, struct relocator *relocator,
 
 struct skiplist *skiplist_relocate(struct skiplist *list, struct relocator *relocator,
                                    struct relocate_cursor *cursor) {
-    CHECKED_ASSERT(!list->capture);
+    CHECKED_ASSERT(!list->pieces.capture);
     if (relocate_is_done(cursor)) {
         list = relocate_head(list, relocator);
         cursor->at = 1;

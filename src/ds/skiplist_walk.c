@@ -33,23 +33,12 @@ uint64_t skiplist_scan(const struct skiplist *list, uint64_t cursor,
 
 /* --- Copying --- */
 
-/* A copy of the node with long members of its own. */
-static struct skiplist_node *copy_node(struct skiplist *copy, const struct skiplist_node *node) {
-    struct skiplist_packing packing = {node->base, node->width, node->shift};
-    struct skiplist_range all = {node, 0, skiplist_node_count(node)};
-    struct skiplist_node *made =
-        skiplist_node_build(skiplist_node_height(node), packing, &all, 1, 0);
-    copy->nodes_bytes += mem_good_size(skiplist_node_size(made));
-    made->number = node->number;
-    for (unsigned i = 0; i < all.to && copy->long_members > 0; i++)
-        copy->nodes_bytes += skiplist_node_own_text(made, i);
-    return made;
-}
-
 /* The numbers stay, and with them the index. */
 struct skiplist *skiplist_copy(const struct skiplist *list) {
     struct skiplist *copy = skiplist_new();
     struct skiplist_link *last[SKIPLIST_LEVELS];
+    struct piece_copier copier = pieces_copier(&copy->pieces);
+    copy->pieces.epoch = list->pieces.epoch; /* nodes keep theirs */
     copy->count = list->count;
     copy->node_count = list->node_count;
     copy->long_members = list->long_members;
@@ -62,11 +51,11 @@ struct skiplist *skiplist_copy(const struct skiplist *list) {
         copy->head[level] = list->head[level];
         last[level] = &copy->head[level];
     }
-    for (const struct skiplist_node *node = list->head[0].next; node; node = node->links[0].next) {
-        struct skiplist_node *made = copy_node(copy, node);
+    for (struct skiplist_node *node = list->head[0].next; node; node = node->links[0].next) {
+        struct skiplist_node *made =
+            skiplist_node_pieces(node, list->long_members > 0, &copier.visitor);
         *segmented_word(&copy->nodes, made->number) = (uint64_t)(uintptr_t)made;
         for (unsigned level = 0; level <= skiplist_node_height(node); level++) {
-            made->links[level] = node->links[level];
             last[level]->next = made;
             last[level] = &made->links[level];
         }
@@ -80,15 +69,12 @@ struct skiplist *skiplist_copy(const struct skiplist *list) {
 
 /* Returns whether the index finds each member of the node under the node's number. */
 static bool check_members(const struct skiplist *list, const struct skiplist_node *node,
-                          size_t *texts, size_t *bytes) {
+                          size_t *texts) {
     for (unsigned i = 0; i < skiplist_node_count(node); i++) {
         struct slice member = skiplist_node_member(node, i);
-        struct skiplist_text *text = skiplist_node_text(node, i);
         struct skiplist_place place = skiplist_find(list, member);
         if (place.node != node || place.slot != i) return false;
-        if (!text) continue;
-        ++*texts;
-        *bytes += skiplist_text_size(text);
+        *texts += skiplist_node_text(node, i) != NULL;
     }
     return true;
 }
@@ -134,23 +120,26 @@ static bool check_numbers(const struct skiplist *list) {
 
 static bool check_nodes(const struct skiplist *list, uint64_t *ranks, uint64_t *separators) {
     uint64_t rank = 0, separator = list->head[0].key;
-    size_t bytes = 0, texts = 0, nodes = 0;
+    size_t texts = 0, nodes = 0;
+    struct pieces totals = {0};
+    struct piece_counter counter = pieces_counter(&totals);
     const struct skiplist_node *last = NULL;
-    for (const struct skiplist_node *node = list->head[0].next; node; node = node->links[0].next) {
+    for (struct skiplist_node *node = list->head[0].next; node; node = node->links[0].next) {
         if (!skiplist_node_check(node) || !check_order(list, node, separator)) return false;
         if (node->number >= list->nodes.count || skiplist__node(list, node->number) != node)
             return false;
-        if (!check_members(list, node, &texts, &bytes)) return false;
+        if (!check_members(list, node, &texts)) return false;
         ranks[node->number] = rank;
         separators[node->number] = separator;
         rank += skiplist_node_count(node);
-        bytes += mem_good_size(skiplist_node_size(node));
+        skiplist_node_pieces(node, true, &counter.visitor);
         separator = node->links[0].key;
         last = node;
         nodes++;
     }
     return last == list->tail && rank == list->count && rank == list->index.count &&
-           nodes == list->node_count && texts == list->long_members && bytes == list->nodes_bytes;
+           nodes == list->node_count && texts == list->long_members &&
+           pieces_are_counted(&list->pieces, &totals);
 }
 
 bool skiplist_check(const struct skiplist *list) {
