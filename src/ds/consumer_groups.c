@@ -11,40 +11,10 @@
 
 /* Allocates a struct of `size` bytes, which the name follows. */
 static void *allocate_named(struct pieces *pieces, size_t size, struct slice name) {
-    size_t all = mem_good_size(size + name.len);
-    char *item = mem_alloc_zeroed(all);
+    char *item = pieces_alloc_zeroed(pieces, mem_good_size(size + name.len));
     slice_copy(item + size, name);
     *(struct slice *)(void *)item = slice_make(item + size, name.len);
-    pieces_count(pieces, all);
     return item;
-}
-
-/* A capture may read the name. */
-static void drop_named(struct pieces *pieces, void *item, size_t size) {
-    size_t len = ((struct slice *)item)->len;
-    pieces_drop(pieces, pieces->capture, item, mem_good_size(size + len));
-}
-
-/* Changes a table, and counts what its memory becomes. */
-static void insert_name(struct nametable *table, struct pieces *pieces, size_t at,
-                        struct slice *item) {
-    pieces->bytes -= nametable_allocated(table);
-    pieces->allocations += table->capacity == 0;
-    nametable_insert(table, at, item);
-    pieces->bytes += nametable_allocated(table);
-}
-
-static void remove_name(struct nametable *table, struct pieces *pieces, size_t at) {
-    pieces->bytes -= nametable_allocated(table);
-    nametable_remove(table, at);
-    pieces->bytes += nametable_allocated(table);
-    pieces->allocations -= table->capacity == 0;
-}
-
-static void free_names(struct nametable *table, struct pieces *pieces) {
-    pieces->bytes -= nametable_allocated(table);
-    pieces->allocations -= table->capacity > 0;
-    nametable_free(table);
 }
 
 /* --- Numbers of consumers --- */
@@ -55,19 +25,9 @@ static size_t numbers_size(const struct consumer_group *group) {
 }
 
 static void resize_numbers(struct consumer_group *group, struct pieces *pieces, size_t capacity) {
-    pieces->bytes -= numbers_size(group);
-    pieces->allocations += group->number_capacity == 0;
-    group->numbers = mem_realloc(group->numbers, capacity * sizeof(struct consumer *));
+    size_t size = mem_good_size(capacity * sizeof(struct consumer *));
+    group->numbers = pieces_resize(pieces, group->numbers, numbers_size(group), size);
     group->number_capacity = (uint32_t)capacity;
-    pieces->bytes += numbers_size(group);
-}
-
-static void free_numbers(struct consumer_group *group, struct pieces *pieces) {
-    pieces->bytes -= numbers_size(group);
-    pieces->allocations -= group->number_capacity > 0;
-    mem_free(group->numbers);
-    group->numbers = NULL;
-    group->number_count = group->number_capacity = 0;
 }
 
 /* Gives the consumer the least number that is not in use. */
@@ -87,10 +47,73 @@ static void take_number(struct consumer_group *group, struct pieces *pieces,
     group->numbers[consumer->number - 1] = NULL;
     while (group->number_count > 0 && !group->numbers[group->number_count - 1])
         group->number_count--;
-    if (group->number_count == 0)
-        free_numbers(group, pieces);
-    else if (group->number_count * 4 <= group->number_capacity)
+    if (group->number_count == 0) {
+        pieces_drop(pieces, NULL, group->numbers, numbers_size(group));
+        group->numbers = NULL;
+        group->number_capacity = 0;
+    } else if (group->number_count * 4 <= group->number_capacity) {
         resize_numbers(group, pieces, group->number_capacity / 2);
+    }
+}
+
+/* --- Pieces: see ds/pieces.h --- */
+
+/* Enters a struct of `size` bytes, which its name follows, and returns where it is now. */
+static void *enter_named(struct slice **item, size_t size, const struct piece_visitor *visitor) {
+    size_t len = (*item)->len;
+    char *now = visitor->enter(visitor, *item, mem_good_size(size + len));
+    if (now == (char *)*item) return now;
+    *item = (struct slice *)(void *)now;
+    **item = slice_make(now + size, len);
+    return now;
+}
+
+/* A capture may read the name. */
+static void leave_named(struct slice *item, size_t size, const struct piece_visitor *visitor) {
+    visitor->leave(visitor, item, mem_good_size(size + item->len), PIECES_READ);
+}
+
+static struct consumer *enter_consumer(const struct consumer_group *group, struct slice **item,
+                                       const struct piece_visitor *visitor) {
+    const struct slice *before = *item;
+    struct consumer *consumer = enter_named(item, sizeof(*consumer), visitor);
+    if (*item != before) group->numbers[consumer->number - 1] = consumer;
+    return consumer;
+}
+
+static void visit_consumer(const struct consumer_group *group, struct slice **item,
+                           const struct piece_visitor *visitor) {
+    struct consumer *consumer = enter_consumer(group, item, visitor);
+    pendinglist_pieces(&consumer->ids, visitor);
+    leave_named(&consumer->name, sizeof(*consumer), visitor);
+}
+
+/* Enters what belongs to the group itself. */
+static struct consumer_group *enter_group(struct slice **item,
+                                          const struct piece_visitor *visitor) {
+    struct consumer_group *group = enter_named(item, sizeof(*group), visitor);
+    nametable_enter(&group->consumers, visitor);
+    if (group->numbers)
+        group->numbers = visitor->enter(visitor, group->numbers, numbers_size(group));
+    return group;
+}
+
+static void visit_group(struct slice **item, const struct piece_visitor *visitor) {
+    struct consumer_group *group = enter_group(item, visitor);
+    pendinglist_pieces(&group->pending, visitor);
+    for (size_t i = 0; i < group->consumers.count; i++)
+        visit_consumer(group, &group->consumers.items[i], visitor);
+    if (group->numbers) visitor->leave(visitor, group->numbers, numbers_size(group), PIECES_UNREAD);
+    nametable_leave(&group->consumers, visitor);
+    leave_named(&group->name, sizeof(*group), visitor);
+}
+
+void consumer_groups_pieces(struct consumer_groups *groups, const struct piece_visitor *visitor) {
+    nametable_enter(&groups->groups, visitor);
+    for (size_t i = 0; i < groups->groups.count; i++)
+        visit_group(&groups->groups.items[i], visitor);
+    nametable_leave(&groups->groups, visitor);
+    pendinglist_pieces(&groups->released.ids, visitor);
 }
 
 /* --- Groups --- */
@@ -113,7 +136,7 @@ static struct consumer_group *insert_group(struct consumer_groups *groups, struc
                                            size_t at, struct slice name) {
     struct consumer_group *group = allocate_named(pieces, sizeof(*group), name);
     group->entries_read = CONSUMER_GROUP_UNKNOWN;
-    insert_name(&groups->groups, pieces, at, &group->name);
+    nametable_insert(&groups->groups, pieces, at, &group->name);
     return group;
 }
 
@@ -135,66 +158,14 @@ bool consumer_groups_sort(struct consumer_groups *groups) {
     return nametable_sort(&groups->groups);
 }
 
-static void free_consumer(struct pieces *pieces, struct consumer *consumer) {
-    pendinglist_free(&consumer->ids, pieces);
-    drop_named(pieces, consumer, sizeof(*consumer));
-}
-
-static void free_group(struct pieces *pieces, struct consumer_group *group) {
-    for (size_t i = 0; i < group->consumers.count; i++)
-        free_consumer(pieces, consumer_group_at(group, i));
-    free_names(&group->consumers, pieces);
-    free_numbers(group, pieces);
-    pendinglist_free(&group->pending, pieces);
-    drop_named(pieces, group, sizeof(*group));
-}
-
 void consumer_groups_remove(struct consumer_groups *groups, struct pieces *pieces,
                             struct consumer_group *group) {
     size_t at;
-    if (nametable_find(&groups->groups, group->name, &at)) remove_name(&groups->groups, pieces, at);
-    free_group(pieces, group);
-}
-
-void consumer_groups_free(struct consumer_groups *groups, struct pieces *pieces) {
-    for (size_t i = 0; i < groups->groups.count; i++)
-        free_group(pieces, consumer_groups_at(groups, i));
-    free_names(&groups->groups, pieces);
-    pendinglist_free(&groups->released.ids, pieces);
-}
-
-/* --- Copies --- */
-
-static void copy_consumer(struct consumer_group *group, struct pieces *pieces, size_t at,
-                          const struct consumer *from) {
-    struct consumer *consumer = allocate_named(pieces, sizeof(*consumer), from->name);
-    consumer->number = from->number;
-    consumer->seen_ms = from->seen_ms;
-    consumer->active_ms = from->active_ms;
-    pendinglist_copy(&consumer->ids, &from->ids, pieces);
-    insert_name(&group->consumers, pieces, at, &consumer->name);
-    group->numbers[consumer->number - 1] = consumer;
-}
-
-static void copy_group(struct consumer_groups *copy, struct pieces *pieces, size_t at,
-                       const struct consumer_group *from) {
-    struct consumer_group *group = allocate_named(pieces, sizeof(*group), from->name);
-    group->last_id = from->last_id;
-    group->entries_read = from->entries_read;
-    pendinglist_copy(&group->pending, &from->pending, pieces);
-    if (from->number_count > 0) resize_numbers(group, pieces, from->number_count);
-    group->number_count = from->number_count;
-    for (size_t i = 0; i < from->number_count; i++) group->numbers[i] = NULL;
-    for (size_t i = 0; i < from->consumers.count; i++)
-        copy_consumer(group, pieces, i, consumer_group_at(from, i));
-    insert_name(&copy->groups, pieces, at, &group->name);
-}
-
-void consumer_groups_copy(struct consumer_groups *copy, const struct consumer_groups *groups,
-                          struct pieces *pieces) {
-    *copy = (struct consumer_groups){0};
-    for (size_t i = 0; i < groups->groups.count; i++)
-        copy_group(copy, pieces, i, consumer_groups_at(groups, i));
+    struct slice *item = &group->name;
+    struct piece_dropper dropper = pieces_dropper(pieces);
+    if (nametable_find(&groups->groups, group->name, &at))
+        nametable_remove(&groups->groups, pieces, at);
+    visit_group(&item, &dropper.visitor);
 }
 
 /* --- Consumers --- */
@@ -216,7 +187,7 @@ static struct consumer *insert_consumer(struct consumer_group *group, struct pie
                                         size_t at, struct slice name) {
     struct consumer *consumer = allocate_named(pieces, sizeof(*consumer), name);
     give_number(group, pieces, consumer);
-    insert_name(&group->consumers, pieces, at, &consumer->name);
+    nametable_insert(&group->consumers, pieces, at, &consumer->name);
     return consumer;
 }
 
@@ -244,11 +215,13 @@ bool consumer_group_sort(struct consumer_group *group) {
 void consumer_group_remove(struct consumer_group *group, struct pieces *pieces,
                            struct consumer *consumer) {
     size_t at;
+    struct slice *item = &consumer->name;
+    struct piece_dropper dropper = pieces_dropper(pieces);
     pendinglist_remove_all(&group->pending, pieces, &consumer->ids, consumer->number);
     take_number(group, pieces, consumer);
     if (nametable_find(&group->consumers, consumer->name, &at))
-        remove_name(&group->consumers, pieces, at);
-    free_consumer(pieces, consumer);
+        nametable_remove(&group->consumers, pieces, at);
+    visit_consumer(group, &item, &dropper.visitor);
 }
 
 /* --- Pending entries --- */
@@ -380,44 +353,20 @@ struct consumer_groups_image *consumer_groups_image(const struct consumer_groups
 
 enum { MEMBER_BITS = 32 };
 
-static void *relocate_named(struct relocator *relocator, void *item, size_t size) {
-    size_t len = ((struct slice *)item)->len;
-    char *moved = relocate(relocator, item, mem_good_size(size + len));
-    *(struct slice *)(void *)moved = slice_make(moved + size, len);
-    return moved;
-}
-
-static struct consumer_group *relocate_group(struct nametable *groups, size_t at,
-                                             struct relocator *relocator) {
-    struct consumer_group *group = relocate_named(relocator, groups->items[at], sizeof(*group));
-    groups->items[at] = &group->name;
-    nametable_relocate(&group->consumers, relocator);
-    if (group->numbers) group->numbers = relocate(relocator, group->numbers, numbers_size(group));
-    return group;
-}
-
-static struct consumer *relocate_consumer(struct consumer_group *group, size_t at,
-                                          struct relocator *relocator) {
-    struct consumer *consumer =
-        relocate_named(relocator, group->consumers.items[at], sizeof(*consumer));
-    group->consumers.items[at] = &consumer->name;
-    group->numbers[consumer->number - 1] = consumer;
-    return consumer;
-}
-
 /* Relocates one member of a group, from *at on. Returns false if the step was due before its end.
  */
 static bool relocate_member(struct nametable *groups, size_t group_at, size_t member, uint64_t *at,
                             struct relocator *relocator) {
-    struct consumer_group *group = (struct consumer_group *)groups->items[group_at];
+    struct consumer_group *group = (struct consumer_group *)(void *)groups->items[group_at];
+    struct piece_relocator pieces = pieces_relocator(relocator);
     struct pendinglist *list;
     if (member == 0) {
-        if (*at == 0) group = relocate_group(groups, group_at, relocator);
+        if (*at == 0) group = enter_group(&groups->items[group_at], &pieces.visitor);
         list = &group->pending;
     } else {
-        struct consumer *consumer = consumer_group_at(group, member - 1);
-        if (*at == 0) consumer = relocate_consumer(group, member - 1, relocator);
-        list = &consumer->ids;
+        struct slice **item = &group->consumers.items[member - 1];
+        if (*at == 0) enter_consumer(group, item, &pieces.visitor);
+        list = &((struct consumer *)(void *)*item)->ids;
     }
     *at = pendinglist_relocate(list, *at, relocator);
     return *at == 0;
@@ -428,7 +377,8 @@ void consumer_groups_relocate(struct consumer_groups *groups, struct relocator *
     size_t group = (size_t)(cursor->part >> MEMBER_BITS) - 1;
     size_t member = cursor->part & UINT32_MAX;
     if (cursor->part == CONSUMER_GROUPS_PART && cursor->at == 0) {
-        nametable_relocate(&groups->groups, relocator);
+        struct piece_relocator pieces = pieces_relocator(relocator);
+        nametable_enter(&groups->groups, &pieces.visitor);
         released_ids_relocate(&groups->released, relocator);
     }
     for (; group < consumer_groups_count(groups); group++, member = 0) {
@@ -446,9 +396,8 @@ void consumer_groups_relocate(struct consumer_groups *groups, struct relocator *
 
 /* --- Checking --- */
 
-static bool check_names(const struct nametable *table, struct pieces *totals) {
+static bool check_names(const struct nametable *table) {
     if (table->count > table->capacity) return false;
-    if (table->capacity > 0) pieces_count(totals, nametable_allocated(table));
     for (size_t i = 1; i < table->count; i++)
         if (slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;
     return true;
@@ -456,14 +405,13 @@ static bool check_names(const struct nametable *table, struct pieces *totals) {
 
 /* Each id is that of a pending entry of the consumer. */
 static bool check_consumer(const struct consumer_group *group, const struct consumer *consumer,
-                           const struct pieces *pieces, struct pieces *totals) {
+                           const struct pieces *pieces) {
     struct pending_iter iter;
     struct pending_entry id, entry;
-    pieces_count(totals, mem_good_size(sizeof(*consumer) + consumer->name.len));
     if (consumer->number == 0 || consumer->number > group->number_count ||
         group->numbers[consumer->number - 1] != consumer)
         return false;
-    if (!pendinglist_check(&consumer->ids, pieces, totals)) return false;
+    if (!pendinglist_check(&consumer->ids, pieces)) return false;
     pending_iter_start(&iter, idindex_view(&consumer->ids.index), STREAM_ID_MIN);
     while (pending_iter_next(&iter, &id))
         if (!pendinglist_find(&group->pending, id.id, &entry) || entry.consumer != consumer->number)
@@ -471,19 +419,15 @@ static bool check_consumer(const struct consumer_group *group, const struct cons
     return true;
 }
 
-static bool check_group(const struct consumer_group *group, const struct pieces *pieces,
-                        struct pieces *totals) {
+static bool check_group(const struct consumer_group *group, const struct pieces *pieces) {
     struct pending_iter iter;
     struct pending_entry entry;
     uint64_t owned = 0;
-    pieces_count(totals, mem_good_size(sizeof(*group) + group->name.len));
-    if (group->number_capacity > 0) pieces_count(totals, numbers_size(group));
-    if (!check_names(&group->consumers, totals) ||
-        !pendinglist_check(&group->pending, pieces, totals))
+    if (!check_names(&group->consumers) || !pendinglist_check(&group->pending, pieces))
         return false;
     for (size_t i = 0; i < group->consumers.count; i++) {
         const struct consumer *consumer = consumer_group_at(group, i);
-        if (!check_consumer(group, consumer, pieces, totals)) return false;
+        if (!check_consumer(group, consumer, pieces)) return false;
         owned += consumer->ids.length;
     }
     pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
@@ -491,12 +435,10 @@ static bool check_group(const struct consumer_group *group, const struct pieces 
     return owned == group->pending.length;
 }
 
-bool consumer_groups_check(const struct consumer_groups *groups, const struct pieces *pieces,
-                           struct pieces *totals) {
-    if (!check_names(&groups->groups, totals) ||
-        !released_ids_check(&groups->released, pieces, totals))
+bool consumer_groups_check(const struct consumer_groups *groups, const struct pieces *pieces) {
+    if (!check_names(&groups->groups) || !released_ids_check(&groups->released, pieces))
         return false;
     for (size_t i = 0; i < groups->groups.count; i++)
-        if (!check_group(consumer_groups_at(groups, i), pieces, totals)) return false;
+        if (!check_group(consumer_groups_at(groups, i), pieces)) return false;
     return true;
 }

@@ -80,11 +80,9 @@ bool consumer_groups_sort(struct consumer_groups *groups);
 void consumer_groups_remove(struct consumer_groups *groups, struct pieces *pieces,
                             struct consumer_group *group);
 
-void consumer_groups_free(struct consumer_groups *groups, struct pieces *pieces);
-
-/* Makes `copy` a copy with memory of its own. O(bytes). */
-void consumer_groups_copy(struct consumer_groups *copy, const struct consumer_groups *groups,
-                          struct pieces *pieces);
+/* Leads the visitor through the memory of the groups (ds/pieces.h). O(consumers + pending
+ * entries / 240). */
+void consumer_groups_pieces(struct consumer_groups *groups, const struct piece_visitor *visitor);
 
 /* --- Consumers --- */
 
@@ -167,8 +165,7 @@ struct consumer_groups_image *consumer_groups_image(const struct consumer_groups
 void consumer_groups_relocate(struct consumer_groups *groups, struct relocator *relocator,
                               struct relocate_cursor *cursor);
 
-/* Checks the invariant, and adds bytes and allocations to *totals. O(n log n). */
-bool consumer_groups_check(const struct consumer_groups *groups, const struct pieces *pieces,
-                           struct pieces *totals);
+/* Checks the invariant. O(n log n). */
+bool consumer_groups_check(const struct consumer_groups *groups, const struct pieces *pieces);
 
 #endif

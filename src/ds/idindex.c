@@ -52,14 +52,13 @@ struct idindex_item *idindex_last(const struct idindex *index) {
 /* Gives the segment items of its own, with room for `capacity`. */
 static void replace_items(struct pieces *pieces, struct idindex_segment *segment, size_t capacity) {
     struct capture *reader = pieces_reader(pieces, segment->epoch);
-    struct idindex_item *items = mem_alloc(items_size(capacity));
+    struct idindex_item *items = pieces_alloc(pieces, items_size(capacity));
     for (size_t i = 0; i < segment->count; i++) {
         items[i] = segment->items[i];
         if (reader) items[i].node |= PIECES_SHARED;
     }
     if (segment->capacity)
         pieces_drop(pieces, reader, segment->items, items_size(segment->capacity));
-    pieces_count(pieces, items_size(capacity));
     segment->items = items;
     segment->capacity = (uint32_t)capacity;
     segment->epoch = pieces->epoch;
@@ -74,11 +73,13 @@ struct idindex_segment *idindex_open_copy(struct pieces *pieces, struct idindex_
 
 static void resize_segments(struct idindex *index, struct pieces *pieces, size_t capacity) {
     size_t old = index->segment_capacity ? segments_size(index->segment_capacity) : 0;
-    size_t size = segments_size(capacity);
-    index->segments = mem_resize(index->segments, old, size);
+    index->segments = pieces_resize(pieces, index->segments, old, segments_size(capacity));
     index->segment_capacity = (uint32_t)capacity;
-    pieces->bytes += size - old;
-    pieces->allocations += old == 0;
+}
+
+static void drop_segments(struct idindex *index, struct pieces *pieces) {
+    pieces_drop(pieces, NULL, index->segments, segments_size(index->segment_capacity));
+    *index = (struct idindex){0};
 }
 
 /* Inserts a segment without items, which has room for `capacity`. */
@@ -100,12 +101,10 @@ static void remove_segment(struct idindex *index, struct pieces *pieces, size_t 
     pieces_drop(pieces, NULL, segment->items, items_size(segment->capacity));
     index->segment_count--;
     memmove(segment, segment + 1, (index->segment_count - at) * sizeof(*segment));
-    if (index->segment_count == 0) {
-        pieces_drop(pieces, NULL, index->segments, segments_size(index->segment_capacity));
-        *index = (struct idindex){0};
-    } else if (index->segment_count * 4 <= index->segment_capacity) {
+    if (index->segment_count == 0)
+        drop_segments(index, pieces);
+    else if (index->segment_count * 4 <= index->segment_capacity)
         resize_segments(index, pieces, index->segment_capacity / 2);
-    }
 }
 
 /* Moves the upper half of a full segment to a new one. */
@@ -175,46 +174,45 @@ void idindex_cut(struct idindex *index, struct pieces *pieces, size_t count, str
         pieces_count(cut_pieces, size);
     }
     if (index->segment_count == 0)
-        idindex_free(index, pieces);
+        drop_segments(index, pieces);
     else if (index->segment_count * 4 <= index->segment_capacity)
         resize_segments(index, pieces, index->segment_count);
 }
 
-/* --- Life --- */
+/* --- Pieces --- */
 
-void idindex_copy(struct idindex *copy, const struct idindex *index, struct pieces *pieces) {
-    *copy = (struct idindex){0};
-    if (index->segment_count == 0) return;
-    resize_segments(copy, pieces, index->segment_count);
-    for (size_t s = 0; s < index->segment_count; s++) {
-        const struct idindex_segment *from = &index->segments[s];
-        struct idindex_segment *to = insert_segment(copy, pieces, s, from->capacity);
-        to->count = from->count;
-        to->least = from->least;
-        for (size_t i = 0; i < from->count; i++)
-            to->items[i] = (struct idindex_item){from->items[i].base,
-                                                 (uintptr_t)idindex_node(&from->items[i])};
-    }
+static void visit_node(const struct idindex_segment *segment, struct idindex_item *item,
+                       size_t (*node_size)(const void *node), const struct piece_visitor *visitor) {
+    void *node = idindex_node(item);
+    uint64_t epoch = item->node & PIECES_SHARED ? PIECES_READ : segment->epoch;
+    void *now = piece_visit(visitor, node, node_size(node), epoch);
+    if (now != node) item->node = (uintptr_t)now;
 }
 
-void idindex_free(struct idindex *index, struct pieces *pieces) {
+void idindex_pieces(struct idindex *index, size_t (*node_size)(const void *node),
+                    const struct piece_visitor *visitor) {
+    if (index->segment_count == 0) return;
+    size_t size = segments_size(index->segment_capacity);
+    index->segments = visitor->enter(visitor, index->segments, size);
     for (size_t s = 0; s < index->segment_count; s++) {
         struct idindex_segment *segment = &index->segments[s];
-        struct capture *reader = pieces_reader(pieces, segment->epoch);
-        pieces_drop(pieces, reader, segment->items, items_size(segment->capacity));
+        size_t room = items_size(segment->capacity);
+        segment->items = visitor->enter(visitor, segment->items, room);
+        for (size_t i = 0; i < segment->count; i++) {
+            idindex_prefetch(segment, i);
+            visit_node(segment, &segment->items[i], node_size, visitor);
+        }
+        visitor->leave(visitor, segment->items, room, segment->epoch);
     }
-    if (index->segment_capacity)
-        pieces_drop(pieces, NULL, index->segments, segments_size(index->segment_capacity));
-    *index = (struct idindex){0};
+    visitor->leave(visitor, index->segments, size, PIECES_UNREAD);
 }
-
-/* --- Relocating --- */
 
 enum { ITEM_BITS = 16 }; /* of a position; above them is the segment */
 
 uint64_t idindex_relocate(struct idindex *index, uint64_t at, size_t (*node_size)(const void *node),
                           struct relocator *relocator) {
     uint64_t s = at >> ITEM_BITS, i = at & ((1u << ITEM_BITS) - 1);
+    struct piece_relocator pieces = pieces_relocator(relocator);
     if (at == 0 && index->segment_count > 0)
         index->segments =
             relocate(relocator, index->segments, segments_size(index->segment_capacity));
@@ -223,9 +221,7 @@ uint64_t idindex_relocate(struct idindex *index, uint64_t at, size_t (*node_size
         if (i == 0)
             segment->items = relocate(relocator, segment->items, items_size(segment->capacity));
         while (i < segment->count) {
-            struct idindex_item *item = &segment->items[i++];
-            void *node = idindex_node(item);
-            item->node = (uintptr_t)relocate(relocator, node, node_size(node));
+            visit_node(segment, &segment->items[i++], node_size, &pieces.visitor);
             if (relocator_is_due(relocator)) return s << ITEM_BITS | i;
         }
     }
@@ -234,16 +230,13 @@ uint64_t idindex_relocate(struct idindex *index, uint64_t at, size_t (*node_size
 
 /* --- Checking --- */
 
-bool idindex_check(const struct idindex *index, const struct pieces *pieces,
-                   struct pieces *totals) {
+bool idindex_check(const struct idindex *index, const struct pieces *pieces) {
     for (size_t s = 0; s < index->segment_count; s++) {
         const struct idindex_segment *segment = &index->segments[s];
         if (segment->count == 0 || segment->count > segment->capacity ||
             segment->capacity > IDINDEX_SEGMENT || segment->epoch > pieces->epoch)
             return false;
-        pieces_count(totals, items_size(segment->capacity));
     }
-    if (index->segment_capacity) pieces_count(totals, segments_size(index->segment_capacity));
     return index->segment_count <= index->segment_capacity &&
            (index->segment_count > 0 || index->segment_capacity == 0);
 }

@@ -12,12 +12,11 @@
 #ifndef PACKLIST_DS_IDINDEX_H
 #define PACKLIST_DS_IDINDEX_H
 
+#include "base/prefetch.h"
 #include "ds/pieces.h"
 #include "ds/stream_id.h"
 
 #include <stddef.h>
-
-struct relocator; /* base/relocate.h */
 
 #ifdef TINY_LIMITS
 enum { IDINDEX_SEGMENT = 4 };
@@ -65,6 +64,12 @@ static inline void *idindex_node(const struct idindex_item *item) {
     return (void *)(item->node & ~(uintptr_t)PIECES_SHARED);
 }
 
+/* For loops that read one node after another: loads the one some places behind. O(1). */
+static inline void idindex_prefetch(const struct idindex_segment *segment, size_t at) {
+    enum { AHEAD = 12 };
+    if (at + AHEAD < segment->count) prefetch(idindex_node(&segment->items[at + AHEAD]));
+}
+
 /* Returns the capture that reads the node, or NULL. O(1). */
 static inline struct capture *idindex_reader(const struct pieces *pieces,
                                              const struct idindex_segment *segment,
@@ -108,19 +113,18 @@ void idindex_remove(struct idindex *index, struct pieces *pieces, size_t segment
 void idindex_cut(struct idindex *index, struct pieces *pieces, size_t count, struct idindex *cut,
                  struct pieces *cut_pieces);
 
-/* Makes `copy` an index with items of its own, which have the same nodes. O(items). */
-void idindex_copy(struct idindex *copy, const struct idindex *index, struct pieces *pieces);
-
-/* Drops items and segments. The nodes are dropped before. O(segments). */
-void idindex_free(struct idindex *index, struct pieces *pieces);
+/* Leads the visitor through the arrays and the nodes (ds/pieces.h). `node_size` returns the bytes
+ * of a node, which points to no other pieces. O(nodes). */
+void idindex_pieces(struct idindex *index, size_t (*node_size)(const void *node),
+                    const struct piece_visitor *visitor);
 
 /* Moves nodes from `at` on, 0 at first, to better places (base/relocate.h), until the step is due,
- * and the arrays that begin there. `node_size` returns the bytes of a node. Returns where to go on,
- * 0 when all were visited. There must be no capture. */
+ * and the arrays that begin there. Returns where to go on, 0 when all were visited. There must be
+ * no capture. */
 uint64_t idindex_relocate(struct idindex *index, uint64_t at, size_t (*node_size)(const void *node),
                           struct relocator *relocator);
 
-/* Checks the invariant of the arrays, and adds their bytes and allocations to *totals. */
-bool idindex_check(const struct idindex *index, const struct pieces *pieces, struct pieces *totals);
+/* Checks the invariant of the arrays. */
+bool idindex_check(const struct idindex *index, const struct pieces *pieces);
 
 #endif

@@ -2,7 +2,6 @@
 #include "ds/nametable.h"
 
 #include "base/alloc.h"
-#include "base/relocate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +24,19 @@ bool nametable_find(const struct nametable *table, struct slice name, size_t *at
     return false;
 }
 
-static void resize(struct nametable *table, size_t capacity) {
-    table->items = mem_realloc(table->items, capacity * sizeof(*table->items));
+static size_t items_size(size_t capacity) {
+    return capacity ? mem_good_size(capacity * sizeof(struct slice *)) : 0;
+}
+
+static void resize(struct nametable *table, struct pieces *pieces, size_t capacity) {
+    table->items =
+        pieces_resize(pieces, table->items, items_size(table->capacity), items_size(capacity));
     table->capacity = (uint32_t)capacity;
 }
 
-void nametable_insert(struct nametable *table, size_t at, struct slice *item) {
-    if (table->count == table->capacity) resize(table, table->count ? 2 * table->count : 1);
+void nametable_insert(struct nametable *table, struct pieces *pieces, size_t at,
+                      struct slice *item) {
+    if (table->count == table->capacity) resize(table, pieces, table->count ? 2 * table->count : 1);
     memmove(table->items + at + 1, table->items + at, (table->count - at) * sizeof(*table->items));
     table->items[at] = item;
     table->count++;
@@ -48,25 +53,23 @@ bool nametable_sort(struct nametable *table) {
     return true;
 }
 
-void nametable_remove(struct nametable *table, size_t at) {
+void nametable_remove(struct nametable *table, struct pieces *pieces, size_t at) {
     table->count--;
     memmove(table->items + at, table->items + at + 1, (table->count - at) * sizeof(*table->items));
-    if (table->count == 0)
-        nametable_free(table);
-    else if (table->count * 4 <= table->capacity)
-        resize(table, table->capacity / 2);
+    if (table->count == 0) {
+        pieces_drop(pieces, NULL, table->items, items_size(table->capacity));
+        *table = (struct nametable){0};
+    } else if (table->count * 4 <= table->capacity) {
+        resize(table, pieces, table->capacity / 2);
+    }
 }
 
-size_t nametable_allocated(const struct nametable *table) {
-    return table->capacity ? mem_good_size(table->capacity * sizeof(*table->items)) : 0;
+void nametable_enter(struct nametable *table, const struct piece_visitor *visitor) {
+    if (table->capacity > 0)
+        table->items = visitor->enter(visitor, table->items, items_size(table->capacity));
 }
 
-void nametable_relocate(struct nametable *table, struct relocator *relocator) {
-    if (table->capacity)
-        table->items = relocate(relocator, table->items, nametable_allocated(table));
-}
-
-void nametable_free(struct nametable *table) {
-    mem_free(table->items);
-    *table = (struct nametable){0};
+void nametable_leave(const struct nametable *table, const struct piece_visitor *visitor) {
+    if (table->capacity > 0)
+        visitor->leave(visitor, table->items, items_size(table->capacity), PIECES_UNREAD);
 }

@@ -357,6 +357,10 @@ void pendinglist_remove_all(struct pendinglist *list, struct pieces *pieces,
 
 /* --- The whole list --- */
 
+static size_t block_size(const void *block) {
+    return pending_block_size(block);
+}
+
 void pendinglist_fit(struct pendinglist *list, struct pieces *pieces) {
     for (size_t s = 0; s < list->index.segment_count; s++) {
         struct idindex_segment *segment = idindex_open(&list->index, pieces, s);
@@ -365,25 +369,18 @@ void pendinglist_fit(struct pendinglist *list, struct pieces *pieces) {
     }
 }
 
-void pendinglist_copy(struct pendinglist *copy, const struct pendinglist *list,
-                      struct pieces *pieces) {
-    idindex_copy(&copy->index, &list->index, pieces);
-    copy->length = list->length;
-    for (size_t s = 0; s < copy->index.segment_count; s++) {
-        struct idindex_segment *segment = &copy->index.segments[s];
-        for (size_t i = 0; i < segment->count; i++)
-            put_block(pieces, segment, &segment->items[i],
-                      pending_block_copy(block_of(&segment->items[i])));
-    }
+void pendinglist_pieces(struct pendinglist *list, const struct piece_visitor *visitor) {
+    idindex_pieces(&list->index, block_size, visitor);
 }
 
 void pendinglist_free(struct pendinglist *list, struct pieces *pieces) {
-    for (size_t s = 0; s < list->index.segment_count; s++) {
-        const struct idindex_segment *segment = &list->index.segments[s];
-        for (size_t i = 0; i < segment->count; i++) drop_block(pieces, segment, &segment->items[i]);
-    }
-    idindex_free(&list->index, pieces);
-    list->length = 0;
+    struct piece_dropper dropper = pieces_dropper(pieces);
+    pendinglist_pieces(list, &dropper.visitor);
+    *list = (struct pendinglist){0};
+}
+
+uint64_t pendinglist_relocate(struct pendinglist *list, uint64_t at, struct relocator *relocator) {
+    return idindex_relocate(&list->index, at, block_size, relocator);
 }
 
 /* --- The oldest --- */
@@ -570,11 +567,10 @@ bool pending_iter_next_old(struct pending_iter *iter, int64_t latest_ms,
 
 /* --- Checking --- */
 
-bool pendinglist_check(const struct pendinglist *list, const struct pieces *pieces,
-                       struct pieces *totals) {
+bool pendinglist_check(const struct pendinglist *list, const struct pieces *pieces) {
     uint64_t length = 0;
     const struct pending_block *before = NULL;
-    if (!idindex_check(&list->index, pieces, totals)) return false;
+    if (!idindex_check(&list->index, pieces)) return false;
     for (size_t s = 0; s < list->index.segment_count; s++) {
         const struct idindex_segment *segment = &list->index.segments[s];
         for (size_t i = 0; i < segment->count; i++) {
@@ -588,20 +584,9 @@ bool pendinglist_check(const struct pendinglist *list, const struct pieces *piec
             for (unsigned row = 0; row < block->count; row++)
                 if ((uint64_t)pending_block_get(block, row).delivered_ms < segment->least)
                     return false;
-            pieces_count(totals, pending_block_size(block));
             length += block->count;
             before = block;
         }
     }
     return length == list->length;
-}
-
-/* --- Relocating --- */
-
-static size_t block_size(const void *block) {
-    return pending_block_size(block);
-}
-
-uint64_t pendinglist_relocate(struct pendinglist *list, uint64_t at, struct relocator *relocator) {
-    return idindex_relocate(&list->index, at, block_size, relocator);
 }

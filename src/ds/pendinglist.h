@@ -14,8 +14,6 @@
 
 #include "ds/idindex.h"
 
-struct relocator; /* base/relocate.h */
-
 struct pending_entry {
     struct stream_id id;
     uint64_t consumer; /* a number that the caller gives */
@@ -67,12 +65,14 @@ void pendinglist_fit(struct pendinglist *list, struct pieces *pieces);
 
 /* --- Life --- */
 
-/* Makes `copy` a copy with memory of its own. O(bytes). */
-void pendinglist_copy(struct pendinglist *copy, const struct pendinglist *list,
-                      struct pieces *pieces);
+/* Leads the visitor through the list's memory (ds/pieces.h). O(blocks). */
+void pendinglist_pieces(struct pendinglist *list, const struct piece_visitor *visitor);
 
 /* Leaves the list empty. O(blocks). */
 void pendinglist_free(struct pendinglist *list, struct pieces *pieces);
+
+/* Moves blocks to better places: see idindex_relocate. */
+uint64_t pendinglist_relocate(struct pendinglist *list, uint64_t at, struct relocator *relocator);
 
 /* --- Reading --- */
 
@@ -131,11 +131,7 @@ bool pending_iter_next(struct pending_iter *iter, struct pending_entry *entry);
 bool pending_iter_next_old(struct pending_iter *iter, int64_t latest_ms,
                            struct pending_entry *entry);
 
-/* Moves blocks to better places: see idindex_relocate. */
-uint64_t pendinglist_relocate(struct pendinglist *list, uint64_t at, struct relocator *relocator);
-
-/* Checks the invariant, and adds bytes and allocations to *totals. O(n). */
-bool pendinglist_check(const struct pendinglist *list, const struct pieces *pieces,
-                       struct pieces *totals);
+/* Checks the invariant. O(n). */
+bool pendinglist_check(const struct pendinglist *list, const struct pieces *pieces);
 
 #endif

@@ -4,23 +4,27 @@
 
 #include <string.h>
 
-static void leave_as_it_is(const struct piece_visitor *visitor, void *piece, size_t size) {
-    (void)visitor, (void)piece, (void)size;
-}
-
-/* --- Freeing --- */
-
-static void *enter_as_it_is(const struct piece_visitor *visitor, void *piece, size_t size) {
+void *piece_enter(const struct piece_visitor *visitor, void *piece, size_t size) {
     (void)visitor, (void)size;
     return piece;
 }
 
-static void free_piece(const struct piece_visitor *visitor, void *piece, size_t size) {
-    (void)visitor;
-    mem_free_sized(piece, size);
+static void leave_as_it_is(const struct piece_visitor *visitor, void *piece, size_t size,
+                           uint64_t epoch) {
+    (void)visitor, (void)piece, (void)size, (void)epoch;
 }
 
-const struct piece_visitor pieces_free = {enter_as_it_is, free_piece};
+/* --- Dropping --- */
+
+static void drop_piece(const struct piece_visitor *visitor, void *piece, size_t size,
+                       uint64_t epoch) {
+    struct pieces *pieces = ((const struct piece_dropper *)visitor)->pieces;
+    pieces_drop(pieces, pieces_reader(pieces, epoch), piece, size);
+}
+
+struct piece_dropper pieces_dropper(struct pieces *pieces) {
+    return (struct piece_dropper){{piece_enter, drop_piece}, pieces};
+}
 
 /* --- Copying --- */
 

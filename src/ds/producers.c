@@ -60,11 +60,9 @@ static void place_iids(struct pieces *pieces, struct producer *producer,
     enum { ROOM = 2, BYTES_ROOM = 24 };
     uint32_t count = from->count, capacity = count + count / 2 + ROOM;
     uint64_t used = bytes_end(from) - from->begin;
-    set_columns(producer, mem_alloc(columns_size(capacity)), capacity);
+    set_columns(producer, pieces_alloc(pieces, columns_size(capacity)), capacity);
     producer->byte_capacity = used + used / 2 + len + BYTES_ROOM;
-    producer->bytes = mem_alloc(mem_good_size(producer->byte_capacity));
-    pieces_count(pieces, columns_size(capacity));
-    pieces_count(pieces, mem_good_size(producer->byte_capacity));
+    producer->bytes = pieces_alloc(pieces, mem_good_size(producer->byte_capacity));
     for (uint32_t i = 0; i < count; i++) {
         producer->ids[i] = from->ids[from->first + i];
         producer->ends[i] = from->ends[from->first + i] - from->begin;
@@ -93,80 +91,83 @@ static struct producer *producer_at(const struct producers *producers, size_t at
     return (struct producer *)(void *)producers->table.items[at];
 }
 
-/* Changes the table, and counts what its memory becomes. */
-static void insert_producer(struct producers *producers, struct pieces *pieces, size_t at,
-                            struct producer *producer) {
-    pieces->bytes -= nametable_allocated(&producers->table);
-    pieces->allocations += producers->table.capacity == 0;
-    nametable_insert(&producers->table, at, &producer->name);
-    pieces->bytes += nametable_allocated(&producers->table);
-}
-
 static struct producer *add_producer(struct producers *producers, struct pieces *pieces, size_t at,
                                      struct slice name) {
-    struct producer *producer = mem_alloc_zeroed(struct_size(name));
+    struct producer *producer = pieces_alloc_zeroed(pieces, struct_size(name));
     slice_copy(producer->name_bytes, name);
     producer->name = slice_make(producer->name_bytes, name.len);
-    pieces_count(pieces, struct_size(name));
-    insert_producer(producers, pieces, at, producer);
+    nametable_insert(&producers->table, pieces, at, &producer->name);
     return producer;
 }
 
-/* A capture may read the name. */
-static void free_producer(struct pieces *pieces, struct producer *producer) {
-    drop_iids(pieces, producer);
-    pieces_drop(pieces, pieces->capture, producer, struct_size(producer->name));
+/* --- Pieces: see ds/pieces.h --- */
+
+static struct producer *enter_producer(struct slice **item, const struct piece_visitor *visitor) {
+    struct producer *producer = (struct producer *)(void *)*item;
+    struct producer *now = visitor->enter(visitor, producer, struct_size(producer->name));
+    if (now != producer) now->name.ptr = now->name_bytes;
+    *item = &now->name;
+    return now;
+}
+
+static void visit_producer(struct slice **item, const struct piece_visitor *visitor) {
+    struct producer *producer = enter_producer(item, visitor);
+    if (producer->ids) {
+        uint32_t capacity = producer->capacity;
+        size_t size = mem_good_size(producer->byte_capacity);
+        void *columns =
+            piece_visit(visitor, producer->ids, columns_size(capacity), producer->epoch);
+        set_columns(producer, columns, capacity);
+        producer->bytes = piece_visit(visitor, producer->bytes, size, producer->epoch);
+    }
+    /* A capture may read the name. */
+    visitor->leave(visitor, producer, struct_size(producer->name), PIECES_READ);
+}
+
+static void visit_table(struct producers *producers, const struct piece_visitor *visitor) {
+    nametable_enter(&producers->table, visitor);
+    for (size_t i = 0; i < producers->table.count; i++)
+        visit_producer(&producers->table.items[i], visitor);
+    nametable_leave(&producers->table, visitor);
+}
+
+struct producers *producers_pieces(struct producers *producers,
+                                   const struct piece_visitor *visitor) {
+    size_t size = mem_good_size(sizeof(*producers));
+    producers = visitor->enter(visitor, producers, size);
+    visit_table(producers, visitor);
+    visitor->leave(visitor, producers, size, PIECES_UNREAD);
+    return producers;
 }
 
 static void remove_producer(struct producers *producers, struct pieces *pieces, size_t at) {
-    free_producer(pieces, producer_at(producers, at));
-    pieces->bytes -= nametable_allocated(&producers->table);
-    nametable_remove(&producers->table, at);
-    pieces->bytes += nametable_allocated(&producers->table);
-    pieces->allocations -= producers->table.capacity == 0;
-}
-
-static void remove_all(struct producers *producers, struct pieces *pieces) {
-    for (size_t i = 0; i < producers->table.count; i++)
-        free_producer(pieces, producer_at(producers, i));
-    pieces->bytes -= nametable_allocated(&producers->table);
-    pieces->allocations -= producers->table.capacity > 0;
-    nametable_free(&producers->table);
-    producers->next = 0;
+    struct slice *item = producers->table.items[at];
+    struct piece_dropper dropper = pieces_dropper(pieces);
+    nametable_remove(&producers->table, pieces, at);
+    visit_producer(&item, &dropper.visitor);
 }
 
 /* --- Life --- */
 
 struct producers *producers_new(struct pieces *pieces, struct producers_limits limits) {
-    struct producers *producers = mem_alloc_zeroed(mem_good_size(sizeof(*producers)));
+    struct producers *producers = pieces_alloc_zeroed(pieces, mem_good_size(sizeof(*producers)));
     producers->limits = limits;
-    pieces_count(pieces, mem_good_size(sizeof(*producers)));
     return producers;
 }
 
 void producers_free(struct producers *producers, struct pieces *pieces) {
-    if (!producers) return;
-    remove_all(producers, pieces);
-    pieces_drop(pieces, NULL, producers, mem_good_size(sizeof(*producers)));
-}
-
-struct producers *producers_copy(const struct producers *producers, struct pieces *pieces) {
-    if (!producers) return NULL;
-    struct producers *copy = producers_new(pieces, producers->limits);
-    copy->added = producers->added;
-    copy->duplicates = producers->duplicates;
-    for (size_t i = 0; i < producers->table.count; i++) {
-        const struct producer *from = producer_at(producers, i);
-        place_iids(pieces, add_producer(copy, pieces, i, from->name), from, 0);
-    }
-    return copy;
+    struct piece_dropper dropper = pieces_dropper(pieces);
+    if (producers) producers_pieces(producers, &dropper.visitor);
 }
 
 void producers_set_limits(struct producers *producers, struct pieces *pieces,
                           struct producers_limits limits) {
     const struct producers_limits *old = &producers->limits;
     if (old->duration_s == limits.duration_s && old->iids == limits.iids) return;
-    remove_all(producers, pieces);
+    struct piece_dropper dropper = pieces_dropper(pieces);
+    visit_table(producers, &dropper.visitor);
+    producers->table = (struct nametable){0};
+    producers->next = 0;
     producers->limits = limits;
 }
 
@@ -262,25 +263,15 @@ void producers_count(const struct producers *producers, int64_t now_ms, uint64_t
 
 /* --- Relocating --- */
 
-static struct producer *relocate_producer(struct producer *producer, struct relocator *relocator) {
-    producer = relocate(relocator, producer, struct_size(producer->name));
-    producer->name.ptr = producer->name_bytes;
-    if (!producer->ids) return producer;
-    uint32_t capacity = producer->capacity;
-    set_columns(producer, relocate(relocator, producer->ids, columns_size(capacity)), capacity);
-    producer->bytes = relocate(relocator, producer->bytes, mem_good_size(producer->byte_capacity));
-    return producer;
-}
-
 struct producers *producers_relocate(struct producers *producers, uint64_t *at,
                                      struct relocator *relocator) {
+    struct piece_relocator pieces = pieces_relocator(relocator);
     if (*at == 0) {
         producers = relocate(relocator, producers, mem_good_size(sizeof(*producers)));
-        nametable_relocate(&producers->table, relocator);
+        nametable_enter(&producers->table, &pieces.visitor);
     }
     while (*at < producers->table.count) {
-        struct slice **item = &producers->table.items[(*at)++];
-        *item = &relocate_producer((struct producer *)(void *)*item, relocator)->name;
+        visit_producer(&producers->table.items[(*at)++], &pieces.visitor);
         if (*at < producers->table.count && relocator_is_due(relocator)) return producers;
     }
     *at = 0;
@@ -315,11 +306,8 @@ struct producers_image *producers_image(const struct producers *producers) {
 /* --- Checking --- */
 
 static bool check_producer(const struct producers *producers, const struct producer *producer,
-                           const struct pieces *pieces, struct pieces *totals) {
+                           const struct pieces *pieces) {
     uint64_t begin = producer->begin;
-    pieces_count(totals, struct_size(producer->name));
-    pieces_count(totals, columns_size(producer->capacity));
-    pieces_count(totals, mem_good_size(producer->byte_capacity));
     if (producer->count > producers->limits.iids || producer->epoch > pieces->epoch ||
         producer->count > producer->capacity - producer->first ||
         bytes_end(producer) > producer->byte_capacity)
@@ -332,14 +320,11 @@ static bool check_producer(const struct producers *producers, const struct produ
     return true;
 }
 
-bool producers_check(const struct producers *producers, const struct pieces *pieces,
-                     struct pieces *totals) {
+bool producers_check(const struct producers *producers, const struct pieces *pieces) {
     const struct nametable *table = &producers->table;
-    pieces_count(totals, mem_good_size(sizeof(*producers)));
-    if (table->capacity > 0) pieces_count(totals, nametable_allocated(table));
     for (size_t i = 0; i < table->count; i++) {
         if (i > 0 && slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;
-        if (!check_producer(producers, producer_at(producers, i), pieces, totals)) return false;
+        if (!check_producer(producers, producer_at(producers, i), pieces)) return false;
     }
     return producers->limits.iids >= 1 && producers->limits.iids <= PRODUCERS_IIDS_MAX &&
            producers->limits.duration_s >= 1 &&

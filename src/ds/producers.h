@@ -20,8 +20,6 @@
 #include "ds/idindex.h"
 #include "ds/nametable.h"
 
-struct relocator; /* base/relocate.h */
-
 /* How long iids are remembered, and how many of each producer. */
 struct producers_limits {
     uint32_t duration_s;
@@ -45,8 +43,10 @@ struct producers *producers_new(struct pieces *pieces, struct producers_limits l
 /* `producers` NULL: nothing. O(producers). */
 void producers_free(struct producers *producers, struct pieces *pieces);
 
-/* A copy with memory of its own; NULL of NULL. O(bytes). */
-struct producers *producers_copy(const struct producers *producers, struct pieces *pieces);
+/* Leads the visitor through their memory (ds/pieces.h). Returns where `producers` is then.
+ * O(producers). */
+struct producers *producers_pieces(struct producers *producers,
+                                   const struct piece_visitor *visitor);
 
 /* Sets the limits. If they change, all iids are forgotten. O(1), or O(producers). */
 void producers_set_limits(struct producers *producers, struct pieces *pieces,
@@ -116,8 +116,7 @@ static inline struct slice producer_image_iid(const struct producer_image *image
     return slice_make(image->bytes + begin, image->ends[at] - begin);
 }
 
-/* Checks the invariant, and adds bytes and allocations to *totals. O(bytes). */
-bool producers_check(const struct producers *producers, const struct pieces *pieces,
-                     struct pieces *totals);
+/* Checks the invariant. O(bytes). */
+bool producers_check(const struct producers *producers, const struct pieces *pieces);
 
 #endif

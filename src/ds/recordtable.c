@@ -21,12 +21,24 @@ struct recordtable *recordtable_new(bool values) {
     return table;
 }
 
+static void visit_buckets(const struct recordtable *table, const struct piece_visitor *visitor) {
+    for (size_t b = 0; b < table->buckets.count; b++) recordtable__bucket_pieces(table, b, visitor);
+}
+
+void recordtable__pieces(const struct recordtable *table, const struct piece_visitor *visitor) {
+    visit_buckets(table, visitor);
+    for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
+        struct recordtable_segment *segment = &recordtable__segments(table)[s];
+        size_t size = recordtable__expiries_size(segmented_room(&table->buckets, s));
+        if (segment->expiries)
+            segment->expiries = piece_visit(visitor, segment->expiries, size, PIECES_UNREAD);
+    }
+}
+
 void recordtable_free(struct recordtable *table) {
     if (capture_adopts(&table->pieces.capture, table, recordtable_allocated(table))) return;
-    for (size_t b = 0; b < table->buckets.count; b++)
-        recordtable__bucket_pieces(table, recordtable__word(table, b), &pieces_free);
-    for (size_t s = 0; s < segmented_segments(&table->buckets); s++)
-        mem_free(recordtable__segments(table)[s].expiries);
+    struct piece_dropper dropper = pieces_dropper(&table->pieces);
+    recordtable__pieces(table, &dropper.visitor);
     segmented_free(&table->buckets);
     mem_free_sized(table, sizeof(*table));
 }
@@ -48,7 +60,6 @@ struct recordtable *recordtable_copy(const struct recordtable *table) {
     for (size_t b = 0; b < table->buckets.count; b++) {
         uintptr_t *word = segmented_push(&copy->buckets);
         *word = (uintptr_t)recordtable__block(table->buckets.directory, b);
-        recordtable__bucket_pieces(copy, word, &copier.visitor);
     }
     for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
         const struct recordtable_segment *from = &recordtable__segments(table)[s];
@@ -60,6 +71,7 @@ struct recordtable *recordtable_copy(const struct recordtable *table) {
         memcpy(to->expiries, from->expiries,
                segmented_used(&table->buckets, s) * sizeof(*to->expiries));
     }
+    visit_buckets(copy, &copier.visitor);
     return copy;
 }
 
@@ -295,8 +307,7 @@ struct recordtable *recordtable_relocate(struct recordtable *table, struct reloc
         cursor->at = 1;
     }
     while (cursor->at - 1 < table->buckets.count) {
-        recordtable__bucket_pieces(table, recordtable__word(table, cursor->at++ - 1),
-                                   &pieces.visitor);
+        recordtable__bucket_pieces(table, cursor->at++ - 1, &pieces.visitor);
         if (relocator_is_due(relocator)) return table;
     }
     *cursor = (struct relocate_cursor){0};

@@ -448,7 +448,7 @@ static void visit_text(uint8_t *at, const struct piece_visitor *visitor) {
     size_t size = mem_good_size(text_size(text->len));
     struct record_text *now = visitor->enter(visitor, text, size);
     if (now != text) memcpy(at, &now, sizeof(now));
-    visitor->leave(visitor, now, size);
+    visitor->leave(visitor, now, size, now->epoch);
 }
 
 static void visit_texts(struct recordtable_block *block, unsigned columns,
@@ -465,13 +465,16 @@ static void visit_texts(struct recordtable_block *block, unsigned columns,
     }
 }
 
-void recordtable__bucket_pieces(const struct recordtable *table, uintptr_t *word,
+void recordtable__bucket_pieces(const struct recordtable *table, size_t bucket,
                                 const struct piece_visitor *visitor) {
+    uintptr_t *word = recordtable__word(table, bucket);
     struct recordtable_block *block = recordtable__pointer(*word);
     if (!block) return;
     size_t size = recordtable__allocated(size_of(table, block));
+    uint64_t epoch =
+        *word & PIECES_SHARED ? PIECES_READ : recordtable__segment(table, bucket)->epoch;
     struct recordtable_block *now = visitor->enter(visitor, block, size);
     if (now != block) *word = (uintptr_t)now;
     if (now->mixed) visit_texts(now, table->columns, visitor);
-    visitor->leave(visitor, now, size);
+    visitor->leave(visitor, now, size, epoch);
 }

@@ -1,5 +1,4 @@
 /* Which record expires first: the least expiry of each block, of each segment, of the table. */
-#include "base/alloc.h"
 #include "ds/recordtable_internal.h"
 
 void recordtable__resize_expiries(struct recordtable *table, struct recordtable_segment *segment,
@@ -12,8 +11,7 @@ void recordtable__resize_expiries(struct recordtable *table, struct recordtable_
         segment->expiries = NULL;
         return;
     }
-    segment->expiries = old ? pieces_resize(&table->pieces, old, old_size, size)
-                            : pieces_alloc(&table->pieces, size);
+    segment->expiries = pieces_resize(&table->pieces, old, old ? old_size : 0, size);
     for (size_t i = kept; i < capacity; i++) segment->expiries[i] = RECORD_NO_EXPIRY;
 }
 

@@ -167,7 +167,7 @@ bool recordtable__find_in_block(const struct recordtable_block *block, unsigned 
 
 /* --- Blocks: writing. The bucket's segment must be the table's own --- */
 
-/* The same, in a segment that may be written to. */
+/* The word of a bucket, in a segment that may then be written to. */
 uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket);
 
 /* The block of a bucket, to be changed, in memory for `more` bytes more. */
@@ -194,8 +194,11 @@ void recordtable__block_merge(struct recordtable *table, size_t low, size_t high
 /* Leads the visitor through the block of the bucket, if it has one, and its texts. Changes the word
  * and the texts' addresses only where the visitor does: the segment and the block must be the
  * table's own then. */
-void recordtable__bucket_pieces(const struct recordtable *table, uintptr_t *word,
+void recordtable__bucket_pieces(const struct recordtable *table, size_t bucket,
                                 const struct piece_visitor *visitor);
+
+/* Leads the visitor through all buckets, and through the columns of expiries. */
+void recordtable__pieces(const struct recordtable *table, const struct piece_visitor *visitor);
 
 /* --- Buckets --- */
 

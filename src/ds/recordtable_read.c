@@ -228,7 +228,7 @@ static bool check_block(const struct recordtable *table, size_t bucket, struct t
     return noted == first;
 }
 
-static bool check_expiries(const struct recordtable *table, struct totals *totals) {
+static bool check_expiries(const struct recordtable *table) {
     int64_t first = RECORD_NO_EXPIRY;
     for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
         const struct recordtable_segment *segment = &recordtable__segments(table)[s];
@@ -238,7 +238,6 @@ static bool check_expiries(const struct recordtable *table, struct totals *total
             if (segment->expiries[i] < least) least = segment->expiries[i];
         if (least != segment->first_expiry) return false;
         if (least < first) first = least;
-        if (segment->expiries) pieces_count(&totals->pieces, recordtable__expiries_size(capacity));
     }
     return table->first_expiry_is_stale ? table->first_expiry <= first
                                         : table->first_expiry == first;
@@ -248,11 +247,10 @@ bool recordtable_check(const struct recordtable *table) {
     size_t buckets = table->buckets.count;
     struct totals totals = {0};
     struct piece_counter counter = pieces_counter(&totals.pieces);
-    for (size_t b = 0; b < buckets; b++) {
+    for (size_t b = 0; b < buckets; b++)
         if (!check_block(table, b, &totals)) return false;
-        recordtable__bucket_pieces(table, recordtable__word(table, b), &counter.visitor);
-    }
-    return check_expiries(table, &totals) && totals.count == table->count &&
+    recordtable__pieces(table, &counter.visitor);
+    return check_expiries(table) && totals.count == table->count &&
            totals.expiring == table->expiring && totals.block_bytes == table->block_bytes &&
            pieces_are_counted(&table->pieces, &totals.pieces) && totals.most <= table->most &&
            segmented_check(&table->buckets) &&

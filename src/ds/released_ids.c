@@ -48,11 +48,9 @@ void released_ids_relocate(struct released_ids *released, struct relocator *relo
     while (at != 0);
 }
 
-bool released_ids_check(const struct released_ids *released, const struct pieces *pieces,
-                        struct pieces *totals) {
+bool released_ids_check(const struct released_ids *released, const struct pieces *pieces) {
     struct pending_entry last;
-    return pendinglist_check(&released->ids, pieces, totals) &&
-           released->ids.length <= RELEASED_IDS_MAX &&
+    return pendinglist_check(&released->ids, pieces) && released->ids.length <= RELEASED_IDS_MAX &&
            (!pendinglist_edge(&released->ids, true, &last) ||
             stream_id_compare(last.id, released->looked_until) < 0);
 }

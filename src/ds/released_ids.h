@@ -55,8 +55,7 @@ void released_ids_remove(struct released_ids *released, struct pieces *pieces,
 /* Moves all of it to better places (base/relocate.h). O(noted / 240). */
 void released_ids_relocate(struct released_ids *released, struct relocator *relocator);
 
-/* Checks the invariant, as far as it is of the ids, and adds bytes and allocations to *totals. */
-bool released_ids_check(const struct released_ids *released, const struct pieces *pieces,
-                        struct pieces *totals);
+/* Checks the invariant, as far as it is of the ids. */
+bool released_ids_check(const struct released_ids *released, const struct pieces *pieces);
 
 #endif

@@ -1,6 +1,6 @@
 /* skiplist_capture: a skiplist as it was at one moment, while it goes on changing. The two share
- * nodes and long members (ds/pieces.h): a change costs at most one node more. Of the list itself the
- * capture copies the table of nodes alone: 8 bytes for about 3 KB of members. The table has no
+ * nodes and long members (ds/pieces.h): a change costs at most one node more. Of the list itself
+ * the capture copies the table of nodes alone: 8 bytes for about 3 KB of members. The table has no
  * order: the thread that reads sorts the nodes. */
 #ifndef PACKLIST_DS_SKIPLIST_CAPTURE_H
 #define PACKLIST_DS_SKIPLIST_CAPTURE_H

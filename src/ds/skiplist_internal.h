@@ -20,8 +20,8 @@
  *      word: [pointer]                                   a node
  *            [next 31 bits][previous 31 bits][0][1]      a free number, in a list; NO_NUMBER: none
  *
- * Nodes and long members are pieces (ds/pieces.h), and each has its epoch: of 32 bits, so of the
- * list's the same are compared. */
+ * Nodes and long members are pieces (ds/pieces.h). Each has the lower 32 bits of its epoch, and
+ * these are compared. */
 #ifndef PACKLIST_DS_SKIPLIST_INTERNAL_H
 #define PACKLIST_DS_SKIPLIST_INTERNAL_H
 
@@ -97,7 +97,8 @@ size_t skiplist__struct_size(void);
 
 /* The capture that reads a node or long member of this epoch, or NULL. */
 static inline struct capture *skiplist__reader(const struct skiplist *list, uint32_t epoch) {
-    return capture_reading(list->pieces.capture, epoch, (uint32_t)list->pieces.epoch);
+    bool is_read = list->pieces.capture && epoch != (uint32_t)list->pieces.epoch;
+    return is_read ? list->pieces.capture : NULL;
 }
 
 /* How the index computes hashes again. */

@@ -5,7 +5,6 @@
 #include "base/keyed_hash.h"
 #include "base/prefetch.h"
 #include "base/processor.h"
-#include "base/relocate.h"
 
 #include <assert.h>
 
@@ -127,7 +126,7 @@ static void visit_text(uint8_t *at, const struct piece_visitor *visitor) {
     size_t size = skiplist_text_size(text);
     struct skiplist_text *now = visitor->enter(visitor, text, size);
     if (now != text) memcpy(at + 1, &now, sizeof(now));
-    visitor->leave(visitor, now, size);
+    visitor->leave(visitor, now, size, now->epoch);
 }
 
 struct skiplist_node *skiplist_node_pieces(struct skiplist_node *node, bool has_texts,
@@ -137,7 +136,7 @@ struct skiplist_node *skiplist_node_pieces(struct skiplist_node *node, bool has_
     node = visitor->enter(visitor, node, size);
     for (unsigned slot = 0; slot < count; slot++)
         visit_text((uint8_t *)(uintptr_t)record_at(node, slot), visitor);
-    visitor->leave(visitor, node, size);
+    visitor->leave(visitor, node, size, node->epoch);
     return node;
 }
 

@@ -2,17 +2,10 @@
  * ds/streamlog_internal.h. */
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/prefetch.h"
 #include "base/relocate.h"
 #include "ds/streamlog_internal.h"
 
 #include <assert.h>
-
-/* Many nodes are visited one after another, and each is read: loads the node some places behind. */
-static void prefetch_node(const struct idindex_segment *segment, size_t at) {
-    enum { AHEAD = 12 };
-    if (at + AHEAD < segment->count) prefetch(streamlog__node(&segment->items[at + AHEAD]));
-}
 
 /* --- Life --- */
 
@@ -22,44 +15,29 @@ struct streamlog *streamlog_new(void) {
     return log;
 }
 
-void streamlog_free(struct streamlog *log) {
-    if (capture_adopts(&log->pieces.capture, log, streamlog_allocated(log))) return;
-    for (size_t s = 0; s < log->index.segment_count; s++) {
-        const struct idindex_segment *segment = &log->index.segments[s];
-        for (size_t i = 0; i < segment->count; i++) {
-            struct streamlog_node *node = streamlog__node(&segment->items[i]);
-            prefetch_node(segment, i);
-            mem_free_sized(node, streamlog__node_size(node));
-        }
-    }
-    idindex_free(&log->index, &log->pieces);
-    consumer_groups_free(&log->groups, &log->pieces);
-    producers_free(log->producers, &log->pieces);
-    mem_free_sized(log, sizeof(*log));
+static size_t node_size(const void *node) {
+    return streamlog__node_size(node);
 }
 
-static struct streamlog_node *copy_node(const struct streamlog_node *node, size_t size) {
-    struct streamlog_node *copy = mem_alloc(size);
-    memcpy(copy, node, sizeof(*node) + node->used);
-    copy->capacity = (uint32_t)(size - sizeof(*node));
-    return copy;
+void streamlog__pieces(struct streamlog *log, const struct piece_visitor *visitor) {
+    idindex_pieces(&log->index, node_size, visitor);
+    consumer_groups_pieces(&log->groups, visitor);
+    if (log->producers) log->producers = producers_pieces(log->producers, visitor);
+}
+
+void streamlog_free(struct streamlog *log) {
+    if (capture_adopts(&log->pieces.capture, log, streamlog_allocated(log))) return;
+    struct piece_dropper dropper = pieces_dropper(&log->pieces);
+    streamlog__pieces(log, &dropper.visitor);
+    mem_free_sized(log, sizeof(*log));
 }
 
 struct streamlog *streamlog_copy(const struct streamlog *log) {
     struct streamlog *copy = mem_alloc(sizeof(*copy));
+    struct piece_copier copier = pieces_copier(&copy->pieces);
     *copy = *log;
-    copy->pieces = pieces_begin();
-    consumer_groups_copy(&copy->groups, &log->groups, &copy->pieces);
-    copy->producers = producers_copy(log->producers, &copy->pieces);
-    idindex_copy(&copy->index, &log->index, &copy->pieces);
-    for (size_t s = 0; s < copy->index.segment_count; s++) {
-        struct idindex_segment *segment = &copy->index.segments[s];
-        for (size_t i = 0; i < segment->count; i++) {
-            const struct streamlog_node *node = streamlog__node(&segment->items[i]);
-            segment->items[i].node = (uintptr_t)copy_node(node, streamlog__node_size(node));
-            pieces_count(&copy->pieces, streamlog__node_size(node));
-        }
-    }
+    copy->pieces = (struct pieces){.epoch = log->pieces.epoch}; /* pieces keep theirs */
+    streamlog__pieces(copy, &copier.visitor);
     return copy;
 }
 
@@ -125,13 +103,13 @@ static struct streamlog_node *resize_node(struct streamlog *log, struct idindex_
     size = mem_good_size(size);
     struct capture *reader = node_reader(log, item);
     if (reader) {
-        node = copy_node(old, size);
-        capture_drop(reader, old, old_size);
+        node = pieces_alloc(&log->pieces, size);
+        memcpy(node, old, sizeof(*node) + old->used);
+        pieces_drop(&log->pieces, reader, old, old_size);
     } else if (size != old_size) {
-        node = mem_resize(old, old_size, size);
-        node->capacity = (uint32_t)(size - sizeof(*node));
+        node = pieces_resize(&log->pieces, old, old_size, size);
     }
-    log->pieces.bytes += size - old_size;
+    node->capacity = (uint32_t)(size - sizeof(*node));
     item->node = (uintptr_t)node;
     return node;
 }
@@ -307,7 +285,7 @@ uint64_t streamlog_trimmed(const struct streamlog *log, const struct stream_trim
         const struct idindex_segment *segment = &log->index.segments[s];
         for (size_t i = 0; i < segment->count; i++) {
             const struct idindex_item *item = &segment->items[i];
-            prefetch_node(segment, i);
+            idindex_prefetch(segment, i);
             uint64_t count = streamlog__node(item)->count, length = log->length - removed;
             if (!trim->by_id && length <= trim->max_length) return removed;
             if (trim->limit > 0 && removed + count > trim->limit) return removed;
@@ -344,7 +322,7 @@ static bool cut_nodes(struct streamlog *log, const struct idindex_segment *segme
     size_t bytes = 0;
     for (size_t i = 0; i < segment->count; i++) {
         const struct streamlog_node *node = streamlog__node(&segment->items[i]);
-        prefetch_node(segment, i);
+        idindex_prefetch(segment, i);
         entries += node->count;
         bytes += streamlog__node_size(node);
     }
@@ -403,11 +381,7 @@ uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim,
     return removed;
 }
 
-/* --- Relocating: nodes are part 0, the groups have the others --- */
-
-static size_t node_size(const void *node) {
-    return streamlog__node_size(node);
-}
+/* --- Relocating: nodes, producers, groups --- */
 
 enum { INDEX_PART, PRODUCERS_PART }; /* of a cursor; then those of the groups */
 
@@ -423,6 +397,8 @@ struct streamlog *streamlog_relocate(struct streamlog *log, struct relocator *re
     if (cursor->part == PRODUCERS_PART) {
         if (log->producers)
             log->producers = producers_relocate(log->producers, &cursor->at, relocator);
+        else
+            cursor->at = 0; /* it may be that of another stream, which had producers */
         if (cursor->at) return log;
         cursor->part = CONSUMER_GROUPS_PART;
     }

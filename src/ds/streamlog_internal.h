@@ -51,6 +51,9 @@ static inline size_t streamlog__node_size(const struct streamlog_node *node) {
     return sizeof(*node) + node->capacity;
 }
 
+/* Leads the visitor through all of the log's memory but its struct (ds/pieces.h). */
+void streamlog__pieces(struct streamlog *log, const struct piece_visitor *visitor);
+
 /* --- The bytes of nodes (streamlog_node.c) --- */
 
 /* An entry that is about to be written. */

@@ -154,7 +154,6 @@ const struct streamlog_contents *streamlog_captured(const struct capture *captur
 struct totals {
     uint64_t length;
     size_t nodes;
-    struct pieces memory;
     struct stream_id last;
     bool has_last;
 };
@@ -167,16 +166,18 @@ static bool check_item(const struct idindex_item *item, struct totals *totals) {
     totals->has_last = true;
     totals->length += node->count;
     totals->nodes++;
-    pieces_count(&totals->memory, streamlog__node_size(node));
     return mem_good_size(streamlog__node_size(node)) == streamlog__node_size(node);
 }
 
 bool streamlog_check(const struct streamlog *log) {
     struct totals totals = {0};
-    if (!idindex_check(&log->index, &log->pieces, &totals.memory) ||
-        !consumer_groups_check(&log->groups, &log->pieces, &totals.memory) ||
-        (log->producers && !producers_check(log->producers, &log->pieces, &totals.memory)))
+    struct pieces memory = {0};
+    struct piece_counter counter = pieces_counter(&memory);
+    if (!idindex_check(&log->index, &log->pieces) ||
+        !consumer_groups_check(&log->groups, &log->pieces) ||
+        (log->producers && !producers_check(log->producers, &log->pieces)))
         return false;
+    streamlog__pieces((struct streamlog *)log, &counter.visitor); /* which changes nothing */
     for (size_t s = 0; s < log->index.segment_count; s++) {
         const struct idindex_segment *segment = &log->index.segments[s];
         for (size_t i = 0; i < segment->count; i++)
@@ -184,6 +185,5 @@ bool streamlog_check(const struct streamlog *log) {
     }
     if (totals.has_last && stream_id_compare(totals.last, log->facts.last_id) > 0) return false;
     return totals.length == log->length && totals.nodes == log->nodes &&
-           totals.memory.bytes == log->pieces.bytes &&
-           totals.memory.allocations == log->pieces.allocations && log->facts.added >= log->length;
+           pieces_are_counted(&log->pieces, &memory) && log->facts.added >= log->length;
 }

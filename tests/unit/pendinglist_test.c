@@ -150,11 +150,12 @@ static void compare_old(const struct model *model, size_t first, int64_t latest_
     assert_false(pending_iter_next_old(&iter, latest_ms, &entry));
 }
 
-static void check(const struct model *model) {
+static void check(struct model *model) {
     struct pieces totals = {0};
-    assert_true(pendinglist_check(&model->list, &model->pieces, &totals));
-    assert_int_equal(totals.bytes, model->pieces.bytes);
-    assert_int_equal(totals.allocations, model->pieces.allocations);
+    struct piece_counter counter = pieces_counter(&totals);
+    assert_true(pendinglist_check(&model->list, &model->pieces));
+    pendinglist_pieces(&model->list, &counter.visitor);
+    assert_true(pieces_are_counted(&model->pieces, &totals));
     assert_int_equal(model->list.length, model->length);
 }
 
@@ -279,10 +280,10 @@ static void the_allocated_bytes_are_what_the_allocator_gives(void **state) {
         for (size_t i = 0; i < 3000; i++) change(model, round % 2 == 0);
         assert_int_equal(mem_used() - others, model->pieces.bytes);
     }
-    struct pendinglist copy, original = model->list;
-    pendinglist_copy(&copy, &original, &model->pieces);
+    struct pendinglist original = model->list;
+    struct piece_copier copier = pieces_copier(&model->pieces);
+    pendinglist_pieces(&model->list, &copier.visitor);
     assert_int_equal(mem_used() - others, model->pieces.bytes);
-    model->list = copy;
     for (size_t i = 0; i < 1000; i++) change(model, false);
     pendinglist_free(&original, &model->pieces);
     compare(model);
@@ -349,7 +350,7 @@ static size_t allocated(struct model *model) {
 
 static void free_list(struct model *model) {
     pendinglist_free(&model->list, &model->pieces);
-    capture_lose_structure(model->pieces.capture);
+    model->pieces.capture->place = NULL;
     model->pieces.capture = NULL;
 }
 

@@ -425,6 +425,26 @@ static void another_thread_reads_a_capture_while_the_log_changes(void **state) {
     mem_free(model);
 }
 
+/* The value under a key may be another one when its relocation goes on. */
+static void relocation_ends_wherever_another_log_had_come_to(void **state) {
+    static const uint64_t parts[] = {0, 1, 2, UINT64_C(1) << 32, UINT64_C(7) << 32 | 3};
+    (void)state;
+    struct model *model = model_new();
+    model->limits = (struct stream_limits){0, 3};
+    for (size_t i = 0; i < 20; i++) append(model);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        struct relocate_cursor cursor = {.part = parts[i], .at = 5};
+        size_t steps = 0;
+        do {
+            relocator_init_for_tests(&model->relocation.relocator, 1);
+            model->log = streamlog_relocate(model->log, &model->relocation.relocator, &cursor);
+            assert_true(++steps < 100);
+        } while (!relocate_is_done(&cursor));
+    }
+    compare(model);
+    model_free(model);
+}
+
 int main(void) {
     hash_init();
     for (size_t i = 0; i < sizeof(filler); i++) filler[i] = (char)('a' + i % 26);
@@ -438,6 +458,7 @@ int main(void) {
         cmocka_unit_test(a_capture_stays_as_the_log_was),
         cmocka_unit_test(a_log_that_is_freed_goes_over_to_its_capture),
         cmocka_unit_test(another_thread_reads_a_capture_while_the_log_changes),
+        cmocka_unit_test(relocation_ends_wherever_another_log_had_come_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
