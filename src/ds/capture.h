@@ -54,7 +54,8 @@ static inline size_t capture_allocated(const struct capture *capture) {
  * copies. */
 size_t capture_release(struct capture *capture);
 
-/* Frees a released capture, with all memory that only it still needed. In any thread. */
+/* Frees a released capture, with all memory that only it still needed. In any thread. O(what was
+ * left), and with an orphan O(its pieces). */
 void capture_free(struct capture *capture);
 
 /* Releases and frees it, in the loop's thread. */
@@ -69,25 +70,12 @@ void capture_end(struct capture *capture);
 void *capture_begin(const struct capture_functions *functions, size_t size, struct capture **place,
                     size_t *left);
 
-/* A structure may count epochs: each capture begins one, and each piece has the epoch in which it
- * was made, so that a capture reads the pieces that are older than the epoch `now`. Returns the
- * capture, which may be NULL, if it reads a piece of this epoch; else NULL. O(1). */
-static inline struct capture *capture_reading(struct capture *capture, uint64_t epoch,
-                                              uint64_t now) {
-    return capture && epoch != now ? capture : NULL;
-}
-
-/* Frees memory of `size` bytes (mem_good_size), or leaves it to the capture that reads it, unless
- * that is NULL. O(1). */
+/* Leaves memory of `size` bytes (mem_good_size) to the capture that reads it; frees it if that is
+ * NULL. O(1). */
 void capture_drop(struct capture *capture, void *memory, size_t size);
 
 /* The structure, which takes `allocated` bytes, is freed by its owner. If it is captured, leaves it
  * to the capture as an orphan, which the capture's function frees, and returns true. O(1). */
 bool capture_adopts(struct capture **place, void *structure, size_t allocated);
-
-/* The structure of the capture, which may be NULL, is freed and has left what the capture reads. */
-static inline void capture_lose_structure(struct capture *capture) {
-    if (capture) capture->place = NULL;
-}
 
 #endif

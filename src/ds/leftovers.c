@@ -7,7 +7,7 @@
 #ifdef TINY_LIMITS
 enum { BLOCK_ITEMS = 2 };
 #else
-enum { BLOCK_ITEMS = 42 };
+enum { BLOCK_ITEMS = 63 };
 #endif
 
 struct leftovers_block {
@@ -21,7 +21,7 @@ void leftovers_count(struct leftovers *left, size_t bytes) {
     if (left->bytes_of_all) *left->bytes_of_all += bytes;
 }
 
-void leftovers_add_whole(struct leftovers *left, struct leftover whole) {
+void leftovers_add(struct leftovers *left, void *memory, size_t size) {
     struct leftovers_block *block = left->blocks;
     if (block == NULL || block->used == BLOCK_ITEMS) {
         block = mem_alloc(sizeof(*block));
@@ -30,11 +30,7 @@ void leftovers_add_whole(struct leftovers *left, struct leftover whole) {
         left->blocks = block;
         leftovers_count(left, mem_good_size(sizeof(*block)));
     }
-    block->items[block->used++] = whole;
-}
-
-void leftovers_add(struct leftovers *left, void *memory, size_t size) {
-    leftovers_add_whole(left, (struct leftover){.memory = memory, .size = size});
+    block->items[block->used++] = (struct leftover){memory, size};
     leftovers_count(left, size);
 }
 
@@ -44,18 +40,12 @@ void leftovers_visit(const struct leftovers *left,
         for (size_t i = 0; i < block->used; i++) visit(&block->items[i], arg);
 }
 
-static void free_item(const struct leftover *item) {
-    if (item->free)
-        item->free(item->memory, item->size);
-    else
-        mem_free_sized(item->memory, item->size);
-}
-
 void leftovers_free(struct leftovers *left) {
     struct leftovers_block *next;
     for (struct leftovers_block *block = left->blocks; block; block = next) {
         next = block->next;
-        for (size_t i = 0; i < block->used; i++) free_item(&block->items[i]);
+        for (size_t i = 0; i < block->used; i++)
+            mem_free_sized(block->items[i].memory, block->items[i].size);
         mem_free_sized(block, sizeof(*block));
     }
     left->blocks = NULL;

@@ -15,21 +15,15 @@ struct leftovers {
     struct leftovers_block *blocks;
 };
 
-/* What was left at once. */
 struct leftover {
     void *memory;
-    size_t size; /* bytes as mem_free_sized takes them, or what `free` expects */
-    void (*free)(void *memory, size_t size); /* NULL: mem_free_sized */
+    size_t size; /* bytes as mem_free_sized takes them */
 };
 
 /* Leaves memory, and counts its `size` bytes, a mem_good_size. O(1). */
 void leftovers_add(struct leftovers *left, void *memory, size_t size);
 
-/* Leaves something that consists of many allocations. The caller counts their bytes with
- * leftovers_count. O(1). */
-void leftovers_add_whole(struct leftovers *left, struct leftover whole);
-
-/* Counts bytes: of a whole, or of memory that the capture frees itself. O(1). */
+/* Counts bytes of memory that the capture frees itself. O(1). */
 void leftovers_count(struct leftovers *left, size_t bytes);
 
 /* Visits all that was left. O(what was left). */

@@ -70,7 +70,7 @@ struct quicklist_limits quicklist_limits_of(const struct quicklist *list) {
 
 struct quicklist *quicklist_new(struct quicklist_limits limits) {
     struct quicklist *list = mem_alloc_zeroed(sizeof(*list));
-    list->allocated = mem_good_size(sizeof(*list));
+    list->pieces = pieces_begin();
     adopt_limits(list, limits);
     return list;
 }
@@ -85,9 +85,9 @@ struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint
 }
 
 static void copy_open(struct quicklist_open *to, const struct quicklist_open *from,
-                      size_t *allocated) {
+                      struct pieces *pieces) {
     size_t size = quicklist_node_size(&from->node);
-    quicklist_open_init(to, size, false, allocated);
+    quicklist_open_init(to, size, false, pieces);
     memcpy(to->node.buffer, quicklist_open_first(from), size);
     to->node.size = from->node.size;
     to->node.count = from->node.count;
@@ -96,27 +96,27 @@ static void copy_open(struct quicklist_open *to, const struct quicklist_open *fr
 }
 
 struct quicklist *quicklist_copy(const struct quicklist *list) {
-    struct quicklist *copy = quicklist_new(list->limits);
-    copy->count = list->count;
-    copy->nodes = list->nodes;
-    copy->serialized = list->serialized;
-    copy->mixed = list->mixed;
+    struct quicklist *copy = mem_alloc(sizeof(*copy));
+    struct piece_copier copier = pieces_copier(&copy->pieces);
     CHECKED_ASSERT(list->count >= list->nodes);
-    if (list->nodes > 0) copy_open(&copy->head, &list->head, &copy->allocated);
-    if (list->nodes > 1) copy_open(&copy->tail, &list->tail, &copy->allocated);
-    if (list->nodes <= 2) return copy;
-    struct quicklist_place place;
-    quicklist_place_at(list, 1, &place);
-    for (size_t i = 0; i + 2 < list->nodes; i++) {
-        quicklist_tree_insert(&copy->tree, i, quicklist_node_copy(place.node, &copy->allocated));
-        quicklist_place_step(list, &place, LIST_FORWARD);
-    }
+    *copy = *list;
+    copy->pieces = pieces_begin();
+    if (list->nodes > 0) copy_open(&copy->head, &list->head, &copy->pieces);
+    if (list->nodes > 1) copy_open(&copy->tail, &list->tail, &copy->pieces);
+    quicklist_tree_pieces(&copy->tree, &copier.visitor);
     return copy;
 }
 
+void quicklist__pieces(struct quicklist *list, const struct piece_visitor *visitor) {
+    if (list->nodes > 0) quicklist_open_pieces(&list->head, visitor);
+    if (list->nodes > 1) quicklist_open_pieces(&list->tail, visitor);
+    quicklist_tree_pieces(&list->tree, visitor);
+}
+
 void quicklist_free(struct quicklist *list) {
-    quicklist_nodes_remove(list, 0, list->nodes);
-    capture_lose_structure(list->capture);
+    if (capture_adopts(&list->pieces.capture, list, quicklist_allocated(list))) return;
+    struct piece_dropper dropper = pieces_dropper(&list->pieces);
+    quicklist__pieces(list, &dropper.visitor);
     mem_free_sized(list, sizeof(*list));
 }
 
@@ -131,7 +131,7 @@ size_t quicklist_node_count(const struct quicklist *list) {
 }
 
 size_t quicklist_allocated(const struct quicklist *list) {
-    return list->allocated + list->tree.allocated;
+    return mem_good_size(sizeof(*list)) + list->pieces.bytes;
 }
 
 size_t quicklist_serialized_size(const struct quicklist *list) {
@@ -170,7 +170,7 @@ static __attribute__((noinline)) void push_node(struct quicklist *list, enum lis
     struct quicklist_open open;
     bool plain = element->text.len >= list->plain_length;
     quicklist_open_init_element(&open, element, plain, new_node_capacity(list, element->size),
-                                end == LIST_HEAD, &list->allocated);
+                                end == LIST_HEAD, &list->pieces);
     quicklist_node_insert(list, end == LIST_HEAD ? 0 : list->nodes, &open);
 }
 
@@ -182,8 +182,8 @@ void quicklist_push(struct quicklist *list, enum list_end end,
         return;
     }
     uint8_t *place = end == LIST_HEAD
-                         ? quicklist_open_grow_front(open, element->size, &list->allocated)
-                         : quicklist_open_grow_back(open, element->size, &list->allocated);
+                         ? quicklist_open_grow_front(open, element->size, &list->pieces)
+                         : quicklist_open_grow_back(open, element->size, &list->pieces);
     listpack_write(place, element);
     open->node.count++;
     list->count++;
@@ -229,7 +229,7 @@ void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n) {
     } else if (n > 0) {
         drop_many(list, end, n);
     }
-    if (list->nodes == 1) quicklist_open_shrink(&list->head, &list->allocated);
+    if (list->nodes == 1) quicklist_open_shrink(&list->head, &list->pieces);
     CHECKED_ASSERT((list->count == 0) == (list->nodes == 0));
 }
 
@@ -237,11 +237,12 @@ void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n) {
 
 struct quicklist *quicklist_relocate(struct quicklist *list, struct relocator *relocator,
                                      struct relocate_cursor *cursor) {
-    CHECKED_ASSERT(!list->capture);
+    CHECKED_ASSERT(!list->pieces.capture);
     if (cursor->at == 0) {
+        struct piece_relocator pieces = pieces_relocator(relocator);
         list = relocate(relocator, list, sizeof(*list));
-        if (list->nodes > 0) quicklist_open_relocate(&list->head, relocator);
-        if (list->nodes > 1) quicklist_open_relocate(&list->tail, relocator);
+        if (list->nodes > 0) quicklist_open_pieces(&list->head, &pieces.visitor);
+        if (list->nodes > 1) quicklist_open_pieces(&list->tail, &pieces.visitor);
         cursor->at = 1;
     }
     while (cursor->at - 1 < list->tree.root.nodes) {

@@ -35,10 +35,10 @@ static void place_last(struct quicklist_builder *builder) {
     list->count += node->count;
     list->serialized += quicklist_node_serialized(node);
     if (list->nodes == 0) {
-        quicklist_node_open(&list->head, node, &list->allocated);
+        quicklist_node_open(&list->head, node, &list->pieces);
     } else {
-        if (is_deep(builder, list->nodes)) quicklist_node_compress(node, &list->allocated);
-        quicklist_tree_insert(&list->tree, list->nodes - 1, *node);
+        if (is_deep(builder, list->nodes)) quicklist_node_compress(node, &list->pieces);
+        quicklist_tree_insert(&list->tree, &list->pieces, list->nodes - 1, *node);
     }
     list->nodes++;
     builder->has_last = false;
@@ -66,7 +66,7 @@ void quicklist_build_body(struct quicklist_builder *builder, const uint8_t *firs
         const uint8_t *stop = taken == count ? end : listpack_seek(first, taken);
         size_t size = (size_t)(stop - first);
         struct quicklist_node node;
-        memcpy(quicklist_node_init(&node, size, taken, &list->allocated), first, size);
+        memcpy(quicklist_node_init(&node, size, taken, &list->pieces), first, size);
         note_size(builder, size, taken);
         add(builder, node);
         first = stop;
@@ -75,14 +75,14 @@ void quicklist_build_body(struct quicklist_builder *builder, const uint8_t *firs
 }
 
 uint8_t *quicklist_build_room(struct quicklist_builder *builder, size_t size) {
-    return quicklist_node_init(&builder->offered, size, 0, &builder->list->allocated);
+    return quicklist_node_init(&builder->offered, size, 0, &builder->list->pieces);
 }
 
 bool quicklist_build_room_used(struct quicklist_builder *builder, size_t count) {
     struct quicklist *list = builder->list;
     struct quicklist_node *node = &builder->offered;
     if (count == 0 || count > QUICKLIST_NODE_COUNT_MAX) {
-        quicklist_node_free(node, &list->allocated);
+        quicklist_node_free(node, &list->pieces);
         return false;
     }
     node->count = (uint16_t)count;
@@ -95,8 +95,8 @@ void quicklist_build_plain(struct quicklist_builder *builder,
                            const struct listpack_element *element) {
     struct quicklist *list = builder->list;
     struct quicklist_open open;
-    quicklist_open_init_element(&open, element, true, 0, false, &list->allocated);
-    add(builder, quicklist_node_close(&open, &list->allocated));
+    quicklist_open_init_element(&open, element, true, 0, false, &list->pieces);
+    add(builder, quicklist_node_close(&open, &list->pieces));
 }
 
 bool quicklist_build_compressed(struct quicklist_builder *builder, struct slice stream, size_t size,
@@ -105,7 +105,7 @@ bool quicklist_build_compressed(struct quicklist_builder *builder, struct slice 
     struct quicklist_node node;
     assert(quicklist_build_is_deep(builder));
     if (count > QUICKLIST_NODE_COUNT_MAX ||
-        !quicklist_node_init_compressed(&node, stream, size, count, &list->allocated))
+        !quicklist_node_init_compressed(&node, stream, size, count, &list->pieces))
         return false;
     note_size(builder, size, count);
     add(builder, node);
@@ -122,7 +122,7 @@ struct quicklist *quicklist_build_finish(struct quicklist_builder *builder) {
         list->nodes++;
         list->count += builder->last.count;
         list->serialized += quicklist_node_serialized(&builder->last);
-        quicklist_node_open(&list->tail, &builder->last, &list->allocated);
+        quicklist_node_open(&list->tail, &builder->last, &list->pieces);
     }
     /* Nodes were compressed, or left raw, for a wrong expected depth. */
     if (!expected) quicklist_nodes_compress_all(list);

@@ -5,12 +5,11 @@
  *                                                        [ a │ b │ c ] and the buffer of b:
  *      release: nothing to do                             both were left to it, and are freed
  *
- * The tree copies arrays before it changes them (quicklist_tree.c), the list copies buffers before
- * it writes to them (quicklist_place.c); both leave the old ones (leftovers.h). Plain nodes at
- * the ends are shared, too: nothing is ever written into them. */
+ * The tree copies arrays before it changes them (quicklist_tree.c), nodes copy buffers before they
+ * are written to (quicklist_node.c). Plain nodes at the ends are shared, too: nothing is ever
+ * written into them. */
 #include "ds/quicklist_capture.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "ds/quicklist_internal.h"
 
@@ -19,12 +18,11 @@
 
 struct quicklist_capture {
     struct capture capture;
-    struct quicklist *list; /* valid while the capture has a place */
     size_t nodes;
     struct quicklist_node head;
     struct quicklist_node tail;
-    struct quicklist_tree_ref root;
-    unsigned height;
+    struct pieces ends; /* those of head and tail that are not shared */
+    struct quicklist_tree tree;
 };
 
 static bool is_shared_end(const struct quicklist_node *end) {
@@ -33,26 +31,18 @@ static bool is_shared_end(const struct quicklist_node *end) {
 
 /* --- The end --- */
 
-static void release(struct capture *capture) {
-    if (!capture->place) return;
-    struct quicklist *list = ((struct quicklist_capture *)capture)->list;
-    list->head.node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
-    list->tail.node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
-    quicklist_tree_unshare(&list->tree);
+static void free_end(struct quicklist_capture *captured, struct quicklist_node *end) {
+    if (end->buffer && !is_shared_end(end)) quicklist_node_free(end, &captured->ends);
 }
 
-static void free_end(struct quicklist_node *end) {
-    size_t allocated = SIZE_MAX / 2; /* no longer counted */
-    if (end->buffer && !is_shared_end(end)) quicklist_node_free(end, &allocated);
-}
-
-static void free_ends(struct capture *capture) {
+static void free_rest(struct capture *capture) {
     struct quicklist_capture *captured = (struct quicklist_capture *)capture;
-    free_end(&captured->head);
-    free_end(&captured->tail);
+    free_end(captured, &captured->head);
+    free_end(captured, &captured->tail);
+    if (capture->orphan) quicklist_free(capture->orphan);
 }
 
-static const struct capture_functions capture_functions = {release, free_ends};
+static const struct capture_functions capture_functions = {.free = free_rest};
 
 static const struct quicklist_capture *captured_of(const struct capture *capture) {
     CHECKED_ASSERT(capture->functions == &capture_functions);
@@ -61,14 +51,14 @@ static const struct quicklist_capture *captured_of(const struct capture *capture
 
 /* --- Capturing --- */
 
-static struct quicklist_node captured_end(struct quicklist_open *open, size_t *allocated) {
+static struct quicklist_node captured_end(struct quicklist_open *open, struct pieces *pieces) {
     struct quicklist_node end;
     if (is_shared_end(&open->node)) {
         end = open->node;
         open->node.flags |= QUICKLIST_NODE_SHARED;
         return end;
     }
-    memcpy(quicklist_node_init(&end, open->node.size, open->node.count, allocated),
+    memcpy(quicklist_node_init(&end, open->node.size, open->node.count, pieces),
            quicklist_open_first(open), open->node.size);
     end.excess = open->node.excess;
     return end;
@@ -77,20 +67,19 @@ static struct quicklist_node captured_end(struct quicklist_open *open, size_t *a
 struct capture *quicklist_capture_begin(struct quicklist *list, size_t *left) {
     assert(list->nodes > 0);
     struct quicklist_capture *captured =
-        capture_begin(&capture_functions, sizeof(*captured), &list->capture, left);
-    struct capture *capture = &captured->capture;
-    captured->list = list;
+        capture_begin(&capture_functions, sizeof(*captured), &list->pieces.capture, left);
     captured->nodes = list->nodes;
-    captured->head = captured_end(&list->head, &capture->allocated);
-    captured->tail = list->nodes > 1 ? captured_end(&list->tail, &capture->allocated)
-                                     : (struct quicklist_node){0};
-    captured->root = quicklist_tree_share(&list->tree, &capture->left);
-    captured->height = list->tree.height;
-    return capture;
+    captured->ends = pieces_begin();
+    captured->head = captured_end(&list->head, &captured->ends);
+    captured->tail =
+        list->nodes > 1 ? captured_end(&list->tail, &captured->ends) : (struct quicklist_node){0};
+    captured->tree = quicklist_tree_capture(&list->tree);
+    captured->capture.allocated += captured->ends.bytes;
+    return &captured->capture;
 }
 
 bool quicklist_is_captured(const struct quicklist *list) {
-    return list->capture != NULL;
+    return list->pieces.capture != NULL;
 }
 
 /* --- Reading --- */
@@ -98,7 +87,7 @@ bool quicklist_is_captured(const struct quicklist *list) {
 static void each_node(const struct quicklist_capture *captured,
                       void (*visit)(const struct quicklist_node *node, void *arg), void *arg) {
     visit(&captured->head, arg);
-    quicklist_tree_each(&captured->root, captured->height, visit, arg);
+    quicklist_tree_each(&captured->tree, visit, arg);
     if (captured->nodes > 1) visit(&captured->tail, arg);
 }
 
@@ -132,31 +121,46 @@ static void check_node(const struct quicklist_node *node, void *arg) {
     check->good = check->good && quicklist_node_check(node);
 }
 
-/* Number of arrays and buffers that a list and its capture share, or have shared. */
+/* Counts the arrays and buffers that the capture reads among those of a list. */
+struct shared_counter {
+    struct piece_visitor visitor;
+    size_t *shared;
+};
+
+static void count_shared(const struct piece_visitor *visitor, void *piece, size_t size,
+                         uint64_t epoch) {
+    (void)piece, (void)size;
+    *((const struct shared_counter *)visitor)->shared += epoch == PIECES_READ;
+}
+
+static size_t pieces_shared(struct quicklist *list) {
+    size_t shared = 0;
+    struct shared_counter counter = {{piece_enter, count_shared}, &shared};
+    quicklist__pieces(list, &counter.visitor);
+    return shared;
+}
+
 static size_t pieces_captured(const struct quicklist_capture *captured) {
-    size_t ends =
-        is_shared_end(&captured->head) + (captured->nodes > 1 && is_shared_end(&captured->tail));
-    return ends + quicklist_tree_pieces(&captured->root, captured->height);
+    struct pieces totals = {0};
+    struct piece_counter counter = pieces_counter(&totals);
+    struct quicklist_tree tree = captured->tree;
+    quicklist_tree_pieces(&tree, &counter.visitor);
+    return totals.allocations + is_shared_end(&captured->head) +
+           (captured->nodes > 1 && is_shared_end(&captured->tail));
 }
 
-static size_t pieces_shared(const struct quicklist *list) {
-    bool head = list->head.node.flags & QUICKLIST_NODE_SHARED;
-    bool tail = list->tail.node.flags & QUICKLIST_NODE_SHARED;
-    return (size_t)head + tail + quicklist_tree_pieces_shared(&list->tree);
+static void add_piece(const struct leftover *item, void *arg) {
+    (void)item;
+    ++*(size_t *)arg;
 }
 
-static void add_pieces(const struct leftover *item, void *arg) {
-    *(size_t *)arg += quicklist_tree_pieces_left(item);
-}
-
-bool quicklist_capture_check(const struct capture *capture) {
+bool quicklist_capture_check(const struct capture *capture, struct quicklist *list) {
     const struct quicklist_capture *captured = captured_of(capture);
-    const struct quicklist *list = capture->place ? captured->list : NULL;
     struct check check = {.good = true};
     each_node(captured, check_node, &check);
     if (!check.good || check.nodes != captured->nodes) return false;
-    if (list && (list->capture != capture || list->tree.left != &capture->left)) return false;
+    if (!list || list->pieces.capture != capture) list = capture->orphan;
     size_t pieces = list ? pieces_shared(list) : 0;
-    leftovers_visit(&capture->left, add_pieces, &pieces);
+    leftovers_visit(&capture->left, add_piece, &pieces);
     return pieces == pieces_captured(captured);
 }

@@ -1,5 +1,4 @@
 /* quicklist_check: checks the invariants of quicklist_internal.h. */
-#include "base/alloc.h"
 #include "ds/quicklist_internal.h"
 
 /* An element's type and length, before and behind its text. */
@@ -8,7 +7,6 @@ enum { ELEMENT_OVERHEAD_MAX = 5 + 5 };
 struct totals {
     uint64_t count;
     size_t serialized;
-    size_t allocated;
 };
 
 /* Returns whether the node is compressed exactly where it must be. */
@@ -20,12 +18,12 @@ static bool compression_check(const struct quicklist *list, const struct quickli
     if (list->mixed) return true;
     if (!inside) return !compressed;
     if (compressed) return true;
-    size_t allocated = 0; /* raw though inside: compressing must gain nothing */
-    struct quicklist_node node = quicklist_node_copy(place->node, &allocated);
-    quicklist_node_compress(&node, &allocated);
+    struct pieces pieces = pieces_begin(); /* raw though inside: compressing must gain nothing */
+    struct quicklist_node node = quicklist_node_copy(place->node, &pieces);
+    quicklist_node_compress(&node, &pieces);
     compressed = node.flags & QUICKLIST_NODE_LZF;
-    quicklist_node_free(&node, &allocated);
-    return !compressed && allocated == 0;
+    quicklist_node_free(&node, &pieces);
+    return !compressed && pieces.bytes == 0;
 }
 
 /* What a node that is not plain may take at most. Replacements stretch a node to a multiple of the
@@ -45,14 +43,14 @@ static bool node_check(const struct quicklist *list, const struct quicklist_plac
     if (!valid || !compression_check(list, place)) return false;
     totals->count += node->count;
     totals->serialized += quicklist_node_serialized(node);
-    totals->allocated += place->open != NULL ? quicklist_open_allocated(place->open)
-                                             : quicklist_node_allocated(node);
     if (list->mixed || node->flags & QUICKLIST_NODE_PLAIN) return true;
     return node->count <= list->count_limit && node->size <= stretched_size(list);
 }
 
 bool quicklist_check(const struct quicklist *list) {
-    struct totals totals = {.allocated = mem_good_size(sizeof(*list))};
+    struct totals totals = {0};
+    struct pieces counted = {0};
+    struct piece_counter counter = pieces_counter(&counted);
     if (list->tree.root.nodes != (list->nodes > 2 ? list->nodes - 2 : 0)) return false;
     if (!quicklist_tree_check(&list->tree)) return false;
     if (list->nodes < 1 && list->head.node.buffer != NULL) return false;
@@ -66,6 +64,7 @@ bool quicklist_check(const struct quicklist *list) {
         } while (quicklist_place_step(list, &place, LIST_FORWARD));
         if (seen != list->nodes) return false;
     }
+    quicklist__pieces((struct quicklist *)list, &counter.visitor); /* which changes nothing */
     return totals.count == list->count && totals.serialized == list->serialized &&
-           totals.allocated == list->allocated;
+           pieces_are_counted(&list->pieces, &counted);
 }

@@ -19,8 +19,8 @@ static void splice_element(struct quicklist *list, struct quicklist_open *open, 
     const uint8_t *first = quicklist_open_first(open), *end = quicklist_open_end(open);
     const uint8_t *at = listpack_seek_in(first, end, open->node.count, offset);
     size_t old_size = removed > 0 ? listpack_size(at) : 0;
-    uint8_t *place = quicklist_open_splice(open, (size_t)(at - first), old_size, element->size,
-                                           &list->allocated);
+    uint8_t *place =
+        quicklist_open_splice(open, (size_t)(at - first), old_size, element->size, &list->pieces);
     listpack_write(place, element);
     open->node.count += (uint16_t)(1 - removed);
     list->count += 1 - removed;
@@ -40,7 +40,7 @@ static void insert_single(struct quicklist *list, size_t index,
                           const struct listpack_element *element) {
     struct quicklist_open open;
     bool plain = element->text.len >= list->plain_length;
-    quicklist_open_init_element(&open, element, plain, element->size, false, &list->allocated);
+    quicklist_open_init_element(&open, element, plain, element->size, false, &list->pieces);
     quicklist_node_insert(list, index, &open);
 }
 
@@ -55,10 +55,10 @@ static struct quicklist_open split_off(struct quicklist *list, size_t index, siz
     const uint8_t *first = quicklist_open_first(left), *end = quicklist_open_end(left);
     const uint8_t *at = listpack_seek_in(first, end, left->node.count, offset);
     size_t bytes = (size_t)(end - at);
-    quicklist_open_init(&right, bytes + extra, true, &list->allocated);
-    memcpy(quicklist_open_grow_front(&right, bytes, &list->allocated), at, bytes);
+    quicklist_open_init(&right, bytes + extra, true, &list->pieces);
+    memcpy(quicklist_open_grow_front(&right, bytes, &list->pieces), at, bytes);
     right.node.count = (uint16_t)(left->node.count - offset);
-    quicklist_open_splice(left, (size_t)(at - first), bytes, 0, &list->allocated);
+    quicklist_open_splice(left, (size_t)(at - first), bytes, 0, &list->pieces);
     left->node.count = (uint16_t)offset;
     list->count -= right.node.count;
     list->serialized -= bytes;
@@ -85,7 +85,7 @@ static void merge(struct quicklist *list, size_t index) {
     struct quicklist_open *left = quicklist_node_take(list, index, &work);
     quicklist_place_at(list, index + 1, &right);
     const struct quicklist_node *node = right.node;
-    uint8_t *to = quicklist_open_grow_back(left, node->size, &list->allocated);
+    uint8_t *to = quicklist_open_grow_back(left, node->size, &list->pieces);
     if (node->flags & QUICKLIST_NODE_LZF) {
         quicklist_node_decompress_to(node, to);
     } else {
@@ -121,7 +121,7 @@ static void insert_splitting(struct quicklist *list, size_t index, size_t offset
     }
     struct quicklist_open right = split_off(list, index, offset, after ? element->size : 0);
     if (after) { /* joins the right half; the count is kept by quicklist_node_insert */
-        listpack_write(quicklist_open_grow_front(&right, element->size, &list->allocated), element);
+        listpack_write(quicklist_open_grow_front(&right, element->size, &list->pieces), element);
         right.node.count++;
     } else {
         splice_into_node(list, index, offset, 0, element);
@@ -267,8 +267,8 @@ static void merge_sparse(struct quicklist *list, size_t todo, enum list_directio
 
 /* The ends keep room for pushes and pops; much of it is for elements that are gone. */
 static void shrink_ends(struct quicklist *list) {
-    if (list->nodes > 0) quicklist_open_shrink(&list->head, &list->allocated);
-    if (list->nodes > 1) quicklist_open_shrink(&list->tail, &list->allocated);
+    if (list->nodes > 0) quicklist_open_shrink(&list->head, &list->pieces);
+    if (list->nodes > 1) quicklist_open_shrink(&list->tail, &list->pieces);
 }
 
 /* Each pass takes one of the `todo` nodes beyond the seam; it changes only nodes before the

@@ -9,21 +9,19 @@
  *   1. nodes == 0: nothing is in use. nodes == 1: only head is. nodes >= 2: head and tail are, and
  *      the tree holds nodes - 2 nodes.
  *   2. No node is empty. `count` and `serialized` are sums over the nodes.
- *   3. `allocated` is the allocator's size of the struct and of every node's buffer; the tree
- *      counts its own arrays.
+ *   3. The arrays of the tree and the buffers of all nodes are the list's pieces (ds/pieces.h).
  *   4. Exactly the nodes with at least compress_depth nodes on either side are compressed, except
  *      those that gain nothing by it; none are when compress_depth is 0.
  *   5. No node exceeds the limits, except where an insert or a replacement stretched it
  *      (quicklist_edit.c), or where it has one element, which no plain threshold made plain.
- *   6. While `capture` is set, the flag QUICKLIST_NODE_SHARED means that a node's buffer is
- *      shared: for nodes in arrays that the tree itself does not share, and for plain nodes at the
- *      ends. Otherwise the flag means nothing.
+ *   6. While there is a capture, it reads the buffers of nodes with the flag QUICKLIST_NODE_SHARED:
+ *      of plain ones at the ends, and of those in arrays of the tree that it does not read.
  * 4 and 5 are not promised when limits were changed while the list had nodes, or when it was given
  * nodes made under others (`mixed`). */
 #ifndef PACKLIST_DS_QUICKLIST_INTERNAL_H
 #define PACKLIST_DS_QUICKLIST_INTERNAL_H
 
-#include "ds/capture.h"
+#include "ds/pieces.h"
 #include "ds/quicklist.h"
 #include "ds/quicklist_node.h"
 #include "ds/quicklist_tree.h"
@@ -37,16 +35,19 @@ struct quicklist {
     size_t count_limit;  /* … and elements */
     size_t plain_length; /* texts of at least this length are plain */
     size_t serialized;
-    size_t allocated;
+    struct pieces pieces;
     struct quicklist_tree tree;
     struct quicklist_limits limits;
     bool mixed;
-    struct capture *capture; /* NULL: none (quicklist_capture.h) */
 };
 
-/* Checks the invariant, until the release: every array and buffer of the capture is either still
- * shared by the list or was left by it, and every body is valid. O(bytes). */
-bool quicklist_capture_check(const struct capture *capture);
+/* Leads the visitor through all of the list's memory but its struct. O(nodes). */
+void quicklist__pieces(struct quicklist *list, const struct piece_visitor *visitor);
+
+/* Checks the invariant, until the release: every array and buffer that the capture reads is either
+ * still the list's or was left by it, and every body is valid. `list` is the captured one; another
+ * one or NULL if that was freed. O(bytes). */
+bool quicklist_capture_check(const struct capture *capture, struct quicklist *list);
 
 /* Elements of one node: as many as fit in 64 KB. */
 enum { QUICKLIST_NODE_COUNT_MAX = 32768 };

@@ -23,7 +23,6 @@
 #include "base/checked.h"
 #include "base/lzf.h"
 #include "base/number.h"
-#include "base/relocate.h"
 
 #include <assert.h>
 #include <string.h>
@@ -58,40 +57,36 @@ size_t quicklist_open_allocated(const struct quicklist_open *open) {
     return mem_good_size(open_capacity(open));
 }
 
-static uint8_t *buffer_new(size_t capacity, size_t *allocated) {
-    *allocated += mem_good_size(capacity);
-    return mem_alloc(capacity);
+static uint8_t *buffer_new(size_t capacity, struct pieces *pieces) {
+    return pieces_alloc(pieces, mem_good_size(capacity));
 }
 
-static void buffer_free(uint8_t *buffer, size_t capacity, size_t *allocated) {
-    *allocated -= mem_good_size(capacity);
-    mem_free_sized(buffer, capacity);
-}
-
-static uint8_t *buffer_resize(uint8_t *buffer, size_t old_capacity, size_t capacity,
-                              size_t *allocated) {
-    *allocated += mem_good_size(capacity) - mem_good_size(old_capacity);
-    return mem_resize(buffer, old_capacity, capacity);
+/* Drops the buffer of a node, which has this capacity. */
+static void buffer_drop(struct quicklist_node *node, size_t capacity, struct pieces *pieces) {
+    struct capture *reader = node->flags & QUICKLIST_NODE_SHARED ? pieces->capture : NULL;
+    pieces_drop(pieces, reader, node->buffer, mem_good_size(capacity));
+    node->buffer = NULL;
+    node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
 }
 
 /* --- Open nodes --- */
 
 void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
-                         size_t *allocated) {
+                         struct pieces *pieces) {
     CHECKED_ASSERT(capacity > 0);
     size_t whole = capacity_for(capacity);
     open->capacity = (uint32_t)whole;
     open->start = at_end ? open->capacity : 0;
-    open->node = (struct quicklist_node){.buffer = buffer_new(whole, allocated),
-                                         .excess = -LISTPACK_OVERHEAD};
+    open->node =
+        (struct quicklist_node){.buffer = buffer_new(whole, pieces), .excess = -LISTPACK_OVERHEAD};
 }
 
 void quicklist_open_init_element(struct quicklist_open *open,
                                  const struct listpack_element *element, bool plain,
-                                 size_t capacity, bool at_end, size_t *allocated) {
+                                 size_t capacity, bool at_end, struct pieces *pieces) {
     if (plain || capacity < element->size) capacity = element->size;
     if (plain) at_end = false; /* begins at its buffer's first byte, as when it is closed */
-    quicklist_open_init(open, capacity, at_end, allocated);
+    quicklist_open_init(open, capacity, at_end, pieces);
     if (at_end) open->start -= (uint32_t)element->size;
     open->node.size = (uint32_t)element->size;
     open->node.count = 1;
@@ -105,13 +100,14 @@ void quicklist_open_init_element(struct quicklist_open *open,
 
 /* Moves the body into a buffer of a new capacity, its first byte at `start`. */
 static void open_rebuffer(struct quicklist_open *open, size_t capacity, uint32_t start,
-                          size_t *allocated) {
+                          struct pieces *pieces) {
     if (start == open->start) { /* the allocator may be able to grow in place */
-        open->node.buffer = buffer_resize(open->node.buffer, open->capacity, capacity, allocated);
+        open->node.buffer = pieces_resize(pieces, open->node.buffer, mem_good_size(open->capacity),
+                                          mem_good_size(capacity));
     } else {
-        uint8_t *buffer = buffer_new(capacity, allocated);
+        uint8_t *buffer = buffer_new(capacity, pieces);
         memcpy(buffer + start, quicklist_open_first(open), open->node.size);
-        buffer_free(open->node.buffer, open->capacity, allocated);
+        buffer_drop(&open->node, open->capacity, pieces);
         open->node.buffer = buffer;
     }
     open->capacity = (uint32_t)capacity;
@@ -130,7 +126,7 @@ static size_t grown_capacity(size_t capacity, size_t wanted) {
 
 /* Makes the slack at one side at least `size` bytes. The slow path of growing. */
 static void open_make_slack(struct quicklist_open *open, bool front, size_t size,
-                            size_t *allocated) {
+                            struct pieces *pieces) {
     size_t used = open->node.size;
     size_t free = open->capacity - used;
     if (free >= size + used / 4) {
@@ -145,22 +141,23 @@ static void open_make_slack(struct quicklist_open *open, bool front, size_t size
     if (other > used / 4) other = used / 4;
     size_t capacity = grown_capacity(open->capacity, used + size + other);
     uint32_t start = (uint32_t)(front ? capacity - used - other : other);
-    open_rebuffer(open, capacity, start, allocated);
+    open_rebuffer(open, capacity, start, pieces);
 }
 
-uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, size_t *allocated) {
+uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size,
+                                   struct pieces *pieces) {
     CHECKED_ASSERT(!(open->node.flags & QUICKLIST_NODE_PLAIN));
-    if (__builtin_expect(open->start < size, 0)) open_make_slack(open, true, size, allocated);
+    if (__builtin_expect(open->start < size, 0)) open_make_slack(open, true, size, pieces);
     open->start -= (uint32_t)size;
     open->node.size += (uint32_t)size;
     return quicklist_open_first(open);
 }
 
-uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size_t *allocated) {
+uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, struct pieces *pieces) {
     CHECKED_ASSERT(!(open->node.flags & QUICKLIST_NODE_PLAIN));
     size_t end = (size_t)open->start + open->node.size;
     if (__builtin_expect(open->capacity - end < size, 0)) {
-        open_make_slack(open, false, size, allocated);
+        open_make_slack(open, false, size, pieces);
         end = (size_t)open->start + open->node.size;
     }
     open->node.size += (uint32_t)size;
@@ -168,7 +165,7 @@ uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size
 }
 
 uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_t old_size,
-                               size_t new_size, size_t *allocated) {
+                               size_t new_size, struct pieces *pieces) {
     CHECKED_ASSERT(!(open->node.flags & QUICKLIST_NODE_PLAIN) &&
                    offset + old_size <= open->node.size);
     size_t before = offset, behind = open->node.size - offset - old_size;
@@ -176,10 +173,10 @@ uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_
     if (new_size > old_size) {
         size_t more = new_size - old_size;
         if (move_front) {
-            uint8_t *first = quicklist_open_grow_front(open, more, allocated);
+            uint8_t *first = quicklist_open_grow_front(open, more, pieces);
             memmove(first, first + more, before);
         } else {
-            quicklist_open_grow_back(open, more, allocated);
+            quicklist_open_grow_back(open, more, pieces);
             uint8_t *hole = quicklist_open_first(open) + offset;
             memmove(hole + new_size, hole + old_size, behind);
         }
@@ -197,7 +194,7 @@ uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_
     return quicklist_open_first(open) + offset;
 }
 
-void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated) {
+void quicklist_open_shrink(struct quicklist_open *open, struct pieces *pieces) {
     if (open->node.flags & QUICKLIST_NODE_PLAIN || open->capacity <= SHRINK_CAPACITY_MIN ||
         open->node.size >= open->capacity / 4)
         return;
@@ -205,47 +202,46 @@ void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated) {
     uint32_t start = (uint32_t)(capacity - open->node.size) / 2;
     /* The body may reach beyond the new end: it must be copied, not resized in place. */
     if (start == open->start) start--;
-    open_rebuffer(open, capacity, start, allocated);
+    open_rebuffer(open, capacity, start, pieces);
 }
 
-/* Gives a raw node a buffer of its own. */
-static void unshare(struct quicklist_node *node) {
-    uint8_t *buffer = mem_alloc(capacity_for(node->size));
-    memcpy(buffer, node->buffer, node->size);
-    node->buffer = buffer;
+/* Gives a raw node a buffer that no capture reads. */
+static void unshare(struct quicklist_node *node, struct pieces *pieces) {
+    if (node->flags & QUICKLIST_NODE_SHARED && pieces->capture) {
+        size_t capacity = capacity_for(node->size);
+        uint8_t *buffer = buffer_new(capacity, pieces);
+        memcpy(buffer, node->buffer, node->size);
+        buffer_drop(node, capacity, pieces);
+        node->buffer = buffer;
+    }
     node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
 }
 
 void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
-                         size_t *allocated) {
+                         struct pieces *pieces) {
     open->node = *closed;
     if (closed->flags & QUICKLIST_NODE_LZF)
-        quicklist_node_decompress(&open->node, allocated);
-    else if (closed->flags & QUICKLIST_NODE_SHARED && !(closed->flags & QUICKLIST_NODE_PLAIN))
-        unshare(&open->node);
+        quicklist_node_decompress(&open->node, pieces);
+    else if (!(closed->flags & QUICKLIST_NODE_PLAIN))
+        unshare(&open->node, pieces);
     open->node.flags &= (uint8_t)~QUICKLIST_NODE_INCOMPRESSIBLE;
     open->start = 0;
     open->capacity = (uint32_t)capacity_for(closed->size);
 }
 
-struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *allocated) {
+struct quicklist_node quicklist_node_close(struct quicklist_open *open, struct pieces *pieces) {
     if (open->node.flags & QUICKLIST_NODE_PLAIN) return open->node;
     size_t capacity = capacity_for(open->node.size);
     if (open->start != 0) {
         memmove(open->node.buffer, quicklist_open_first(open), open->node.size);
         open->start = 0;
     }
-    if (capacity != open->capacity) open_rebuffer(open, capacity, 0, allocated);
+    if (capacity != open->capacity) open_rebuffer(open, capacity, 0, pieces);
     return open->node;
 }
 
-void quicklist_open_free(struct quicklist_open *open, size_t *allocated) {
-    if (open->node.flags & QUICKLIST_NODE_SHARED)
-        *allocated -= quicklist_open_allocated(open);
-    else
-        buffer_free(open->node.buffer, open_capacity(open), allocated);
-    open->node.buffer = NULL;
-    open->node.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
+void quicklist_open_free(struct quicklist_open *open, struct pieces *pieces) {
+    buffer_drop(&open->node, open_capacity(open), pieces);
 }
 
 /* --- Closed nodes --- */
@@ -271,19 +267,14 @@ size_t quicklist_node_allocated(const struct quicklist_node *node) {
     return mem_good_size(node_capacity(node));
 }
 
-void quicklist_node_free(struct quicklist_node *node, size_t *allocated) {
-    if (node->flags & QUICKLIST_NODE_SHARED)
-        *allocated -= quicklist_node_allocated(node);
-    else
-        buffer_free(node->buffer, node_capacity(node), allocated);
-    node->buffer = NULL;
-    node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
+void quicklist_node_free(struct quicklist_node *node, struct pieces *pieces) {
+    buffer_drop(node, node_capacity(node), pieces);
 }
 
 uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t count,
-                             size_t *allocated) {
+                             struct pieces *pieces) {
     CHECKED_ASSERT(size > 0 && count <= UINT16_MAX);
-    *node = (struct quicklist_node){.buffer = buffer_new(capacity_for(size), allocated),
+    *node = (struct quicklist_node){.buffer = buffer_new(capacity_for(size), pieces),
                                     .size = (uint32_t)size,
                                     .count = (uint16_t)count,
                                     .excess = -LISTPACK_OVERHEAD};
@@ -303,24 +294,24 @@ static bool compressing_gains(const struct quicklist_node *node, size_t stream_s
 }
 
 /* Gives a node that has no buffer one with a copy of the stream. */
-static void set_stream(struct quicklist_node *node, struct slice stream, size_t *allocated) {
+static void set_stream(struct quicklist_node *node, struct slice stream, struct pieces *pieces) {
     uint32_t header = (uint32_t)stream.len;
-    node->buffer = buffer_new(STREAM_HEADER_SIZE + stream.len, allocated);
+    node->buffer = buffer_new(STREAM_HEADER_SIZE + stream.len, pieces);
     memcpy(node->buffer, &header, sizeof(header));
     memcpy(node->buffer + STREAM_HEADER_SIZE, stream.ptr, stream.len);
     node->flags |= QUICKLIST_NODE_LZF;
 }
 
 bool quicklist_node_init_compressed(struct quicklist_node *node, struct slice stream, size_t size,
-                                    size_t count, size_t *allocated) {
+                                    size_t count, struct pieces *pieces) {
     *node = (struct quicklist_node){
         .size = (uint32_t)size, .count = (uint16_t)count, .excess = -LISTPACK_OVERHEAD};
     if (!quicklist_node_may_compress(node) || !compressing_gains(node, stream.len)) return false;
-    set_stream(node, stream, allocated);
+    set_stream(node, stream, pieces);
     return true;
 }
 
-void quicklist_node_compress(struct quicklist_node *node, size_t *allocated) {
+void quicklist_node_compress(struct quicklist_node *node, struct pieces *pieces) {
     uint8_t on_stack[STACK_WORKSPACE_SIZE];
     if (!quicklist_node_may_compress(node)) return;
     uint8_t *workspace = node->size <= sizeof(on_stack) ? on_stack : mem_alloc(node->size);
@@ -329,8 +320,8 @@ void quicklist_node_compress(struct quicklist_node *node, size_t *allocated) {
     if (size == 0 || !compressing_gains(node, size)) {
         node->flags |= QUICKLIST_NODE_INCOMPRESSIBLE;
     } else {
-        quicklist_node_free(node, allocated);
-        set_stream(node, slice_make(workspace, size), allocated);
+        quicklist_node_free(node, pieces);
+        set_stream(node, slice_make(workspace, size), pieces);
     }
     if (workspace != on_stack) mem_free(workspace);
 }
@@ -341,19 +332,20 @@ void quicklist_node_decompress_to(const struct quicklist_node *node, uint8_t *ds
     (void)valid;
 }
 
-void quicklist_node_decompress(struct quicklist_node *node, size_t *allocated) {
-    uint8_t *raw = buffer_new(capacity_for(node->size), allocated);
+void quicklist_node_decompress(struct quicklist_node *node, struct pieces *pieces) {
+    uint8_t *raw = buffer_new(capacity_for(node->size), pieces);
     quicklist_node_decompress_to(node, raw);
-    quicklist_node_free(node, allocated);
+    quicklist_node_free(node, pieces);
     node->buffer = raw;
     node->flags &= (uint8_t)~QUICKLIST_NODE_LZF;
 }
 
-struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, size_t *allocated) {
+struct quicklist_node quicklist_node_copy(const struct quicklist_node *node,
+                                          struct pieces *pieces) {
     struct quicklist_node copy = *node;
     bool compressed = node->flags & QUICKLIST_NODE_LZF;
     size_t used = compressed ? node_capacity(node) : quicklist_node_size(node);
-    copy.buffer = buffer_new(node_capacity(node), allocated);
+    copy.buffer = buffer_new(node_capacity(node), pieces);
     memcpy(copy.buffer, node->buffer, used);
     copy.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
     return copy;
@@ -393,12 +385,20 @@ bool quicklist_node_check(const struct quicklist_node *node) {
     return valid;
 }
 
-/* --- Relocating --- */
+/* --- Pieces --- */
 
-void quicklist_node_relocate(struct quicklist_node *node, struct relocator *relocator) {
-    node->buffer = relocate(relocator, node->buffer, quicklist_node_allocated(node));
+static void visit_buffer(struct quicklist_node *node, size_t size, bool shared,
+                         const struct piece_visitor *visitor) {
+    shared = shared || node->flags & QUICKLIST_NODE_SHARED;
+    uint8_t *now = piece_visit(visitor, node->buffer, size, shared ? PIECES_READ : PIECES_UNREAD);
+    if (now != node->buffer) node->buffer = now;
 }
 
-void quicklist_open_relocate(struct quicklist_open *open, struct relocator *relocator) {
-    open->node.buffer = relocate(relocator, open->node.buffer, quicklist_open_allocated(open));
+void quicklist_node_pieces(struct quicklist_node *node, bool shared,
+                           const struct piece_visitor *visitor) {
+    visit_buffer(node, quicklist_node_allocated(node), shared, visitor);
+}
+
+void quicklist_open_pieces(struct quicklist_open *open, const struct piece_visitor *visitor) {
+    visit_buffer(&open->node, quicklist_open_allocated(open), false, visitor);
 }

@@ -6,26 +6,23 @@
  * tree. An open node may be written to: it is raw, with slack on either side of the body. The
  * list's first and last node are always open.
  *
- * Functions that allocate or free update `allocated`: a sum of bytes as the allocator counts
- * them. */
+ * A buffer is a piece (ds/pieces.h). */
 #ifndef PACKLIST_DS_QUICKLIST_NODE_H
 #define PACKLIST_DS_QUICKLIST_NODE_H
 
 #include "ds/listpack.h"
+#include "ds/pieces.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct relocator; /* base/relocate.h */
-
 enum quicklist_node_flags {
     QUICKLIST_NODE_PLAIN = 1,          /* one large element that has the node to itself */
     QUICKLIST_NODE_LZF = 2,            /* the buffer holds an LZF stream of the body */
     QUICKLIST_NODE_INCOMPRESSIBLE = 4, /* LZF was tried on these bytes and gained nothing */
-    /* The buffer is shared with a capture, which frees it. Open nodes with this flag are plain
-     * ones, which are never written to. Valid only while the list is captured
-     * (quicklist_internal.h). */
+    /* A capture reads the buffer. Open nodes with this flag are plain ones, which are never written
+     * to. Means nothing while there is no capture. */
     QUICKLIST_NODE_SHARED = 8
 };
 
@@ -74,53 +71,53 @@ size_t quicklist_open_allocated(const struct quicklist_open *open);
 /* Makes an empty open node with room for at least `capacity` (> 0) bytes; with `at_end` the free
  * bytes are at the front. */
 void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_end,
-                         size_t *allocated);
+                         struct pieces *pieces);
 
 /* Makes an open node with one element: a plain node, or a packed one with room for `capacity`
  * bytes. */
 void quicklist_open_init_element(struct quicklist_open *open,
                                  const struct listpack_element *element, bool plain,
-                                 size_t capacity, bool at_end, size_t *allocated);
+                                 size_t capacity, bool at_end, struct pieces *pieces);
 
 /* The functions that change a body are not for plain nodes: these are replaced as a whole. */
 
 /* Extends the body by `size` bytes, before its first or after its last byte, and returns their
  * address; the caller writes them. When the slack there is used up, moves the body or takes a
  * larger buffer: amortised O(size). */
-uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, size_t *allocated);
-uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, size_t *allocated);
+uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size, struct pieces *pieces);
+uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, struct pieces *pieces);
 
 /* Replaces `old_size` bytes at `offset` of the body by `new_size` bytes, which the caller writes;
  * returns their address. Moves the shorter side where slack allows. O(body). */
 uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_t old_size,
-                               size_t new_size, size_t *allocated);
+                               size_t new_size, struct pieces *pieces);
 
 /* Reduces the buffer when it is much larger than the body. O(body). */
-void quicklist_open_shrink(struct quicklist_open *open, size_t *allocated);
+void quicklist_open_shrink(struct quicklist_open *open, struct pieces *pieces);
 
 /* Opens a closed node: takes over its buffer, but makes a new one when the node is compressed or
- * shared. A shared plain node stays shared. `closed` is invalid afterwards. */
+ * a capture reads it. A plain node keeps its buffer. `closed` is invalid afterwards. */
 void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
-                         size_t *allocated);
+                         struct pieces *pieces);
 
 /* Closes an open node: trims its buffer to the body, but does not compress it. `open` is invalid
  * afterwards. */
-struct quicklist_node quicklist_node_close(struct quicklist_open *open, size_t *allocated);
+struct quicklist_node quicklist_node_close(struct quicklist_open *open, struct pieces *pieces);
 
-/* Frees the buffer, unless it is shared. */
-void quicklist_open_free(struct quicklist_open *open, size_t *allocated);
+/* Drops the buffer. */
+void quicklist_open_free(struct quicklist_open *open, struct pieces *pieces);
 
 /* --- Closed nodes --- */
 
 /* Makes a raw closed node for a body of `size` (> 0) bytes and `count` elements. Returns its
  * buffer, to which the caller writes the body. */
 uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t count,
-                             size_t *allocated);
+                             struct pieces *pieces);
 
 /* Makes a compressed node with a copy of the LZF stream of a body of `size` bytes. Returns false,
  * having made nothing, when quicklist_node_compress would leave the node raw. O(stream). */
 bool quicklist_node_init_compressed(struct quicklist_node *node, struct slice stream, size_t size,
-                                    size_t count, size_t *allocated);
+                                    size_t count, struct pieces *pieces);
 
 /* Returns the bytes of the buffer, as allocated. */
 size_t quicklist_node_allocated(const struct quicklist_node *node);
@@ -134,25 +131,25 @@ struct slice quicklist_node_stream(const struct quicklist_node *node);
  * memory afterwards, which only trying can show; otherwise it marks the node as incompressible.
  * O(body). quicklist_node_may_compress returns whether it would try. O(1). */
 bool quicklist_node_may_compress(const struct quicklist_node *node);
-void quicklist_node_compress(struct quicklist_node *node, size_t *allocated);
-
-/* Moves the buffer, which is not shared, to a better place (base/relocate.h). The second is for
- * open nodes. */
-void quicklist_node_relocate(struct quicklist_node *node, struct relocator *relocator);
-void quicklist_open_relocate(struct quicklist_open *open, struct relocator *relocator);
+void quicklist_node_compress(struct quicklist_node *node, struct pieces *pieces);
 
 /* Makes a compressed node raw again. O(body). */
-void quicklist_node_decompress(struct quicklist_node *node, size_t *allocated);
+void quicklist_node_decompress(struct quicklist_node *node, struct pieces *pieces);
 
 /* Decompresses the body of a compressed node to `dst`, which has room for node->size bytes; the
  * node stays compressed. O(body). */
 void quicklist_node_decompress_to(const struct quicklist_node *node, uint8_t *dst);
 
-/* Frees the buffer, unless it is shared. */
-void quicklist_node_free(struct quicklist_node *node, size_t *allocated);
+/* Drops the buffer. */
+void quicklist_node_free(struct quicklist_node *node, struct pieces *pieces);
 
 /* Returns a closed copy of the node with a buffer of its own, compressed if `node` is. O(body). */
-struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, size_t *allocated);
+struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, struct pieces *pieces);
+
+/* Lead the visitor to the buffer. A node in an array that a capture reads is itself `shared`. */
+void quicklist_node_pieces(struct quicklist_node *node, bool shared,
+                           const struct piece_visitor *visitor);
+void quicklist_open_pieces(struct quicklist_open *open, const struct piece_visitor *visitor);
 
 /* Return whether the invariants hold. O(body). */
 bool quicklist_node_check(const struct quicklist_node *node);

@@ -94,16 +94,6 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
     *scratch = (struct quicklist_scratch){0};
 }
 
-/* --- Sharing with a capture --- */
-
-/* Counts the buffer of a node as left to the capture if a change ended its sharing; `before` is the
- * node before the change. */
-static void note_left(struct quicklist *list, const struct quicklist_node *before,
-                      const struct quicklist_node *after) {
-    if ((before->flags & ~after->flags) & QUICKLIST_NODE_SHARED)
-        leftovers_add(list->tree.left, before->buffer, quicklist_node_allocated(before));
-}
-
 /* --- Compression --- */
 
 static bool is_compressed_zone(const struct quicklist *list, size_t index) {
@@ -120,12 +110,11 @@ static void recompress(struct quicklist *list, size_t index) {
     bool compress = is_compressed_zone(list, index);
     if (compress ? !quicklist_node_may_compress(node_now) : !(node_now->flags & QUICKLIST_NODE_LZF))
         return;
-    struct quicklist_node *node = quicklist_tree_writable(&list->tree, index - 1), before = *node;
+    struct quicklist_node *node = quicklist_tree_writable(&list->tree, &list->pieces, index - 1);
     if (compress)
-        quicklist_node_compress(node, &list->allocated);
+        quicklist_node_compress(node, &list->pieces);
     else
-        quicklist_node_decompress(node, &list->allocated);
-    note_left(list, &before, node);
+        quicklist_node_decompress(node, &list->pieces);
     CHECKED_ASSERT(quicklist_node_check(node));
 }
 
@@ -165,20 +154,20 @@ void quicklist_node_insert(struct quicklist *list, size_t index,
         if (list->nodes == 1) {
             list->tail = list->head;
         } else {
-            quicklist_tree_insert(&list->tree, 0,
-                                  quicklist_node_close(&list->head, &list->allocated));
+            quicklist_tree_insert(&list->tree, &list->pieces, 0,
+                                  quicklist_node_close(&list->head, &list->pieces));
         }
         list->head = *open;
     } else if (index == list->nodes) {
         if (list->nodes > 1) {
-            quicklist_tree_insert(&list->tree, interior,
-                                  quicklist_node_close(&list->tail, &list->allocated));
+            quicklist_tree_insert(&list->tree, &list->pieces, interior,
+                                  quicklist_node_close(&list->tail, &list->pieces));
         }
         list->tail = *open;
     } else {
         struct quicklist_open copy = *open;
-        quicklist_tree_insert(&list->tree, index - 1,
-                              quicklist_node_close(&copy, &list->allocated));
+        quicklist_tree_insert(&list->tree, &list->pieces, index - 1,
+                              quicklist_node_close(&copy, &list->pieces));
     }
     list->nodes++;
     list->count += open->node.count;
@@ -191,43 +180,27 @@ static void discount(struct quicklist *list, const struct quicklist_node *node) 
     list->serialized -= quicklist_node_serialized(node);
 }
 
-static void drop_closed(struct quicklist_node *node, bool is_left, void *arg) {
-    struct quicklist *list = arg;
-    struct quicklist_node before = *node;
-    discount(list, node);
-    if (is_left) {
-        size_t size = quicklist_node_allocated(node);
-        list->allocated -= size;
-        leftovers_count(list->tree.left, size);
-        return;
-    }
-    quicklist_node_free(node, &list->allocated);
-    note_left(list, &before, node);
-}
-
-static void free_open(struct quicklist *list, struct quicklist_open *open) {
-    if (open->node.flags & QUICKLIST_NODE_SHARED)
-        leftovers_add(list->tree.left, open->node.buffer, quicklist_open_allocated(open));
-    quicklist_open_free(open, &list->allocated);
+static void discount_closed(const struct quicklist_node *node, void *arg) {
+    discount(arg, node);
 }
 
 static void drop_open(struct quicklist *list, struct quicklist_open *open) {
     discount(list, &open->node);
-    free_open(list, open);
+    quicklist_open_free(open, &list->pieces);
     *open = (struct quicklist_open){0};
 }
 
 /* Opens node `index` of the tree, whose descriptor there is invalid afterwards. */
 static void open_in_tree(struct quicklist *list, size_t index, struct quicklist_open *open) {
-    const struct quicklist_node *closed = quicklist_tree_writable(&list->tree, index);
-    quicklist_node_open(open, closed, &list->allocated);
-    note_left(list, closed, &open->node);
+    const struct quicklist_node *closed =
+        quicklist_tree_writable(&list->tree, &list->pieces, index);
+    quicklist_node_open(open, closed, &list->pieces);
 }
 
 /* Takes node `index` out of the tree to make it an end of the list. */
 static void open_from_tree(struct quicklist *list, size_t index, struct quicklist_open *open) {
     open_in_tree(list, index, open);
-    quicklist_tree_remove(&list->tree, index, index + 1, NULL, NULL);
+    quicklist_tree_remove(&list->tree, &list->pieces, index, index + 1, NULL, NULL);
 }
 
 void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to) {
@@ -237,7 +210,8 @@ void quicklist_nodes_remove(struct quicklist *list, size_t from, size_t to) {
     size_t tree_from = from > 0 ? from - 1 : 0;
     size_t tree_to = to == old ? (old > 2 ? old - 2 : 0) : to - 1;
     if (tree_from < tree_to) {
-        quicklist_tree_remove(&list->tree, tree_from, tree_to, drop_closed, list);
+        quicklist_tree_remove(&list->tree, &list->pieces, tree_from, tree_to, discount_closed,
+                              list);
     }
     bool no_tail = old == 1 || to == old;
     if (to == old && old > 1) drop_open(list, &list->tail);
@@ -275,8 +249,8 @@ static void drop_emptied(struct quicklist *list, size_t index, struct quicklist_
         return;
     }
     list->serialized -= quicklist_node_serialized(&open->node);
-    free_open(list, open);
-    quicklist_tree_remove(&list->tree, index - 1, index, NULL, NULL);
+    quicklist_open_free(open, &list->pieces);
+    quicklist_tree_remove(&list->tree, &list->pieces, index - 1, index, NULL, NULL);
     list->nodes--;
     recompress_after_removal(list, index, 1);
 }
@@ -288,9 +262,9 @@ bool quicklist_node_put(struct quicklist *list, size_t index, struct quicklist_o
         return false;
     }
     if (open == &list->head || open == &list->tail) return true;
-    struct quicklist_node node = quicklist_node_close(open, &list->allocated);
-    if (is_compressed_zone(list, index)) quicklist_node_compress(&node, &list->allocated);
-    quicklist_tree_replace(&list->tree, index - 1, node);
+    struct quicklist_node node = quicklist_node_close(open, &list->pieces);
+    if (is_compressed_zone(list, index)) quicklist_node_compress(&node, &list->pieces);
+    quicklist_tree_replace(&list->tree, &list->pieces, index - 1, node);
     return true;
 }
 
@@ -309,7 +283,7 @@ void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_
     const uint8_t *cut = listpack_seek_in(first, end, open->node.count, from);
     const uint8_t *rest = listpack_seek_in(first, end, open->node.count, to);
     size_t bytes = (size_t)(rest - cut);
-    quicklist_open_splice(open, (size_t)(cut - first), bytes, 0, &list->allocated);
+    quicklist_open_splice(open, (size_t)(cut - first), bytes, 0, &list->pieces);
     open->node.count -= (uint16_t)(to - from);
     list->count -= to - from;
     list->serialized -= bytes;

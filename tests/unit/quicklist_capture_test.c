@@ -194,9 +194,11 @@ static void plain_nodes_at_the_ends_are_never_copied(void **state) {
         quicklist_drop(list, LIST_HEAD, 1);
         quicklist_drop(list, LIST_TAIL, 1);
         assert_true(mem_used() - whole < SIZE / 2);
-        assert_true(left < SIZE / 2 && quicklist_check(list) && quicklist_capture_check(captured));
+        assert_true(left < SIZE / 2 && quicklist_check(list) &&
+                    quicklist_capture_check(captured, list));
         quicklist_drop(list, LIST_HEAD, 1);
-        assert_true(left >= SIZE && quicklist_check(list) && quicklist_capture_check(captured));
+        assert_true(left >= SIZE && quicklist_check(list) &&
+                    quicklist_capture_check(captured, list));
         capture_release(captured);
         captured =
             nodes > 1 ? (capture_free(captured), quicklist_capture_begin(list, &left)) : captured;

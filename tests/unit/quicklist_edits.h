@@ -335,7 +335,7 @@ static inline void pair_check(struct list_pair *pair) {
     pair_read(pair, LIST_FORWARD);
     pair_read(pair, LIST_BACKWARD);
     if (!pair->captured) return;
-    edits_require(quicklist_capture_check(pair->captured));
+    edits_require(quicklist_capture_check(pair->captured, pair->list));
     pair->now.of_buffers = false;
     picture_of_capture(&pair->now, pair->captured);
     edits_require(picture_equal(&pair->now, &pair->then));
@@ -350,7 +350,7 @@ static inline void pair_end(struct list_pair *pair, bool release_first) {
         pair->now.of_buffers = false;
         picture_of_capture(&pair->now, pair->captured);
         edits_require(picture_equal(&pair->now, &pair->then));
-        edits_require(quicklist_capture_check(pair->captured));
+        edits_require(quicklist_capture_check(pair->captured, NULL));
         edits_require(capture_release(pair->captured) >= pair->left);
         capture_free(pair->captured);
     }

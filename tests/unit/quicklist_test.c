@@ -676,20 +676,20 @@ static void bodies_become_nodes_as_they_are(void **state) {
 /* Only files bring such a node. Its bytes are not touched here, so they take no memory. */
 static void a_packed_node_of_nearly_4_gb_keeps_its_buffer(void **state) {
     const size_t size = UINT32_MAX - 1000; /* the allocator's next class is 4 GB */
-    size_t allocated = 0;
+    struct pieces pieces = pieces_begin();
     struct quicklist_node node;
     struct quicklist_open open;
     (void)state;
-    quicklist_node_init(&node, size, 1, &allocated);
-    assert_int_equal(quicklist_node_allocated(&node), allocated);
-    quicklist_node_open(&open, &node, &allocated);
+    quicklist_node_init(&node, size, 1, &pieces);
+    assert_int_equal(quicklist_node_allocated(&node), pieces.bytes);
+    quicklist_node_open(&open, &node, &pieces);
     assert_in_range(open.capacity, size, UINT32_MAX);
-    assert_int_equal(quicklist_open_allocated(&open), allocated);
-    node = quicklist_node_close(&open, &allocated);
-    assert_int_equal(quicklist_node_allocated(&node), allocated);
-    quicklist_node_open(&open, &node, &allocated);
-    quicklist_open_free(&open, &allocated);
-    assert_int_equal(allocated, 0);
+    assert_int_equal(quicklist_open_allocated(&open), pieces.bytes);
+    node = quicklist_node_close(&open, &pieces);
+    assert_int_equal(quicklist_node_allocated(&node), pieces.bytes);
+    quicklist_node_open(&open, &node, &pieces);
+    quicklist_open_free(&open, &pieces);
+    assert_int_equal(pieces.bytes, 0);
 }
 
 int main(void) {
