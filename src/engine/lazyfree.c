@@ -39,7 +39,6 @@ struct lazyfree {
     struct net *net;
     struct engine *engine;
     void (*freed)(struct engine *engine, uint64_t number);
-    bool (*keeps)(struct engine *engine, struct entry *entry);
     struct batch filling;
     struct batch running;
     bool in_flight;
@@ -148,7 +147,6 @@ bool lazyfree_is_much(const struct entry *entry) {
 }
 
 void lazyfree_entry(struct lazyfree *lazyfree, struct entry *entry, bool in_pool) {
-    if (lazyfree->keeps && lazyfree->keeps(lazyfree->engine, entry)) return;
     if (!in_pool || !lazyfree_is_much(entry)) {
         value_free(entry);
         return;
@@ -205,10 +203,9 @@ static void do_nothing(void *arg) {
 /* Starts the threads now, which takes a millisecond, rather than while a client waits for its first
  * UNLINK. */
 struct lazyfree *lazyfree_new(struct net *net, struct engine *engine,
-                              void (*freed)(struct engine *engine, uint64_t number),
-                              bool (*keeps)(struct engine *engine, struct entry *entry)) {
+                              void (*freed)(struct engine *engine, uint64_t number)) {
     struct lazyfree *lazyfree = mem_alloc(sizeof(*lazyfree));
-    *lazyfree = (struct lazyfree){.net = net, .engine = engine, .freed = freed, .keeps = keeps};
+    *lazyfree = (struct lazyfree){.net = net, .engine = engine, .freed = freed};
     net_pool_run(net, do_nothing, do_nothing, NULL);
     return lazyfree;
 }

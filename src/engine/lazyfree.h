@@ -22,12 +22,9 @@ struct net;
 
 /* Starts the threads of `net`'s pool and uses them from now on. The caller frees the result with
  * lazyfree_free. The loop calls `freed` when a keyspace that has a number has been
- * freed, never from inside another function of this module. Before an entry is freed, `keeps` (NULL
- * allowed) is called: it returns true when it has taken the entry over, because a snapshot still
- * reads it. */
+ * freed, never from inside another function of this module. */
 struct lazyfree *lazyfree_new(struct net *net, struct engine *engine,
-                              void (*freed)(struct engine *engine, uint64_t number),
-                              bool (*keeps)(struct engine *engine, struct entry *entry));
+                              void (*freed)(struct engine *engine, uint64_t number));
 
 /* Call it before net_free: the thread stops at the next step, also in the middle of a keyspace. */
 void lazyfree_stop(struct lazyfree *lazyfree);
@@ -40,7 +37,7 @@ void lazyfree_free(struct lazyfree *lazyfree);
 bool lazyfree_is_much(const struct entry *entry);
 
 /* Frees an entry with its value: in the pool if `in_pool` is true and it is much work, otherwise at
- * once; not at all if `keeps` takes it over. */
+ * once. */
 void lazyfree_entry(struct lazyfree *lazyfree, struct entry *entry, bool in_pool);
 
 /* Frees a keyspace with all of its entries, in the pool unless it is empty. `freed` is called with

@@ -148,7 +148,7 @@ bool server_start(struct engine *engine, sds *error) {
     if (!user_files_start(engine, error)) return false;
     engine->publish_event = publish_keyspace_event;
     engine->publish_fields = publish_field_event;
-    engine->lazyfree = lazyfree_new(engine->net, engine, flush_freed, incremental_keep_entry);
+    engine->lazyfree = lazyfree_new(engine->net, engine, flush_freed);
     engine->empty_keyspace = incremental_flush_keyspace;
     session_list_init(&engine->clients->sessions);
     engine->clients->retire_session = session_retire;

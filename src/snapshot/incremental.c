@@ -298,6 +298,5 @@ void incremental_end_all(struct engine *engine) {
     run_stopped_iterators(engine, UINT64_MAX);
     snapshot_thread_free(s->thread);
     mem_free(s->iterators);
-    mem_free(s->entries);
     mem_free(s->keyspaces);
 }

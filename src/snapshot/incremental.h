@@ -97,16 +97,13 @@ struct incremental {
     uint64_t checked;  /* bytes copied, deferred ones included, when the clock was last read */
     int64_t begin_us;  /* monotonic */
     void (*ended)(struct engine *engine, const struct incremental_end *end);
-    struct incremental_stats stats; /* of the current snapshot, or of the last one */
-    size_t shared;                  /* number of captured values */
-    size_t left_bytes;              /* bytes that only the captures need */
-    struct entry **entries;         /* deleted entries whose values were captured */
-    size_t entry_count;
-    size_t entry_capacity;
+    struct incremental_stats stats;         /* of the current snapshot, or of the last one */
+    size_t shared;                          /* number of captured values */
+    size_t left_bytes;                      /* bytes that only the captures need */
     struct incremental_keyspace *keyspaces; /* flushed keyspaces that may hold captured values */
     size_t keyspace_count;
     size_t keyspace_capacity;
-    size_t kept_bytes; /* of these entries and keyspaces, and of keyspaces that iterators own */
+    size_t kept_bytes; /* of these keyspaces, and of those that iterators own */
 };
 
 /* Returns what the snapshot that is being written, or awaited, is for; BACKGROUND_NONE if there is
@@ -145,10 +142,6 @@ void incremental_stop(struct engine *engine, enum background_purpose purpose);
  * client should wait for the disk. */
 bool incremental_flush_keyspace(struct engine *engine, struct keyspace *keyspace, bool in_pool,
                                 uint64_t number);
-
-/* Takes ownership of an entry that has left its keyspace, if a snapshot has captured its value and
- * freeing it is much work: no other thread may free it now. Returns whether it did. O(1). */
-bool incremental_keep_entry(struct engine *engine, struct entry *entry);
 
 /* Returns the bytes of unwritten chunks, including the one that is being filled. */
 size_t incremental_pending(struct engine *engine);

@@ -31,8 +31,8 @@ void incremental_put_filling(struct engine *engine);
 
 /* --- incremental_keep.c: what must not be freed yet --- */
 
-/* Releases the captures of a chunk, and frees data that waited for that. Returns the bytes that
- * only the captures still hold (snapshot_chunk_release). O(captures + kept entries). */
+/* Releases the captures of a chunk, and frees keyspaces that waited for that. Returns the bytes
+ * that only the captures still hold (snapshot_chunk_release). O(captures). */
 size_t incremental_release(struct engine *engine, struct snapshot_chunk *chunk);
 
 /* Frees a flushed keyspace, whose bytes are part of kept_bytes, as soon as no value is captured. No

@@ -1,51 +1,19 @@
-/* incremental_keep: owns deleted data that the snapshot thread may still read.
+/* incremental_keep: owns flushed keyspaces whose values the snapshot thread may still read, until
+ * all captures are released.
  *
- *      an entry with a captured value   until its capture is released    then lazyfree
- *      a keyspace                       until all captures are released  then lazyfree
- *
- * The loop's thread may free a captured value itself: the capture keeps the memory that it needs.
- * It does so where that is little work. Other threads must not. Eviction must know how much memory
- * will become free: deleting captured values frees nothing yet, so eviction would otherwise delete
- * too many keys. */
+ * The loop's thread may free a captured value itself: it goes over to its capture. Other threads
+ * must not, and it is they who free keyspaces. Eviction must know how much memory will become free:
+ * deleting captured values frees nothing yet, so eviction would otherwise delete too many keys. */
 #include "base/alloc.h"
 #include "engine/lazyfree.h"
 #include "snapshot/incremental.h"
 #include "snapshot/incremental_internal.h"
 #include "types/value.h"
 
-static bool is_captured(struct engine *engine, const struct entry *entry) {
-    return engine->incremental->shared > 0 && value_is_captured(entry);
-}
-
 size_t incremental_leaving_bytes(struct engine *engine) {
     const struct incremental *s = engine->incremental;
     size_t filling = s->filling ? snapshot_chunk_size(s->filling) : 0;
     return snapshot_thread_leaving(s->thread) + filling + s->kept_bytes + s->left_bytes;
-}
-
-/* --- Entries --- */
-
-bool incremental_keep_entry(struct engine *engine, struct entry *entry) {
-    struct incremental *s = engine->incremental;
-    if (!is_captured(engine, entry) || !lazyfree_is_much(entry)) return false;
-    MEM_RESERVE(s->entries, s->entry_capacity, s->entry_count + 1);
-    s->entries[s->entry_count++] = entry;
-    s->kept_bytes += value_allocated(entry);
-    return true;
-}
-
-static void free_entries(struct engine *engine) {
-    struct incremental *s = engine->incremental;
-    size_t kept = 0;
-    for (size_t i = 0; i < s->entry_count; i++) {
-        if (is_captured(engine, s->entries[i])) {
-            s->entries[kept++] = s->entries[i];
-            continue;
-        }
-        s->kept_bytes -= value_allocated(s->entries[i]);
-        lazyfree_entry(engine->lazyfree, s->entries[i], true);
-    }
-    s->entry_count = kept;
 }
 
 /* --- Keyspaces --- */
@@ -122,7 +90,6 @@ size_t incremental_release(struct engine *engine, struct snapshot_chunk *chunk) 
     size_t left = snapshot_chunk_release(chunk);
     s->stats.left_bytes += left;
     s->shared -= chunk->capture_count;
-    free_entries(engine);
     if (s->shared == 0) free_keyspaces(engine);
     return left;
 }

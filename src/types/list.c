@@ -575,6 +575,7 @@ size_t list_allocated(const struct entry *entry) {
 static size_t list_free_effort(const struct entry *entry) {
     if (list_is_embedded(entry)) return 1;
     const struct quicklist *list = out_of_line(entry);
+    if (quicklist_is_captured(list)) return 1;
     return type_free_effort(quicklist_node_count(list), quicklist_allocated(list));
 }
 

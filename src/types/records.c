@@ -326,7 +326,6 @@ size_t records_allocated(const struct entry *entry) {
     return records_is_table(entry) ? recordtable_allocated(records_table(entry)) : 0;
 }
 
-/* A captured table goes over to its capture. */
 size_t records_free_effort(const struct entry *entry) {
     if (!records_is_table(entry) || records_is_captured(entry)) return 1;
     const struct recordtable *table = records_table(entry);

@@ -418,7 +418,6 @@ size_t string_allocated(const struct entry *entry) {
     }
 }
 
-/* The buffer of a captured text is left to the capture. */
 static size_t string_free_effort(const struct entry *entry) {
     return type_free_effort(1, string_is_captured(entry) ? 0 : string_allocated(entry));
 }

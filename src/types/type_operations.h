@@ -27,7 +27,8 @@ struct type_operations {
     size_t (*value_size)(const struct entry *entry);
     size_t (*allocated)(const struct entry *entry);
 
-    /* How much work free_value() is; see type_free_effort. */
+    /* How much work free_value() is; see type_free_effort. Little while the value is captured: what
+     * is large then goes over to the capture. */
     size_t (*free_effort)(const struct entry *entry);
 
     /* Starts loading what a request probably needs of an out-of-line value (value_prefetch), in

@@ -542,7 +542,7 @@ static size_t zset_allocated(const struct entry *entry) {
 static size_t zset_free_effort(const struct entry *entry) {
     if (zset_is_embedded(entry)) return 1;
     const struct skiplist *list = skiplist_of(entry);
-    if (skiplist_is_captured(list)) return 1; /* it goes over to the capture */
+    if (skiplist_is_captured(list)) return 1;
     return type_free_effort(skiplist_allocations(list), skiplist_allocated(list));
 }
 

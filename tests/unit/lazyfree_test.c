@@ -175,7 +175,7 @@ int main(void) {
     const char *error;
     net = net_new(&error);
     net_on_before_poll(net, look, NULL);
-    lazyfree = lazyfree_new(net, NULL, note_freed, NULL);
+    lazyfree = lazyfree_new(net, NULL, note_freed);
     lazyfree_entry(lazyfree, make_list(1000),
                    true); /* the threads have started: they own some memory */
     run_until_free();
