@@ -12,9 +12,11 @@ app = Celery("tasks", broker=URL, backend=URL)
 app.conf.update(
     task_acks_late=True, task_reject_on_worker_lost=True, worker_prefetch_multiplier=1, result_expires=3600,
     task_routes={"tasks.other": {"queue": "other"}},
-    # What a killed worker had taken is given to others ten seconds later.
-    broker_transport_options={"visibility_timeout": 10, "unacked_restore_interval": 1, "unacked_restore_throttle": 1,
-                              "queue_order_strategy": "priority", "priority_steps": [0, 3, 6, 9]})
+    # What a killed worker had taken is given to others ten seconds later. It may be killed while it holds the mutex of
+    # those who look for such jobs.
+    broker_transport_options={"visibility_timeout": 10, "unacked_mutex_expire": 10, "unacked_restore_interval": 1,
+                              "unacked_restore_throttle": 1, "queue_order_strategy": "priority",
+                              "priority_steps": [0, 3, 6, 9]})
 
 
 @app.task(bind=True, max_retries=10)
