@@ -7,7 +7,7 @@
 #include "reclaim/evict.h"
 #include "replication/replication.h"
 #include "resp/reply.h"
-#include "server/config_apply.h"
+#include "server/config_live.h"
 #include "server/user_files.h"
 #include "session/outbox.h"
 #include "session/session.h"
@@ -144,7 +144,7 @@ void config_set_command(struct call *call) {
     size_t culprit = 0;
     sds error = NULL;
     if (read_changes(call, changes, count)) {
-        if (config_apply_changes(call->engine, changes, count, &culprit, &error)) {
+        if (config_live_change(call->engine, changes, count, &culprit, &error)) {
             note_ignored(call, changes, count);
             reply_ok(call->reply);
         } else {

@@ -138,6 +138,7 @@ struct engine {
     struct listeners *listeners;               /* server/endpoints.h */
     struct migrate_kept *migrate_kept;         /* server/migrate.h */
     struct cron *cron;                         /* server/cron.h */
+    struct memory_return *memory_return;       /* server/memory_return.h */
     struct tls_watch *tls_watch;               /* server/tls_watch.h */
     struct shutdown_state *shutdown;           /* server/shutdown.h */
 };

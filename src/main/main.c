@@ -15,6 +15,7 @@
 #include "server/endpoints.h"
 #include "server/os_daemon.h"
 #include "server/os_title.h"
+#include "server/parts.h"
 #include "server/server_run.h"
 #include "server/server_state.h"
 #include "server/start_load.h"
@@ -188,7 +189,7 @@ int main(int argc, char **argv) {
     log_start(engine);
     crash_report_start(engine);
     signals_hold();
-    if (!server_start(engine, &reason)) {
+    if (!parts_start(engine, &reason)) {
         int status = fail_and_log(reason);
         sds_free(reason);
         return status;
@@ -205,10 +206,10 @@ int main(int argc, char **argv) {
         if (!engine->shutting_down) server_run(engine);
     }
     signals_hold();
-    server_stop(engine);
+    parts_stop(engine);
     remove_pid_file(engine);
 #ifdef PACKLIST_LIBC_MALLOC
-    server_free(engine); /* so that a leak checker sees only real leaks */
+    parts_free(engine); /* so that a leak checker sees only real leaks */
 #endif
     if (loaded == LOAD_FAILED) return fail("the data could not be loaded; the log says why");
     log_warning("Packlist is now ready to exit, bye bye...");

@@ -2,27 +2,18 @@
 
 #include "aof/aof.h"
 #include "base/alloc.h"
-#include "config/config_table.h"
 #include "engine/engine.h"
-#include "engine/slow.h"
 #include "net/io_threads.h"
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
-#include "replication/link.h"
-#include "replication/replication.h"
-#include "script/script.h"
-#include "server/crash_report.h"
-#include "server/cron.h"
 #include "server/endpoints.h"
 #include "server/os_limits.h"
 #include "server/os_oom_score.h"
 #include "server/os_title.h"
 #include "server/tls_configure.h"
 #include "server/tls_watch.h"
-#include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/denials.h"
-#include "session/invalidate.h"
 #include "session/session.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/save.h"
@@ -37,16 +28,11 @@
  * effect. */
 enum { FILL_MIN = -5, FILL_MAX = INT16_MAX, DEPTH_MAX = UINT16_MAX };
 
-struct changing {
-    struct engine *engine;
-    struct tls_setup tls; /* what TLS used before */
-};
-
 static int64_t clamp(int64_t value, int64_t min, int64_t max) {
     return value < min ? min : value > max ? max : value;
 }
 
-static void apply_value_limits(struct engine *engine) {
+void config_apply_value_limits(struct engine *engine) {
     const struct config *config = &engine->config;
     engine->value_limits->set =
         (struct set_limits){.intset_entries = (size_t)config->set_max_intset_entries,
@@ -71,7 +57,7 @@ static void apply_value_limits(struct engine *engine) {
         (uint16_t)clamp(config->list_compress_depth, 0, DEPTH_MAX);
 }
 
-static bool apply_maxclients(struct engine *engine, sds *error) {
+bool config_apply_maxclients(struct engine *engine, sds *error) {
     int64_t clients = engine->config.maxclients;
     sds why = NULL;
     if (limits_raise_files(&clients, &why)) return true;
@@ -83,7 +69,7 @@ static bool apply_maxclients(struct engine *engine, sds *error) {
     return false;
 }
 
-static bool apply_tls(struct engine *engine, sds *error) {
+bool config_apply_tls(struct engine *engine, sds *error) {
     sds reason = NULL;
     if (tls_configure(engine, &reason)) return true;
     log_warning("%s", reason);
@@ -92,22 +78,16 @@ static bool apply_tls(struct engine *engine, sds *error) {
     return false;
 }
 
-/* `directive` may be another one than the tls-port that has changed as well. */
-static bool apply_listeners(struct engine *engine, const struct config_directive *directive,
-                            sds *error) {
+bool config_apply_listeners(struct engine *engine, sds *error) {
     sds reason = NULL;
     bool is_port_new = engine->tls_watch->port != engine->config.tls_port;
-    if (is_port_new && !apply_tls(engine, error)) return false;
+    if (is_port_new && !config_apply_tls(engine, error)) return false;
     if (listeners_reopen(engine, &reason)) {
         process_title_set(engine);
         return true;
     }
     log_warning("%s", reason);
     sds_free(reason);
-    bool port = !slice_is(SLICE("bind"), directive->name);
-    *error = sds_append_cstr(sds_new(SLICE("")),
-                             port ? "Unable to listen on this port. Check server logs."
-                                  : "Failed to bind to specified addresses.");
     return false;
 }
 
@@ -120,7 +100,7 @@ bool config_apply_io_threads(struct engine *engine, sds *error) {
     return false;
 }
 
-static bool apply_oom_score(struct engine *engine, sds *error) {
+bool config_apply_oom_score(struct engine *engine, sds *error) {
     if (oom_score_apply(engine)) return true;
     *error = sds_new(SLICE("Failed to set current oom_score_adj. Check server logs."));
     return false;
@@ -128,12 +108,12 @@ static bool apply_oom_score(struct engine *engine, sds *error) {
 
 /* Clients that connected while no password was needed stay logged in; when the password is removed,
  * all are. */
-static void apply_password(struct engine *engine) {
+void config_apply_password(struct engine *engine) {
     users_set_default_password(engine->users, sds_slice(engine->config.requirepass));
     sessions_follow_users(engine, engine->users->generation);
 }
 
-static void apply_maxmemory(struct engine *engine) {
+void config_apply_maxmemory(struct engine *engine) {
     size_t used = mem_used(), limit = (size_t)engine->config.maxmemory;
     if (limit && used > limit)
         log_warning("maxmemory is now %zu bytes, but %zu are in use: keys are evicted, or commands "
@@ -143,31 +123,20 @@ static void apply_maxmemory(struct engine *engine) {
 }
 
 bool config_apply_maxmemory_rss(struct engine *engine, sds *error) {
-    if (!engine->config.maxmemory_rss || mem_counts_pages()) return true;
-    *error =
-        sds_new(SLICE("maxmemory-rss cannot be enabled: this memory allocator does not tell how "
-                      "many pages it uses"));
-    return false;
-}
-
-static bool apply_maxmemory_rss(struct engine *engine, sds *error) {
-    if (!config_apply_maxmemory_rss(engine, error)) return false;
+    if (engine->config.maxmemory_rss && !mem_counts_pages()) {
+        *error = sds_new(SLICE("maxmemory-rss cannot be enabled: this memory allocator does not "
+                               "tell how many pages it uses"));
+        return false;
+    }
     evict_configure(engine);
     return true;
 }
 
-static bool apply_defrag(struct engine *engine, sds *error) {
+bool config_apply_defrag(struct engine *engine, sds *error) {
     if (defrag_configure(engine)) return true;
     *error = sds_new(SLICE("Active defragmentation cannot be enabled: this memory allocator does "
                            "not tell how full its pages are"));
     return false;
-}
-
-void config_apply_memory_thread(struct engine *engine) {
-    bool on = engine->config.jemalloc_bg_thread;
-    if (mem_decay_in_background(on)) return;
-    log_warning("There is no thread that gives freed memory back: the event loop does.");
-    engine->config.jemalloc_bg_thread = false;
 }
 
 /* Changes the directory and keeps its absolute path. Returns false with errno set. */
@@ -179,7 +148,7 @@ static bool enter_dir(struct engine *engine) {
     return true;
 }
 
-static bool apply_dir(struct engine *engine, sds *error) {
+bool config_apply_dir(struct engine *engine, sds *error) {
     if (!data_lock_move(engine, engine->config.dir, error)) return false;
     if (!enter_dir(engine)) {
         *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
@@ -194,76 +163,22 @@ static bool apply_dir(struct engine *engine, sds *error) {
 }
 
 /* A server that starts to write files must hold the lock of their directory. */
-static bool apply_save(struct engine *engine, sds *error) {
+bool config_apply_save(struct engine *engine, sds *error) {
     if (sds_len(engine->config.save) > 0 && !data_lock_take(engine, error)) return false;
     save_configure(engine);
     return true;
 }
 
-static bool apply_appendonly(struct engine *engine, sds *error) {
+bool config_apply_appendonly(struct engine *engine, sds *error) {
     if (engine->config.appendonly && !data_lock_take(engine, error)) return false;
     return aof_configure(engine, error);
 }
 
-static void apply_log(const struct config *config) {
+void config_apply_log(struct engine *engine) {
+    const struct config *config = &engine->config;
     log_set_level((enum log_level)config->loglevel);
     log_set_format((enum log_format)config->log_format,
                    (enum log_timestamp)config->log_timestamp_format);
-}
-
-static bool apply(const struct config_directive *directive, struct engine *engine, sds *error) {
-    switch (directive->effect) {
-    case EFFECT_NONE:
-    case EFFECT_COUNT: break;
-    case EFFECT_DIR: return apply_dir(engine, error);
-    case EFFECT_MAXCLIENTS: return apply_maxclients(engine, error);
-    case EFFECT_TLS: return apply_tls(engine, error);
-    case EFFECT_LISTENERS: return apply_listeners(engine, directive, error);
-    case EFFECT_OOM_SCORE: return apply_oom_score(engine, error);
-    case EFFECT_SAVE: return apply_save(engine, error);
-    case EFFECT_APPENDONLY: return apply_appendonly(engine, error);
-    case EFFECT_TITLE: process_title_set(engine); break;
-    case EFFECT_LOG: apply_log(&engine->config); break;
-    case EFFECT_PASSWORD: apply_password(engine); break;
-    case EFFECT_PUBSUB_DEFAULT:
-        engine->users->all_channels = engine->config.acl_pubsub_default;
-        break;
-    case EFFECT_DEFRAG: return apply_defrag(engine, error);
-    case EFFECT_TIMER: cron_reschedule(engine); break;
-    case EFFECT_MEMORY_THREAD: config_apply_memory_thread(engine); break;
-    case EFFECT_VALUE_LIMITS: apply_value_limits(engine); break;
-    case EFFECT_MAXMEMORY: apply_maxmemory(engine); break;
-    case EFFECT_MAXMEMORY_RSS: return apply_maxmemory_rss(engine, error);
-    case EFFECT_LUA_MEMORY: scripts_apply_limit(engine->scripts); break;
-    case EFFECT_MAXMEMORY_CLIENTS: client_memory_note_all(engine); break;
-    case EFFECT_EVICTION: evict_configure(engine); break;
-    case EFFECT_REPLICA: link_restrict(engine); break;
-    case EFFECT_SLOW: slow_configure(engine); break;
-    case EFFECT_CRASH_LOG: crash_report_configure(engine); break;
-    case EFFECT_REPLICATION: replication_configure(engine); break;
-    case EFFECT_TRACKING: invalidate_configure(engine); break;
-    case EFFECT_IO_THREADS: return config_apply_io_threads(engine, error);
-    }
-    return true;
-}
-
-/* The config_apply_function: undoing what TLS uses must not fail. */
-static bool apply_change(const struct config_directive *directive, bool is_undo, void *arg,
-                         sds *error) {
-    struct changing *changing = arg;
-    bool is_for_tls = directive->effect == EFFECT_TLS || directive->effect == EFFECT_LISTENERS;
-    if (is_undo && is_for_tls) tls_watch_restore(changing->engine, &changing->tls);
-    if (is_undo && directive->effect == EFFECT_TLS) return true;
-    return apply(directive, changing->engine, error);
-}
-
-bool config_apply_changes(struct engine *engine, const struct config_change *changes, size_t count,
-                          size_t *culprit, sds *error) {
-    struct changing changing = {.engine = engine, .tls = tls_watch_save(engine)};
-    bool is_done =
-        config_change_all(&engine->config, changes, count, apply_change, &changing, culprit, error);
-    tls_setup_free(&changing.tls);
-    return is_done;
 }
 
 /* The lines of rename-command, in their order. */
@@ -285,7 +200,7 @@ static bool rename_commands(struct engine *engine, sds *error) {
 
 bool config_apply_at_start(struct engine *engine, sds *error) {
     if (!rename_commands(engine, error)) return false;
-    apply_log(&engine->config);
+    config_apply_log(engine);
     if (!enter_dir(engine)) {
         *error = sds_append_format(sds_new(SLICE("")), "Can't chdir to '%s': %s",
                                    engine->config.dir, strerror(errno));
@@ -301,7 +216,7 @@ bool config_apply_at_start(struct engine *engine, sds *error) {
     sds why = NULL;
     if (!limits_raise_files(&engine->config.maxclients, &why)) log_warning("%s", why);
     sds_free(why);
-    apply_value_limits(engine);
+    config_apply_value_limits(engine);
     oom_score_apply(engine); /* a refusal is logged there */
     process_title_set(engine);
     config_log_notes(&engine->config_source);

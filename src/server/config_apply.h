@@ -1,8 +1,11 @@
-/* config_apply: puts the values of directives into effect. */
+/* config_apply: puts new values of directives into effect where that takes more than one call.
+ * server/parts.c names the function for each effect. */
 #ifndef PACKLIST_SERVER_CONFIG_APPLY_H
 #define PACKLIST_SERVER_CONFIG_APPLY_H
 
-#include "config/config.h"
+#include "base/sds.h"
+
+#include <stdbool.h>
 
 struct engine;
 
@@ -12,20 +15,31 @@ struct engine;
  * system does not allow is lowered, with a line in the log. */
 bool config_apply_at_start(struct engine *engine, sds *error);
 
-/* Applies jemalloc-bg-thread. Call it after daemon_begin, because a fork ends the thread. */
-void config_apply_memory_thread(struct engine *engine);
+void config_apply_log(struct engine *engine);
+void config_apply_value_limits(struct engine *engine);
+void config_apply_password(struct engine *engine);
+void config_apply_maxmemory(struct engine *engine);
 
-/* Has io-threads - 1 threads carry bytes beside the event loop. Call it after daemon_begin, because
- * a fork ends threads. Returns false with *error (the caller's) when the system refuses. */
-bool config_apply_io_threads(struct engine *engine, sds *error);
+/* These return false with *error (one line, the caller's) when that is not possible. The directory
+ * of the data is locked when the server begins to write files. */
+bool config_apply_dir(struct engine *engine, sds *error);
+bool config_apply_maxclients(struct engine *engine, sds *error);
+bool config_apply_tls(struct engine *engine, sds *error);
+bool config_apply_oom_score(struct engine *engine, sds *error);
+bool config_apply_save(struct engine *engine, sds *error);
+bool config_apply_appendonly(struct engine *engine, sds *error);
+bool config_apply_defrag(struct engine *engine, sds *error);
 
-/* Returns false with *error (the caller's) when maxmemory-rss is wanted and the allocator cannot
+/* Applies maxmemory-rss, at the start, too, and sets eviction up. Fails when the allocator cannot
  * tell how many pages it uses. */
 bool config_apply_maxmemory_rss(struct engine *engine, sds *error);
 
-/* Makes all changes of the running server or none, as config_change_all. What TLS used before is
- * used again when an effect fails, without a look at its files, which may have changed since. */
-bool config_apply_changes(struct engine *engine, const struct config_change *changes, size_t count,
-                          size_t *culprit, sds *error);
+/* Has io-threads - 1 threads carry bytes beside the event loop. Call it after daemon_begin, because
+ * a fork ends threads. */
+bool config_apply_io_threads(struct engine *engine, sds *error);
+
+/* Applies bind and the ports: reads the files of TLS if tls-port has changed, opens and closes
+ * listeners. Returns false; if *error is still NULL, the reason is in the log alone. */
+bool config_apply_listeners(struct engine *engine, sds *error);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "net/pool.h"
-#include "server/config_apply.h"
+#include "server/memory_return.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -36,7 +36,7 @@ void affinity_start(struct engine *engine) {
     bool is_known = sched_getaffinity(0, sizeof(before), &before) == 0;
     use("bio-cpulist", config->bio_cpulist);
     net_pool_run(engine->net, nothing, nothing, NULL); /* starts all of its threads */
-    config_apply_memory_thread(engine);
+    memory_return_configure(engine);
     if (is_known) sched_setaffinity(0, sizeof(before), &before);
     use("server-cpulist", config->server_cpulist);
 }

@@ -14,6 +14,7 @@
 #include "reclaim/expire.h"
 #include "replication/replication.h"
 #include "server/cron.h"
+#include "server/memory_return.h"
 #include "server/migrate.h"
 #include "server/os_oom_score.h"
 #include "server/os_title.h"
@@ -34,73 +35,56 @@
 #include "users/failed_logins.h"
 #include "users/users.h"
 
+/* Each with the name that it has here, and that the pointer to it has in the engine. */
+#define SERVER_STATE_STRUCTS(STRUCT)                                                               \
+    STRUCT(clients, clients)                                                                       \
+    STRUCT(save, save)                                                                             \
+    STRUCT(incremental, incremental)                                                               \
+    STRUCT(load, load)                                                                             \
+    STRUCT(aof, aof)                                                                               \
+    STRUCT(functions, functions)                                                                   \
+    STRUCT(users, users)                                                                           \
+    STRUCT(acl_log, acl_log)                                                                       \
+    STRUCT(failed_logins, failed_logins)                                                           \
+    STRUCT(replication, replication)                                                               \
+    STRUCT(value_limits, value_limits)                                                             \
+    STRUCT(watches, watches)                                                                       \
+    STRUCT(tracking, tracking)                                                                     \
+    STRUCT(hotkeys, hotkeys)                                                                       \
+    STRUCT(latency_monitor, latency)                                                               \
+    STRUCT(unknown_commands, unknown_commands)                                                     \
+    STRUCT(flushes, flushes)                                                                       \
+    STRUCT(expire_cycle, expire)                                                                   \
+    STRUCT(evict, evict)                                                                           \
+    STRUCT(defrag, defrag)                                                                         \
+    STRUCT(data_lock, data_lock)                                                                   \
+    STRUCT(process_title, title)                                                                   \
+    STRUCT(oom_score, oom_score)                                                                   \
+    STRUCT(supervisor, supervisor)                                                                 \
+    STRUCT(cron, cron)                                                                             \
+    STRUCT(memory_return, memory_return)                                                           \
+    STRUCT(migrate_kept, migrate_kept)                                                             \
+    STRUCT(tls_watch, tls_watch)                                                                   \
+    STRUCT(shutdown_state, shutdown)
+
 struct server_state {
     struct engine engine;
-    struct clients clients;
-    struct save save;
-    struct incremental incremental;
-    struct load load;
-    struct aof aof;
-    struct functions functions;
-    struct users users;
-    struct acl_log acl_log;
-    struct failed_logins failed_logins;
-    struct replication replication;
-    struct value_limits value_limits;
-    struct watches watches;
-    struct tracking tracking;
-    struct hotkeys hotkeys;
     struct slowlog slowlogs[SLOWLOG_KINDS];
-    struct latency_monitor latency;
-    struct unknown_commands unknown_commands;
-    struct flushes flushes;
-    struct expire_cycle expire;
-    struct evict evict;
-    struct defrag defrag;
-    struct data_lock data_lock;
-    struct process_title title;
-    struct oom_score oom_score;
-    struct supervisor supervisor;
-    struct cron cron;
-    struct migrate_kept migrate_kept;
-    struct tls_watch tls_watch;
-    struct shutdown_state shutdown;
+#define MEMBER(type, name) struct type name;
+    SERVER_STATE_STRUCTS(MEMBER)
+#undef MEMBER
 };
 
 /* Makes the engine of a zeroed state point to its parts, and returns it, valid as long as the state
  * stays in its place. The configuration and the start of the server are the caller's. O(1). */
 static inline struct engine *server_state_init(struct server_state *state) {
-    state->engine.clients = &state->clients;
-    state->engine.save = &state->save;
-    state->engine.incremental = &state->incremental;
-    state->engine.load = &state->load;
-    state->engine.aof = &state->aof;
-    state->engine.functions = &state->functions;
-    state->engine.users = &state->users;
-    state->engine.acl_log = &state->acl_log;
-    state->engine.failed_logins = &state->failed_logins;
-    state->engine.replication = &state->replication;
-    state->engine.value_limits = &state->value_limits;
-    state->engine.watches = &state->watches;
-    state->engine.tracking = &state->tracking;
-    state->engine.hotkeys = &state->hotkeys;
-    state->engine.slowlogs = state->slowlogs;
-    state->engine.latency = &state->latency;
-    state->engine.unknown_commands = &state->unknown_commands;
-    state->engine.flushes = &state->flushes;
-    state->engine.expire = &state->expire;
-    state->engine.evict = &state->evict;
-    state->engine.defrag = &state->defrag;
+    struct engine *engine = &state->engine;
+#define POINT_TO(type, name) engine->name = &state->name;
+    SERVER_STATE_STRUCTS(POINT_TO)
+#undef POINT_TO
+    engine->slowlogs = state->slowlogs;
     state->data_lock = DATA_LOCK_NONE;
-    state->engine.data_lock = &state->data_lock;
-    state->engine.title = &state->title;
-    state->engine.oom_score = &state->oom_score;
-    state->engine.supervisor = &state->supervisor;
-    state->engine.cron = &state->cron;
-    state->engine.migrate_kept = &state->migrate_kept;
-    state->engine.tls_watch = &state->tls_watch;
-    state->engine.shutdown = &state->shutdown;
-    return &state->engine;
+    return engine;
 }
 
 #endif

@@ -16,7 +16,7 @@
 #include "net/net.h"
 #include "replication/link.h"
 #include "server/config_apply.h"
-#include "server/server_run.h"
+#include "server/parts.h"
 #include "server/server_state.h"
 #include "table/command.h"
 #include "table/families.h"
@@ -108,7 +108,7 @@ static void start(struct target *target) {
                         (int)(sizeof(words) / sizeof(words[0])), words, &reason),
             "the configuration is good");
     require(config_apply_at_start(engine, &reason), "it can be applied");
-    require(server_start(engine, &reason), reason ? reason : "the server starts");
+    require(parts_start(engine, &reason), reason ? reason : "the server starts");
     target->reader.kind = COMMAND_LOG_FILE;
     command_log_add_reader(&engine->command_log, &target->reader);
 }

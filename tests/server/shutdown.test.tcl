@@ -172,6 +172,17 @@ check_in 2 "an append-only file that cannot be begun does not delay the end" {
         $current_server wait_exit
     }
 } 0
+check_in 2 "a signal that waits for an append-only file ends the server when its first attempt has failed" {
+    with_faulty_server {rdb-key-save-delay 1000000} {
+        r MSET a 1 b 2 c 3 d 4
+        faults {write EIO temp-rewriteaof*}
+        r CONFIG SET appendonly yes
+        end_by_signal TERM
+        wait_until {[string match "*The server ends when*" [$::current_server log]]}
+        r CONFIG SET rdb-key-save-delay 0
+        list [$current_server wait_exit] [regexp -all "rewrite terminated with error" [$current_server log]]
+    }
+} {0 1}
 check_in 2 "replies before SHUTDOWN SAVE in a pipeline arrive, and its own error is one of them" {
     with_server {} {
         file mkdir [$current_server folder]/dump.rdb/folder
