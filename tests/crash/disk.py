@@ -9,9 +9,10 @@ Renaming and fsync are taken to hold what they promise.
 """
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
+
+from libraries import build_library
 
 HERE = Path(__file__).resolve().parent
 NOT_DATA = {"log"}
@@ -22,11 +23,7 @@ SOURCES = (HERE.parent / "faults" / "faults.c", HERE / "power.c")
 
 
 def build_libraries(folder):
-    libraries = [Path(folder, source.stem + ".so") for source in SOURCES]
-    for source, library in zip(SOURCES, libraries):
-        subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-O2", "-shared", "-fPIC", "-o", library, source,
-                        "-ldl"], check=True)
-    return libraries
+    return [build_library(source, folder) for source in SOURCES]
 
 
 class Disk:

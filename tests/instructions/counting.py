@@ -13,6 +13,7 @@ from collections import namedtuple
 from pathlib import Path
 
 from cases import request
+from libraries import build_library
 from resp import Address, Link, split_replies
 from servers import free_port
 
@@ -53,17 +54,6 @@ def count_of(dump, binary):
     return Count(instructions, calls)
 
 
-def build_known_random(folder):
-    """known_random.c as a library in the folder; its path."""
-    library = f"{folder}/known_random.so"
-    try:
-        subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", library, KNOWN_RANDOM], check=True,
-                       capture_output=True, text=True)
-    except subprocess.CalledProcessError as error:
-        raise CountingError(f"{KNOWN_RANDOM.name} cannot be compiled:\n{error.stderr}")
-    return library
-
-
 class Server:
     """Packlist under callgrind, on a unix socket in a folder of its own, and on a port for TLS. What it does at random
     is the same in every run."""
@@ -77,7 +67,7 @@ class Server:
         for what, name in (("cert", "server.crt"), ("key", "server.key"), ("ca-cert", "ca.crt")):
             tls += [f"--tls-{what}-file", f"{self.folder}/{name}"]
         self.dump_file = f"{self.folder}/count"
-        env = {**os.environ, "LD_PRELOAD": build_known_random(self.folder)}
+        env = {**os.environ, "LD_PRELOAD": str(build_library(KNOWN_RANDOM, self.folder))}
         env.pop("VALGRIND_OPTS", None)
         with open(f"{self.folder}/log", "wb") as log:
             self.process = subprocess.Popen(

@@ -1,7 +1,6 @@
 """Clients that track keys (CLIENT TRACKING): the memory of what they have read, and how that delays other clients."""
 import contextlib
 import selectors
-import subprocess
 import sys
 import tempfile
 import threading
@@ -9,6 +8,7 @@ import time
 from pathlib import Path
 
 from bench_servers import Client, ServerError
+from libraries import build_library
 from measure import prepare, steady_memory
 from pings import AFTER_SECONDS, longest_wait, shortest_of_rounds
 from resp import encode
@@ -130,12 +130,12 @@ class LoopTime:
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="packlist-bench-")
-        library, self.path = f"{self.folder.name}/loop_time.so", f"{self.folder.name}/longest"
+        self.path = f"{self.folder.name}/longest"
         try:
-            subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, LOOP_TIME], check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise ServerError(f"{LOOP_TIME.name} cannot be built: {error}") from None
-        self.environment = {"LD_PRELOAD": library, "LOOP_TIME_FILE": self.path}
+            library = build_library(LOOP_TIME, self.folder.name)
+        except OSError as error:
+            raise ServerError(str(error)) from None
+        self.environment = {"LD_PRELOAD": str(library), "LOOP_TIME_FILE": self.path}
 
     def __enter__(self):
         return self
