@@ -1,8 +1,8 @@
 /* pieces: the memory of a structure for large values.
  *
- * It consists of pieces: allocations, each of which is changed, freed, moved and left to a capture
- * (ds/capture.h) as a whole. A structure says what its pieces are and which of them point to
- * others; what they have in common is here:
+ * It consists of pieces. A piece is an allocation, which is changed, freed, moved or left to a
+ * capture (ds/capture.h) as a whole. A structure says what its pieces are and which of them point
+ * to others; what they have in common is here:
  *
  *      struct pieces     the epoch, the capture, how many pieces there are, and their bytes
  *
@@ -70,8 +70,8 @@ static inline void *pieces_alloc_zeroed(struct pieces *pieces, size_t size) {
     return mem_alloc_zeroed(size);
 }
 
-/* Gives a piece that nobody reads another size, a mem_good_size, and perhaps another address, which
- * it returns. NULL of size 0 becomes a new piece. O(size). */
+/* Resizes a piece that no capture reads to `size`, a mem_good_size. Returns its address, which may
+ * be a new one. `piece` NULL, with old_size 0, makes a new piece. O(size). */
 static inline void *pieces_resize(struct pieces *pieces, void *piece, size_t old_size,
                                   size_t size) {
     pieces->bytes += size - old_size;

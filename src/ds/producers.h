@@ -11,7 +11,7 @@
  *
  * What the columns and bytes hold from the first iid on does not change: new iids go behind it, and
  * memory that is too small is replaced. A capture of the stream therefore shares it, and gets what
- * is replaced or dropped (ds/pieces.h). All memory is counted there.
+ * is replaced or dropped. All memory consists of the stream's pieces (ds/pieces.h).
  *
  * An iid takes 28 bytes and its own; a producer 80 and its name. */
 #ifndef PACKLIST_DS_PRODUCERS_H

@@ -26,9 +26,8 @@
  *                          |   |   |                              |    |   |      left node of a
  *                         [..][..][..]                          [copy][..][..]
  *
- * All below a shared array is shared. Marks that an earlier capture has left need no clearing: they
- * mean nothing while there is none, and when there is one again, it reads the whole tree, so they
- * are right again.
+ * All below a shared array is shared. Marks of an earlier capture need no clearing: without a
+ * capture they mean nothing, and the next one reads the whole tree, so that all of it is shared.
  *
  * A full array splits in halves, except at the outer edges of the tree: there the new item gets an
  * array of its own, so that lists which grow at an end fill their arrays. */

@@ -16,7 +16,7 @@ struct quicklist_tree_ref {
     void *child;       /* array of struct quicklist_node (a leaf) or of struct quicklist_tree_ref */
     uint64_t elements; /* list elements below */
     uint64_t nodes : 47; /* list nodes below */
-    /* The capture reads the child array and all below. Means nothing while there is none. */
+    /* If there is a capture, it reads the child array and all below. */
     uint64_t shared : 1;
     uint64_t width : 16; /* items in the child array */
 };
