@@ -66,7 +66,7 @@ endif
 compile_test = $(compile) -Og
 
 other_lzf := src/base/$(if $(LZF),lzf,lzf_system).c
-objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(other_lzf),$(wildcard src/*/*.c)))
+objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(other_lzf),$(wildcard src/*/*.c src/*/*/*.c)))
 unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
 # With small constants there are unit tests only, in which modules that make the server of the others appear in few
 # places: the rest of these is not compiled. A test that needs more of it fails to link: add the object here, or the

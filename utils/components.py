@@ -19,9 +19,10 @@ def source_of(file):
 
 
 def symbols(build):
-    """(defined, undefined): {name: object}, {object: set of names}. Objects are named "module/file"."""
+    """(defined, undefined): {name: object}, {object: set of names}. Objects are named
+    "module/file" or "module/family/file"."""
     root = Path(build) / "src"
-    objects = sorted(path for path in root.glob("*/*.o") if source_of(path.relative_to(root)).is_file())
+    objects = sorted(path for path in root.glob("**/*.o") if source_of(path.relative_to(root)).is_file())
     lines = subprocess.run(["nm", "-A", "-P", *objects], capture_output=True, text=True, check=True).stdout
     defined, undefined = {}, defaultdict(set)
     for line in lines.splitlines():
