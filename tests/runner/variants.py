@@ -43,7 +43,7 @@ class Variant:
         return self.has("SANITIZE")
 
     def environment(self):
-        """What programs find in the environment; see tests/README.md."""
+        """What programs find in the environment; see tests/runner/README.md."""
         env = dict(os.environ)
         env.setdefault("PACKLIST_SERVER", str(self.folder.resolve() / "packlist-server"))
         if self.has_threads:

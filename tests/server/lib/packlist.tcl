@@ -1,4 +1,4 @@
-# The framework of the server tests; tests/README.md explains how to write one. A test file sources this first,
+# The framework of the server tests; tests/server/README.md explains how to write one. A test file sources this first,
 # starts a server, makes its checks and ends with `finish`.
 #
 #   check name body ?expected? ?-match glob|regexp?
