@@ -5,7 +5,7 @@
 #include "engine/lazyfree.h"
 #include "net/net.h"
 #include "reclaim/evict.h"
-#include "replication/replication.h"
+#include "replication/primary/replicas.h"
 #include "resp/reply.h"
 #include "server/config_live.h"
 #include "server/user_files.h"
@@ -176,7 +176,7 @@ void config_resetstat_command(struct call *call) {
     struct engine *engine = call->engine;
     stats_reset(&engine->stats);
     net_reset_totals(engine->net);
-    engine->replication->stats = (struct replication_stats){0};
+    engine->replicas->stats = (struct sync_stats){0};
     engine->evict->exceeded_us = engine->evict->total_us = 0;
     lazyfree_reset_freed(engine->lazyfree);
     reply_ok(call->reply);

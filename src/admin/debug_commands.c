@@ -11,7 +11,7 @@
 #include "engine/engine_clock.h"
 #include "persist/rdb_value.h"
 #include "reclaim/expire.h"
-#include "replication/replication.h"
+#include "replication/history/history.h"
 #include "resp/reply.h"
 #include "server/cron.h"
 #include "server/user_files.h"
@@ -398,7 +398,7 @@ static void debug_allow_in_scripts(struct call *call) {
 }
 
 static void debug_replicate(struct call *call) {
-    replication_send(call->engine, call->argv + 2, call->argc - 2);
+    history_append(call->engine, call->argv + 2, call->argc - 2);
     reply_ok(call->reply);
 }
 
@@ -423,7 +423,7 @@ static void debug_rewrite_config(struct call *call) {
 
 static void debug_change_repl_id(struct call *call) {
     struct engine *engine = call->engine;
-    replication_draw_id(engine);
+    history_draw_id(engine);
     log_notice("Changing replication IDs after receiving DEBUG change-repl-id");
     reply_ok(call->reply);
 }

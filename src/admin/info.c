@@ -18,7 +18,8 @@
 #include "net/tls.h"
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
-#include "replication/replication.h"
+#include "replication/primary/failover.h"
+#include "replication/primary/replicas.h"
 #include "resp/reply.h"
 #include "server/migrate.h"
 #include "server/os_title.h"
@@ -181,7 +182,7 @@ static struct paused paused_read(struct engine *engine) {
         return (struct paused){"shutdown_in_progress", "write", shutdown_wait_ms(engine)};
     if (pause->of_writes & PAUSE_FAILOVER)
         return (struct paused){"failover_in_progress", "write",
-                               time_left(engine, engine->replication->failover.deadline_ms)};
+                               time_left(engine, engine->failover->deadline_ms)};
     return (struct paused){"none", "none", 0};
 }
 
@@ -206,7 +207,7 @@ static sds append_clients(struct engine *engine, sds out) {
         "paused_reason:%s\r\n"
         "paused_actions:%s\r\n"
         "paused_timeout_milliseconds:%lld\r\n",
-        engine->clients->sessions.count - engine->replication->replicas.count,
+        engine->clients->sessions.count - engine->replicas->count,
         (long long)engine->config.maxclients, clients.largest_input, clients.largest_output,
         engine->blocking->session_count + engine->clients->pause.session_count,
         engine->tracking->tracker_count, engine->clients->pubsub.subscriber_count,
@@ -270,7 +271,7 @@ static sds append_threads(struct engine *engine, sds out) {
 
 static sds append_traffic(struct engine *engine, sds out) {
     const struct stats *stats = &engine->stats;
-    const struct replication_stats *syncs = &engine->replication->stats;
+    const struct sync_stats *syncs = &engine->replicas->stats;
     struct conn_totals totals = conn_totals(engine->net);
     struct conn_totals primary = conn_totals_of(engine->net, CONN_PRIMARY);
     struct conn_totals replicas = conn_totals_of(engine->net, CONN_REPLICA);

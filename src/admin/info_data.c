@@ -11,7 +11,8 @@
 #include "reclaim/expire.h"
 #include "replication/link.h"
 #include "replication/link_report.h"
-#include "replication/replication.h"
+#include "replication/primary/failover.h"
+#include "replication/primary/replicas.h"
 #include "script/function_language.h"
 #include "script/script.h"
 #include "snapshot/incremental.h"
@@ -273,7 +274,7 @@ static sds append_replica(const struct engine *engine, sds out, const struct rep
 }
 
 static sds append_replicas(const struct engine *engine, sds out) {
-    const struct replicas *replicas = &engine->replication->replicas;
+    const struct replicas *replicas = engine->replicas;
     size_t number = 0;
     out = sds_append_format(out, "connected_slaves:%zu\r\n", replicas->count);
     if (engine->config.min_replicas_to_write > 0 && engine->config.min_replicas_max_lag > 0)
@@ -284,7 +285,7 @@ static sds append_replicas(const struct engine *engine, sds out) {
 }
 
 static sds append_backlog(const struct engine *engine, sds out) {
-    const struct backlog *backlog = engine->replication->backlog;
+    const struct backlog *backlog = engine->history->backlog;
     return sds_append_format(out,
                              "repl_backlog_active:%d\r\n"
                              "repl_backlog_size:%lld\r\n"
@@ -296,7 +297,7 @@ static sds append_backlog(const struct engine *engine, sds out) {
 }
 
 sds info_append_replication(struct engine *engine, sds out) {
-    const struct replication *replication = engine->replication;
+    const struct history *history = engine->history;
     out = sds_append_format(out, "role:%s\r\n", link_of(engine) ? "slave" : "master");
     if (link_of(engine)) out = link_report_append(engine, out);
     out = append_replicas(engine, out);
@@ -306,9 +307,8 @@ sds info_append_replication(struct engine *engine, sds out) {
                             "master_replid2:%s\r\n"
                             "master_repl_offset:%llu\r\n"
                             "second_repl_offset:%lld\r\n",
-                            failover_state_name(&replication->failover), replication->id,
-                            replication->second_id, (llu)replication_offset(engine),
-                            (long long)replication->second_offset);
+                            failover_state_name(engine->failover), history->id, history->second_id,
+                            (llu)history_offset(engine), (long long)history->second_offset);
     return append_backlog(engine, out);
 }
 

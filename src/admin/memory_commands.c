@@ -8,7 +8,8 @@
 #include "engine/own_expiry.h"
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
-#include "replication/replication.h"
+#include "replication/link.h"
+#include "replication/primary/primary.h"
 #include "resp/reply.h"
 #include "script/function_language.h"
 #include "script/script.h"
@@ -69,10 +70,10 @@ struct memory_stats memory_stats_read(struct engine *engine) {
         .resident = resident_size(),
         .sessions = client_stats_read(engine).allocated,
         .aof_buffer = aof_buffer_size(engine),
-        .replication = replication_memory(engine),
+        .replication = primary_memory(engine),
         .replicas = engine->uncounted.replicas,
         .uncounted = evict_uncounted_output(engine),
-        .full_sync = replication_payload_memory(engine),
+        .full_sync = link_memory(engine),
     };
     mem_stats_read(&memory.stats);
     memory.gaps = read_gaps(engine, &memory.stats);

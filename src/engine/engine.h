@@ -106,7 +106,11 @@ struct engine {
     /* Returns the flags with which a command that runs a script is admitted; NULL: its own ones. */
     uint32_t (*script_flags)(const struct engine *engine, const struct command *command,
                              const struct slice *argv);
-    struct replication *replication; /* replication/replication.h */
+    struct history *history;     /* replication/history/history.h: the stream of changes */
+    struct replicas *replicas;   /* replication/primary/replicas.h */
+    struct full_sync *full_sync; /* replication/primary/full_sync.h: what brings them all data */
+    struct failover *failover;   /* replication/primary/failover.h */
+    struct link *link;           /* replication/link.h: to the primary; NULL: it has none */
 
     struct stats stats;
     struct hotkeys *hotkeys;         /* stats/hotkeys.h */

@@ -1,8 +1,8 @@
 /* failover_commands: FAILOVER. */
 #include "engine/engine.h"
-#include "replication/failover.h"
 #include "replication/link.h"
-#include "replication/replication.h"
+#include "replication/primary/failover.h"
+#include "replication/primary/replicas.h"
 #include "replication/replication_commands.h"
 
 /* Parses the options of FAILOVER except ABORT, each at most once. Replies the error and returns
@@ -34,8 +34,7 @@ static bool parse(struct call *call, struct failover_order *order) {
 /* Returns the error for the target; NULL: it may take over. */
 static const char *target_refusal(const struct engine *engine, const struct failover_order *order) {
     if (order->host.len == 0) return NULL;
-    for (const struct replica *replica = engine->replication->replicas.first; replica;
-         replica = replica->next)
+    for (const struct replica *replica = engine->replicas->first; replica; replica = replica->next)
         if (replica_is_at(replica, order->host, order->port))
             return replica->state == REPLICA_ONLINE ? NULL
                                                     : "ERR FAILOVER target replica is not online.";
@@ -44,22 +43,22 @@ static const char *target_refusal(const struct engine *engine, const struct fail
 
 /* Returns the error because of which no failover can begin now; NULL: it can. */
 static const char *refusal(const struct engine *engine, const struct failover_order *order) {
-    if (engine->replication->failover.state != FAILOVER_NONE)
-        return "ERR FAILOVER already in progress.";
+    if (failover_is_running(engine)) return "ERR FAILOVER already in progress.";
     if (link_of(engine) || link_is_wanted(engine))
         return "ERR FAILOVER is not valid when server is a replica.";
-    if (!engine->replication->replicas.first) return "ERR FAILOVER requires connected replicas.";
+    if (!engine->replicas->first) return "ERR FAILOVER requires connected replicas.";
     if (order->is_forced && (order->timeout_ms == 0 || order->host.len == 0))
         return "ERR FAILOVER with force option requires both a timeout and target HOST and IP.";
     return target_refusal(engine, order);
 }
 
 static void abort_failover(struct call *call) {
-    if (call->engine->replication->failover.state == FAILOVER_NONE) {
+    if (!failover_is_running(call->engine)) {
         reply_error(call->reply, "ERR No failover in progress.");
         return;
     }
-    failover_abort(call->engine, "Failover manually aborted");
+    if (failover_abort(call->engine, "Failover manually aborted") == FAILOVER_ROLE_PRIMARY)
+        link_unfollow(call->engine);
     reply_ok(call->reply);
 }
 

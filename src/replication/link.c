@@ -13,9 +13,12 @@
 #include "net/conn.h"
 #include "net/dial.h"
 #include "net/net.h"
+#include "replication/history/history.h"
+#include "replication/primary/replicas.h"
 #include "session/clients.h"
 #include "session/pause.h"
 #include "session/session.h"
+#include "snapshot/load.h"
 #include "table/command.h"
 
 #include <assert.h>
@@ -327,7 +330,7 @@ static void note_synced(struct link *link) {
     if (link->awaits_disk) return;
     link->awaits_disk = true;
     link->unsynced_log_offset = command_log_end(&engine->command_log);
-    link->unsynced_offset = replication_offset(engine);
+    link->unsynced_offset = history_offset(engine);
 }
 
 void link_forget_synced(struct link *link) {
@@ -342,7 +345,7 @@ void link_send_ack(struct link *link) {
     char offset[INT64_TEXT_MAX], synced[INT64_TEXT_MAX];
     struct slice argv[5] = {SLICE("REPLCONF"), SLICE("ACK")};
     size_t argc = 2;
-    argv[argc++] = number_text(offset, (int64_t)replication_offset(engine));
+    argv[argc++] = number_text(offset, (int64_t)history_offset(engine));
     if (engine->aof->state == AOF_ON) {
         note_synced(link);
         argv[argc++] = SLICE("FACK");
@@ -405,7 +408,7 @@ void link_go_online(struct link *link, int database) {
         reset(link);
         return;
     }
-    replication_open_stream(engine);
+    history_open_stream(engine);
     link_stream_begin(&link->stream, engine, database);
     register_session(link, database);
     set_state(link, LINK_STREAMS);
@@ -475,14 +478,14 @@ static struct link *link_new(struct engine *engine, struct slice host, int port)
     link->down_ms = -1;
     link_payload_init(&link->payload, link);
     link->timer = net_timer_new(engine->net, on_second, link);
-    engine->replication->link = link;
+    engine->link = link;
     engine->clients->primary_closed = on_session_closed;
     return link;
 }
 
 static void link_free(struct link *link) {
     if (!link) return;
-    link->engine->replication->link = NULL;
+    link->engine->link = NULL;
     link_stream_end(&link->stream);
     hang_up(link);
     link_payload_end(&link->payload);
@@ -493,7 +496,8 @@ static void link_free(struct link *link) {
 
 /* What every change of the role or the primary has in common. */
 static void note_role(struct engine *engine) {
-    replication_set_role(engine, link_of(engine) != NULL);
+    history_set_role(engine, link_of(engine) != NULL);
+    replicas_count_good(engine); /* min-replicas-to-write is about primaries */
     link_restrict(engine);
 }
 
@@ -513,7 +517,8 @@ static void follow(struct engine *engine, struct slice host, int port) {
 static void unfollow(struct engine *engine) {
     if (!link_of(engine)) return;
     link_free(link_of(engine));
-    replication_shift_id(engine);
+    replicas_close_all(engine);
+    history_shift_id(engine);
     note_role(engine);
 }
 
@@ -576,14 +581,34 @@ void link_prepare(struct engine *engine) {
     link_payload_remove_leftovers();
     if (host.len == 0) return;
     link_new(engine, host, port);
-    replication_set_role(engine, true);
-    link_restrict(engine);
+    note_role(engine);
+}
+
+/* The data is loaded. If the snapshot has said where its data stands: on a replica, the data
+ * belongs to that history; on a primary, that is the second id, so that replicas that had as much
+ * can continue. Returns whether it has; *database gets the one that is selected in the stream. */
+static bool take_loaded(struct engine *engine, int *database) {
+    struct history *history = engine->history;
+    const struct load_history *loaded = &engine->load->history;
+    bool is_known = strlen(loaded->id) == HISTORY_ID_LEN && history_is_offset(loaded->offset) &&
+                    link_has_database(engine, loaded->database);
+    if (!is_known || history->backlog) return false;
+    *database = (int)loaded->database;
+    if (engine->is_replica) {
+        history_adopt(engine, slice_of_cstr(loaded->id), (uint64_t)loaded->offset);
+        return true;
+    }
+    history->offset = (uint64_t)loaded->offset;
+    memcpy(history->second_id, loaded->id, sizeof(history->second_id));
+    history->second_offset = loaded->offset + 1;
+    history_open_stream(engine);
+    return true;
 }
 
 void link_start(struct engine *engine) {
     struct link *link = link_of(engine);
     int database = 0;
-    bool has_position = replication_take_loaded(engine, &database);
+    bool has_position = take_loaded(engine, &database);
     if (!link) return;
     link->has_position = has_position;
     link->database = database;

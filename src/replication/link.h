@@ -16,9 +16,9 @@
 
 #include "base/sds.h"
 #include "engine/engine.h"
+#include "replication/history/history.h"
 #include "replication/link_payload.h"
 #include "replication/link_stream.h"
-#include "replication/replication.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,14 +56,14 @@ struct link {
     struct net_timer *timer; /* once a second */
     struct dial *dial;       /* while it connects */
     struct conn *conn;       /* NULL: not connected */
-    bool has_position;       /* the data is that of engine->replication: its id at its offset */
+    bool has_position;       /* the data is that of engine->history: its id at its offset */
     bool has_id;             /* the primary has named its history; not after SYNC */
     bool is_paused;    /* input is not read: the disk is slow, data is being loaded, CLIENT PAUSE */
     bool is_held_back; /* the stream waits for the end of a pause, or did when it was lost */
     bool after_pause;  /* no connection is tried before the pause has ended */
     bool auth_awaited; /* the first reply to what was sent is that to AUTH */
     unsigned awaited;  /* replies to what was sent that have not come */
-    char next_id[REPLICATION_ID_LEN + 1]; /* of the history that the payload belongs to */
+    char next_id[HISTORY_ID_LEN + 1]; /* of the history that the payload belongs to */
     uint64_t next_offset;
     int database;                 /* selected in the stream when it goes on from has_position */
     int64_t io_ms;                /* steady_ms when something was sent or received last */
@@ -113,7 +113,7 @@ bool link_is_wanted_to(const struct engine *engine, struct slice host, int port)
 
 /* Returns the link, or NULL when the server is not a replica. O(1). */
 static inline struct link *link_of(const struct engine *engine) {
-    return engine->replication->link;
+    return engine->link;
 }
 
 /* Returns whether the server is a replica with the stream of its primary. */
@@ -121,6 +121,16 @@ bool link_is_up(const struct engine *engine);
 
 /* Call when a directive has changed, or the state of the link: which commands are refused. */
 void link_restrict(struct engine *engine);
+
+/* Returns whether this server has the database in which a stream is said to go on. O(1). */
+static inline bool link_has_database(const struct engine *engine, int64_t database) {
+    return database >= 0 && database < engine->config.databases;
+}
+
+/* Returns the memory of what has come of a payload, and is neither in a file nor loaded. O(1). */
+static inline size_t link_memory(const struct engine *engine) {
+    return engine->link ? link_payload_memory(&engine->link->payload) : 0;
+}
 
 /* Returns whether there is work for link_work. */
 bool link_has_work(const struct engine *engine);

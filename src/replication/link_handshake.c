@@ -5,6 +5,8 @@
 #include "engine/engine.h"
 #include "net/net.h"
 #include "replication/link.h"
+#include "replication/primary/failover.h"
+#include "replication/primary/replicas.h"
 #include "session/clients.h"
 
 #include <stdio.h>
@@ -67,19 +69,19 @@ static void configure(struct link *link) {
 static void ask(struct link *link) {
     struct engine *engine = link->engine;
     sds offset = sds_append_format(sds_new(SLICE("")), "%llu",
-                                   (unsigned long long)replication_offset(engine) + 1);
+                                   (unsigned long long)history_offset(engine) + 1);
     if (link->has_position) {
-        log_notice("Trying a partial resynchronization (request %s:%s).", engine->replication->id,
+        log_notice("Trying a partial resynchronization (request %s:%s).", engine->history->id,
                    offset);
     } else {
         log_notice("Partial resynchronization not possible (no cached master)");
         sds_free(offset);
         offset = sds_new(SLICE("-1"));
     }
-    const char *id = link->has_position ? engine->replication->id : "?";
+    const char *id = link->has_position ? engine->history->id : "?";
     const struct slice argv[] = {SLICE("PSYNC"), slice_of_cstr(id), sds_slice(offset),
                                  SLICE("FAILOVER")};
-    link_send(link, argv, failover_asks(&engine->replication->failover) ? 4 : 3);
+    link_send(link, argv, failover_asks(engine) ? 4 : 3);
     sds_free(offset);
     link->state = LINK_ASKS;
 }
@@ -121,26 +123,26 @@ static void take_setting(struct link *link, struct slice line) {
 
 /* An id is 40 hexadecimal digits. */
 static bool is_id(struct slice text) {
-    if (text.len != REPLICATION_ID_LEN) return false;
+    if (text.len != HISTORY_ID_LEN) return false;
     for (size_t i = 0; i < text.len; i++)
         if (!strchr("0123456789abcdefABCDEF", text.ptr[i]) || text.ptr[i] == 0) return false;
     return true;
 }
 
 static void note_id(struct link *link, struct slice id) {
-    memcpy(link->next_id, id.ptr, REPLICATION_ID_LEN);
-    link->next_id[REPLICATION_ID_LEN] = 0;
+    memcpy(link->next_id, id.ptr, HISTORY_ID_LEN);
+    link->next_id[HISTORY_ID_LEN] = 0;
     link->has_id = true;
 }
 
 /* +FULLRESYNC id offset */
 static void take_full(struct link *link, struct slice rest) {
     int64_t offset;
-    struct slice id = slice_make(rest.ptr, REPLICATION_ID_LEN);
-    const size_t head = REPLICATION_ID_LEN + 1;
-    bool is_valid = rest.len > head && rest.ptr[REPLICATION_ID_LEN] == ' ' && is_id(id) &&
+    struct slice id = slice_make(rest.ptr, HISTORY_ID_LEN);
+    const size_t head = HISTORY_ID_LEN + 1;
+    bool is_valid = rest.len > head && rest.ptr[HISTORY_ID_LEN] == ' ' && is_id(id) &&
                     number_parse_int64(slice_make(rest.ptr + head, rest.len - head), &offset) &&
-                    replication_is_offset(offset);
+                    history_is_offset(offset);
     if (!is_valid) {
         link_fail(link, "Master replied with wrong +FULLRESYNC syntax.");
         return;
@@ -162,9 +164,10 @@ static void take_continue(struct link *link, struct slice rest) {
         link_fail(link, "Master replied with wrong +CONTINUE syntax.");
         return;
     }
-    if (rest.len > 0 && !slice_equal(rest, slice_of_cstr(link->engine->replication->id))) {
+    if (rest.len > 0 && !slice_equal(rest, slice_of_cstr(link->engine->history->id))) {
         log_notice("Master replication ID changed to %.*s", slice_precision(rest), rest.ptr);
-        replication_rename(link->engine, rest);
+        replicas_close_all(link->engine);
+        history_rename(link->engine, rest);
     }
     link->has_id = true;
     log_notice("Successful partial resynchronization with master.");
@@ -192,7 +195,7 @@ static bool take_word(struct slice *line, struct slice word) {
 /* Returns false when the primary was asked to take over, and refuses. */
 static bool is_taken_over(struct link *link, struct slice line) {
     struct engine *engine = link->engine;
-    bool was_asked = failover_asks(&engine->replication->failover);
+    bool was_asked = failover_asks(engine);
     bool accepts =
         slice_begins(line, SLICE("+FULLRESYNC")) || slice_begins(line, SLICE("+CONTINUE"));
     if (was_asked) failover_note_answer(engine, accepts);

@@ -13,6 +13,7 @@
 #include "net/conn.h"
 #include "net/net.h"
 #include "replication/link.h"
+#include "replication/primary/replicas.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/load.h"
@@ -71,8 +72,8 @@ static void await_freed(struct engine *engine) {
 static void leave_history(struct link *link) {
     struct engine *engine = link->engine;
     replicas_close_all(engine);
-    replication_close_stream(engine);
-    replication_draw_id(engine);
+    history_close_stream(engine);
+    history_draw_id(engine);
     link->has_position = false;
     save_cancel(engine);
     aof_suspend(engine);
@@ -140,7 +141,7 @@ static enum load_status load_beside(struct link *link) {
     struct keyspace **loaded = mem_alloc(count * sizeof(*loaded));
     struct function_set *functions = function_set_new();
     for (size_t i = 0; i < count; i++) loaded[i] = keyspace_new(value_free, value_length);
-    bool is_same = link->has_id && strcmp(link->next_id, engine->replication->id) == 0;
+    bool is_same = link->has_id && strcmp(link->next_id, engine->history->id) == 0;
     log_notice("MASTER <-> REPLICA sync: Loading DB in memory");
     enum load_status status = load_stream(
         link, (struct load_order){
@@ -184,11 +185,11 @@ static void serve_waiting_clients(struct engine *engine) {
 static void finish(struct link *link) {
     struct engine *engine = link->engine;
     int64_t database = engine->load->history.database;
-    bool has_database = replication_has_database(engine, database);
+    bool has_database = link_has_database(engine, database);
     adopt_file(link);
     link->payload.is_loading = false;
     link_payload_end(&link->payload);
-    if (link->has_id) replication_adopt(engine, slice_of_cstr(link->next_id), link->next_offset);
+    if (link->has_id) history_adopt(engine, slice_of_cstr(link->next_id), link->next_offset);
     link->database = has_database ? (int)database : 0;
     link_forget_synced(link);
     link_load_resume_aof(engine);

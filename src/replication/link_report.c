@@ -34,7 +34,7 @@ static sds append_progress(const struct engine *engine, sds out) {
 /* Before the first synchronization Redis shows the offset 1. */
 static llu shown_offset(const struct engine *engine) {
     const struct link *link = link_of(engine);
-    return link->has_position ? (llu)replication_offset(engine) : 1;
+    return link->has_position ? (llu)history_offset(engine) : 1;
 }
 
 /* Bytes of a unit that has not ended are read, but not applied. */
@@ -98,5 +98,5 @@ void link_report_role(struct call *call) {
     reply_bulk(call->reply, sds_slice(link->host));
     reply_integer(call->reply, link->port);
     reply_bulk_cstr(call->reply, state_name(link));
-    reply_integer(call->reply, link_is_up(engine) ? (int64_t)replication_offset(engine) : -1);
+    reply_integer(call->reply, link_is_up(engine) ? (int64_t)history_offset(engine) : -1);
 }

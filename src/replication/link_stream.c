@@ -27,7 +27,7 @@ enum {
 /* Appends the bytes that are done with to the backlog, which moves the offset. */
 static void pass_on(struct link_stream *stream) {
     struct slice *done = &stream->done;
-    if (done->len > 0) backlog_append(stream->requester.engine->replication->backlog, *done);
+    if (done->len > 0) backlog_append(stream->requester.engine->history->backlog, *done);
     done->len = 0;
 }
 

@@ -3,9 +3,12 @@
 #include "base/number.h"
 #include "engine/engine.h"
 #include "net/conn.h"
+#include "replication/history/history.h"
 #include "replication/link.h"
 #include "replication/link_report.h"
-#include "replication/replication.h"
+#include "replication/primary/failover.h"
+#include "replication/primary/full_sync.h"
+#include "replication/primary/replicas.h"
 #include "replication/replication_commands.h"
 #include "session/session.h"
 
@@ -149,7 +152,7 @@ static bool take_over(struct call *call) {
         reply_error(call->reply, "ERR PSYNC FAILOVER can't be sent to a master.");
         return false;
     }
-    if (!slice_is(call->argv[1], call->engine->replication->id)) {
+    if (!slice_is(call->argv[1], call->engine->history->id)) {
         reply_error(call->reply, "ERR PSYNC FAILOVER replid must match my replid.");
         return false;
     }
@@ -169,7 +172,7 @@ static bool may_join(struct call *call) {
     struct session *session = call_session(call);
     if (session->flags & SESSION_REPLICA) return false;
     if (is_failover(call) && !take_over(call)) return false;
-    if (call->engine->replication->failover.state != FAILOVER_NONE) {
+    if (failover_is_running(call->engine)) {
         reply_error(call->reply, "NOMASTERLINK Can't SYNC while failing over");
         return false;
     }
@@ -190,19 +193,19 @@ static bool may_join(struct call *call) {
 
 /* The id changes, as the old history lacks what was written while there was no stream. */
 static void open_stream(struct engine *engine) {
-    struct replication *replication = engine->replication;
-    if (replication->backlog) return;
-    if (!replication->is_replica) replication_draw_id(engine);
-    replication_open_stream(engine);
-    log_notice("Replication backlog created, my new replication IDs are '%s' and '%s'",
-               replication->id, replication->second_id);
+    const struct history *history = engine->history;
+    if (history->backlog) return;
+    if (!engine->is_replica) history_draw_id(engine);
+    history_open_stream(engine);
+    log_notice("Replication backlog created, my new replication IDs are '%s' and '%s'", history->id,
+               history->second_id);
 }
 
 static void begin_full_sync(struct call *call, bool is_silent) {
     struct engine *engine = call->engine;
     struct replica *replica = replica_of(call_session(call));
     char name[REPLICA_NAME_MAX];
-    engine->replication->stats.full_syncs++;
+    engine->replicas->stats.full_syncs++;
     open_stream(engine);
     replica->is_silent = is_silent;
     replica_join(replica);
@@ -213,41 +216,39 @@ static void begin_full_sync(struct call *call, bool is_silent) {
 }
 
 /* Returns whether the history `id` is that of this server, up to the byte that is asked for. */
-static bool is_same_history(const struct replication *replication, struct slice id,
-                            int64_t first_byte) {
-    if (slice_is(id, replication->id)) return true;
-    return slice_is(id, replication->second_id) && first_byte <= replication->second_offset;
+static bool is_same_history(const struct history *history, struct slice id, int64_t first_byte) {
+    if (slice_is(id, history->id)) return true;
+    return slice_is(id, history->second_id) && first_byte <= history->second_offset;
 }
 
 static void log_refusal(struct call *call, struct replica *replica, int64_t first_byte) {
     char name[REPLICA_NAME_MAX];
-    const struct replication *replication = call->engine->replication;
+    const struct history *history = call->engine->history;
     struct slice id = call->argv[1];
     if (slice_equal(id, SLICE("?"))) return;
-    if (is_same_history(replication, id, first_byte))
+    if (is_same_history(history, id, first_byte))
         log_notice("Unable to partial resync with replica %s for lack of backlog (Replica request "
                    "was: %lld).",
                    replica_name(replica, name), (long long)first_byte);
     else
         log_notice("Partial resynchronization not accepted: Replication ID mismatch (Replica asked "
                    "for '%.*s', my replication IDs are '%s' and '%s')",
-                   slice_precision(id), id.ptr, replication->id, replication->second_id);
+                   slice_precision(id), id.ptr, history->id, history->second_id);
 }
 
 /* Returns whether the replica goes on from the byte that it asks for. */
 static bool try_to_continue(struct call *call, struct replica *replica, int64_t first_byte) {
     struct engine *engine = call->engine;
-    struct replication *replication = engine->replication;
-    if (!replication->backlog || first_byte < 1) return false;
-    if (!is_same_history(replication, call->argv[1], first_byte)) return false;
-    replication_feed(engine);
+    if (!engine->history->backlog || first_byte < 1) return false;
+    if (!is_same_history(engine->history, call->argv[1], first_byte)) return false;
+    history_feed(engine);
     return replica_hold_stream(replica, (uint64_t)first_byte - 1);
 }
 
 static void answer_continue(struct call *call, struct replica *replica, int64_t first_byte) {
     struct engine *engine = call->engine;
     char name[REPLICA_NAME_MAX];
-    engine->replication->stats.partial_syncs++;
+    engine->replicas->stats.partial_syncs++;
     replica_join(replica);
     replica_go_online(replica, false);
     log_notice("Partial resynchronization request from %s accepted. Sending %llu bytes of backlog "
@@ -255,7 +256,7 @@ static void answer_continue(struct call *call, struct replica *replica, int64_t 
                replica_name(replica, name), (unsigned long long)replica_behind(replica),
                (long long)first_byte);
     sds line = replica->takes_new_id
-                   ? sds_append_format(sds_new(SLICE("")), "CONTINUE %s", engine->replication->id)
+                   ? sds_append_format(sds_new(SLICE("")), "CONTINUE %s", engine->history->id)
                    : sds_new(SLICE("CONTINUE"));
     reply_status(call->reply, sds_slice(line));
     sds_free(line);
@@ -269,8 +270,7 @@ void psync_command(struct call *call) {
         answer_continue(call, replica, first_byte);
         return;
     }
-    if (!slice_equal(call->argv[1], SLICE("?")))
-        call->engine->replication->stats.partial_refusals++;
+    if (!slice_equal(call->argv[1], SLICE("?"))) call->engine->replicas->stats.partial_refusals++;
     log_refusal(call, replica, first_byte);
     begin_full_sync(call, false);
 }
@@ -291,9 +291,9 @@ void role_command(struct call *call) {
     }
     reply_array(call->reply, 3);
     reply_bulk_cstr(call->reply, "master");
-    reply_integer(call->reply, (int64_t)replication_offset(engine));
+    reply_integer(call->reply, (int64_t)history_offset(engine));
     size_t mark = reply_begin(call->reply);
-    for (const struct replica *replica = engine->replication->replicas.first; replica;
+    for (const struct replica *replica = engine->replicas->first; replica;
          replica = replica->next) {
         if (replica->state != REPLICA_ONLINE) continue;
         reply_array(call->reply, 3);

@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "net/conn.h"
 #include "replication/link.h"
+#include "replication/primary/failover.h"
 #include "replication/replication_commands.h"
 #include "session/session.h"
 
@@ -37,7 +38,7 @@ static bool is_host(struct slice text) {
 void replicaof_command(struct call *call) {
     struct slice host = call->argv[1];
     int64_t port;
-    if (call->engine->replication->failover.state != FAILOVER_NONE) {
+    if (failover_is_running(call->engine)) {
         reply_error(call->reply, "ERR REPLICAOF not allowed while failing over.");
         return;
     }

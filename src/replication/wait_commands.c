@@ -9,7 +9,8 @@
 #include "aof/aof.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "replication/replication.h"
+#include "replication/history/history.h"
+#include "replication/primary/replicas.h"
 #include "replication/replication_commands.h"
 #include "resp/reply.h"
 #include "session/session.h"
@@ -25,7 +26,7 @@ struct awaited {
 
 /* Returns what the session would wait for now. */
 static struct awaited awaited_by(const struct session *session, int64_t local, int64_t replicas) {
-    uint64_t offset = replication_offset_of(session->requester.engine, session->stream_log_offset);
+    uint64_t offset = history_offset_of(session->requester.engine, session->stream_log_offset);
     return (struct awaited){local, replicas, offset};
 }
 

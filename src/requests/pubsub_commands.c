@@ -1,7 +1,7 @@
 /* pubsub_commands: the SUBSCRIBE and UNSUBSCRIBE commands, PUBLISH, SPUBLISH, PUBSUB. */
 #include "base/glob.h"
 #include "engine/engine.h"
-#include "replication/replication.h"
+#include "replication/history/history.h"
 #include "requests/client_commands.h"
 #include "resp/reply.h"
 #include "session/clients.h"
@@ -111,7 +111,7 @@ static void publish_everywhere(struct call *call, enum pubsub_kind kind) {
     reply_integer(call->reply, (int64_t)publish(call->engine, kind, call->argv[1], call->argv[2]));
     struct slice name = command_has_renames() ? command_own_name(call->command) : call->argv[0];
     const struct slice words[] = {name, call->argv[1], call->argv[2]};
-    replication_send(call->engine, words, 3);
+    history_append(call->engine, words, 3);
 }
 
 void publish_command(struct call *call) {

@@ -11,7 +11,7 @@
 #include "engine/transaction.h"
 #include "execute/execute.h"
 #include "execute/prefetch.h"
-#include "replication/replicas.h"
+#include "replication/primary/primary.h"
 #include "requests/dispatch.h"
 #include "requests/import.h"
 #include "resp/parser.h"
@@ -391,7 +391,7 @@ void session_retire(struct session *session) {
     monitor_leave(session);
     publish_leave(session);
     invalidate_stop(session);
-    replica_leave(session);
+    primary_end_session(session);
     session_list_unqueue(&engine->clients->sessions, session);
     drop_own_parser(session);
     args_free(session->postponed);

@@ -18,6 +18,7 @@
 #include "reclaim/evict.h"
 #include "reclaim/expire.h"
 #include "replication/link.h"
+#include "replication/primary/primary.h"
 #include "replication/replication.h"
 #include "requests/session_input.h"
 #include "script/script.h"
@@ -310,8 +311,8 @@ static const struct part parts[] = {
     {.start = replication_start,
      .tick = replication_tick,
      .effect = EFFECT_REPLICATION,
-     .configure = replication_configure,
-     .stop = replication_stop},
+     .configure = primary_configure,
+     .stop = primary_stop},
     {.start = save_start,
      .tick_with_data = save_tick,
      .effect = EFFECT_SAVE,

@@ -12,6 +12,7 @@
 #include "reclaim/evict_clients.h"
 #include "reclaim/expire.h"
 #include "replication/link.h"
+#include "replication/primary/primary.h"
 #include "replication/replication.h"
 #include "requests/session_input.h"
 #include "server/shutdown.h"
@@ -64,7 +65,7 @@ static void keep_replicas_alive(void *arg) {
     struct engine *engine = arg;
     engine_update_clock(engine);
     replication_tick(engine);
-    replication_send_rest(engine);
+    primary_send_rest(engine);
 }
 
 static void on_signal(int signum, void *arg) {

@@ -12,7 +12,10 @@
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "reclaim/expire.h"
-#include "replication/replication.h"
+#include "replication/history/history.h"
+#include "replication/primary/failover.h"
+#include "replication/primary/full_sync.h"
+#include "replication/primary/replicas.h"
 #include "server/cron.h"
 #include "server/memory_return.h"
 #include "server/migrate.h"
@@ -46,7 +49,10 @@
     STRUCT(users, users)                                                                           \
     STRUCT(acl_log, acl_log)                                                                       \
     STRUCT(failed_logins, failed_logins)                                                           \
-    STRUCT(replication, replication)                                                               \
+    STRUCT(history, history)                                                                       \
+    STRUCT(replicas, replicas)                                                                     \
+    STRUCT(full_sync, full_sync)                                                                   \
+    STRUCT(failover, failover)                                                                     \
     STRUCT(value_limits, value_limits)                                                             \
     STRUCT(watches, watches)                                                                       \
     STRUCT(tracking, tracking)                                                                     \

@@ -6,8 +6,9 @@
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"
 #include "net/net.h"
-#include "replication/replicas.h"
-#include "replication/replication.h"
+#include "replication/history/history.h"
+#include "replication/primary/primary.h"
+#include "replication/primary/replicas.h"
 #include "resp/reply.h"
 #include "server/server_run.h"
 #include "server/supervisor.h"
@@ -39,7 +40,7 @@ static bool end(struct engine *engine, int options, uint64_t offset) {
     supervisor_stopping(engine);
     command_log_drop_unit(&engine->command_log); /* of a script that is still running */
     server_release_replies(engine);
-    replication_send_rest(engine); /* net_run sends it when it ends */
+    primary_send_rest(engine); /* net_run sends it when it ends */
     net_stop(engine->net);
     return true;
 }
@@ -51,7 +52,7 @@ static bool must_wait(const struct engine *engine, int options) {
     const uint32_t hindrances = RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE | RESTRICTED_BUSY;
     if (options & SHUTDOWN_NOW || engine->restrictions & hindrances) return false;
     return engine->config.shutdown_timeout > 0 &&
-           !replicas_all_confirmed(engine, replication_offset(engine));
+           !replicas_all_confirmed(engine, history_offset(engine));
 }
 
 static void begin_wait(struct engine *engine, int options) {
@@ -60,7 +61,7 @@ static void begin_wait(struct engine *engine, int options) {
     engine->shutdown->wait = (struct shutdown_wait){
         .deadline_ms = engine->steady_ms + engine->config.shutdown_timeout * 1000,
         .options = options,
-        .offset = replication_offset(engine),
+        .offset = history_offset(engine),
     };
     pause_start_writes(engine, PAUSE_SHUTDOWN);
     replicas_ask_for_acks(engine);
@@ -97,7 +98,7 @@ enum shutdown_result shutdown_begin(struct engine *engine, int options) {
         begin_wait(engine, options);
         return SHUTDOWN_WAITS;
     }
-    bool ends = end(engine, options, replication_offset(engine));
+    bool ends = end(engine, options, history_offset(engine));
     return ends ? SHUTDOWN_ENDS : SHUTDOWN_FAILS;
 }
 

@@ -233,7 +233,7 @@ static void check_backlog(const struct engine *engine, const struct backlog *old
                           struct slice rest) {
     enum { START_STREAM = 5, START_UNIT = 6, START_MARKED_STREAM = 7, OFFSET = 100 };
     int start = settings >> START_SHIFT & ((1 << START_BITS) - 1);
-    const struct backlog *backlog = engine->replication->backlog;
+    const struct backlog *backlog = engine->history->backlog;
     struct slice multi = start == START_UNIT ? SLICE(MULTI) : SLICE("");
     if (start < START_STREAM || !backlog || backlog == old) return;
     require(backlog->begin == OFFSET && backlog_len(backlog) <= multi.len + rest.len,
@@ -262,8 +262,8 @@ static void await_freed(struct engine *engine) {
 
 static void check_and_clear(struct target *target) {
     struct engine *engine = target->engine;
-    const struct replication *replication = engine->replication;
-    require(strspn(replication->id, "0123456789abcdefABCDEF") == REPLICATION_ID_LEN, "an id");
+    const struct history *history = engine->history;
+    require(strspn(history->id, "0123456789abcdefABCDEF") == HISTORY_ID_LEN, "an id");
     require(!(engine->restrictions & (RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE)),
             "loading has ended");
     for (int64_t i = 0; i < engine->config.databases; i++)
@@ -289,7 +289,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     };
     engine->config.repl_diskless_load = data[0] & LOAD_BITS;
     engine->config.replica_read_only = !(data[0] & WRITABLE_BIT);
-    const struct backlog *old = engine->replication->backlog;
+    const struct backlog *old = engine->history->backlog;
     follow(target, &primary);
     check_backlog(engine, old, data[0], slice_make(data + 2, size - 2));
     link_unfollow(engine);

@@ -1,6 +1,6 @@
 /* The backlog beside a model: all bytes that were ever appended. Every cursor finds the bytes from
  * its offset on, whatever is appended, trimmed or read by others. */
-#include "replication/backlog.h"
+#include "replication/history/backlog.h"
 
 #include "base/alloc.h"
 #include "unit/in_range.h"

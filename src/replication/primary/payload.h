@@ -9,10 +9,10 @@
  *
  * At most PAYLOAD_AHEAD_MAX bytes are ahead of the slowest replica; then the writer of the payload
  * waits. So memory stays bounded, however slow the replicas are. */
-#ifndef PACKLIST_REPLICATION_PAYLOAD_H
-#define PACKLIST_REPLICATION_PAYLOAD_H
+#ifndef PACKLIST_REPLICATION_PRIMARY_PAYLOAD_H
+#define PACKLIST_REPLICATION_PRIMARY_PAYLOAD_H
 
-#include "replication/backlog.h"
+#include "replication/history/backlog.h"
 #include "snapshot/snapshot_thread.h"
 
 #include <stdbool.h>

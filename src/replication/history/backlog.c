@@ -4,7 +4,7 @@
  *   2. begin <= offset <= end of each cursor. Its block contains the byte at its offset or, for a
  *      cursor at the end of a block, is that block or the next one; it is NULL only when the cursor
  *      was added, or has stayed, while there was no block. */
-#include "replication/backlog.h"
+#include "replication/history/backlog.h"
 
 #include "base/alloc.h"
 #include "base/chain.h"

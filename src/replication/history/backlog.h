@@ -10,8 +10,8 @@
  * payload of a full synchronization. It knows no connection and no protocol.
  *
  * Offsets count the bytes since the stream began: a cursor at offset n has read n bytes. */
-#ifndef PACKLIST_REPLICATION_BACKLOG_H
-#define PACKLIST_REPLICATION_BACKLOG_H
+#ifndef PACKLIST_REPLICATION_HISTORY_BACKLOG_H
+#define PACKLIST_REPLICATION_HISTORY_BACKLOG_H
 
 #include "base/shared.h"
 #include "base/slice.h"

@@ -1,4 +1,4 @@
-#include "replication/full_sync.h"
+#include "replication/primary/full_sync.h"
 
 #include "base/alloc.h"
 #include "base/chain.h"
@@ -6,8 +6,9 @@
 #include "base/new_file.h"
 #include "base/sds.h"
 #include "engine/engine.h"
-#include "replication/payload.h"
-#include "replication/replication.h"
+#include "replication/history/history.h"
+#include "replication/primary/payload.h"
+#include "replication/primary/replicas.h"
 #include "session/outbox.h"
 #include "session/session.h"
 #include "snapshot/data_lock.h"
@@ -34,16 +35,16 @@ struct sync_group {
 /* --- Groups --- */
 
 static struct sync_group *group_new(struct engine *engine) {
-    struct replication *replication = engine->replication;
+    struct full_sync *sync = engine->full_sync;
     struct sync_group *group = mem_alloc_zeroed(sizeof(*group));
-    group->offset = replication->backlog->end;
-    group->payload = payload_new(engine->net, replication->sync.wake);
-    CHAIN_APPEND(replication->sync.first, replication->sync.last, group, prev, next);
+    group->offset = engine->history->backlog->end;
+    group->payload = payload_new(engine->net, sync->wake);
+    CHAIN_APPEND(sync->first, sync->last, group, prev, next);
     return group;
 }
 
 static void group_free(struct engine *engine, struct sync_group *group) {
-    struct full_sync *sync = &engine->replication->sync;
+    struct full_sync *sync = engine->full_sync;
     if (sync->writing == group) sync->writing = NULL;
     CHAIN_REMOVE(sync->first, sync->last, group, prev, next);
     payload_give_up(group->payload);
@@ -52,7 +53,7 @@ static void group_free(struct engine *engine, struct sync_group *group) {
 
 /* Nobody needs the payload any more. */
 static void give_up_group(struct engine *engine, struct sync_group *group) {
-    if (engine->replication->sync.writing == group)
+    if (engine->full_sync->writing == group)
         incremental_stop(engine, BACKGROUND_SYNC); /* calls snapshot_ended */
     group_free(engine, group);
 }
@@ -60,8 +61,8 @@ static void give_up_group(struct engine *engine, struct sync_group *group) {
 /* Closes the replicas of a group whose payload has failed, and with the last one the group. */
 static void group_fail(struct engine *engine, struct sync_group *group) {
     struct replica *next;
-    engine->replication->sync.retry_ms = engine->steady_ms + RETRY_AFTER_MS;
-    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
+    engine->full_sync->retry_ms = engine->steady_ms + RETRY_AFTER_MS;
+    for (struct replica *replica = engine->replicas->first; replica; replica = next) {
         next = replica->next;
         if (replica->group == group) session_close(replica->session);
     }
@@ -77,8 +78,8 @@ static void join_group(struct engine *engine, struct sync_group *group, struct r
     if (replica->state == REPLICA_LOADS)
         outflow_begin(&replica->bulk, payload_bytes(group->payload), 0);
     if (replica->is_silent) return;
-    sds line = sds_append_format(sds_new(SLICE("")), "+FULLRESYNC %s %llu\r\n",
-                                 engine->replication->id, (unsigned long long)group->offset);
+    sds line = sds_append_format(sds_new(SLICE("")), "+FULLRESYNC %s %llu\r\n", engine->history->id,
+                                 (unsigned long long)group->offset);
     outbox_send(replica->session, sds_slice(line));
     sds_free(line);
 }
@@ -113,8 +114,7 @@ static void send_file(struct engine *engine, struct sync_group *group, const cha
         group_fail(engine, group);
         return;
     }
-    for (struct replica *replica = engine->replication->replicas.first; replica;
-         replica = replica->next) {
+    for (struct replica *replica = engine->replicas->first; replica; replica = replica->next) {
         if (replica->group != group) continue;
         replica->state = REPLICA_LOADS;
         replica->progress_ms = engine->steady_ms;
@@ -123,7 +123,7 @@ static void send_file(struct engine *engine, struct sync_group *group, const cha
 }
 
 static void snapshot_ended(struct engine *engine, const struct incremental_end *end) {
-    struct full_sync *sync = &engine->replication->sync;
+    struct full_sync *sync = engine->full_sync;
     struct sync_group *group = sync->writing;
     sync->writing = NULL;
     data_lock_note_save_ended(engine);
@@ -169,7 +169,7 @@ static bool begin_snapshot(struct engine *engine, struct sync_group *group, bool
 
 /* Begins a synchronization for all replicas that wait for the same form. */
 static void begin_group(struct engine *engine, bool streamed, bool for_valkey) {
-    struct full_sync *sync = &engine->replication->sync;
+    struct full_sync *sync = engine->full_sync;
     struct sync_group *group = group_new(engine);
     group->for_valkey = for_valkey;
     struct replica *next;
@@ -185,7 +185,7 @@ static void begin_group(struct engine *engine, bool streamed, bool for_valkey) {
     group->takes_replicas = !streamed;
     command_log_repeat_database(&engine->command_log);
     group->replicas++; /* so that the group outlives replicas whose sessions close here */
-    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
+    for (struct replica *replica = engine->replicas->first; replica; replica = next) {
         next = replica->next;
         if (is_waiting(replica, for_valkey)) join_group(engine, group, replica);
     }
@@ -209,7 +209,7 @@ static void send_functions(struct engine *engine, struct replica *replica) {
     snapshot_write_header(engine, &writer, SNAPSHOT_RDB);
     rdb_write_end(&writer);
     rdb_writer_end(&writer);
-    replication_feed(engine); /* the payload is as of now */
+    history_feed(engine); /* the payload is as of now */
     command_log_repeat_database(&engine->command_log);
     struct sync_group *group = group_new(engine);
     payload_put(group->payload, sds_slice(text));
@@ -220,7 +220,7 @@ static void send_functions(struct engine *engine, struct replica *replica) {
 /* --- When --- */
 
 void full_sync_ask(struct engine *engine, struct replica *replica) {
-    struct sync_group *writing = engine->replication->sync.writing;
+    struct sync_group *writing = engine->full_sync->writing;
     replica->state = REPLICA_WAITS;
     replica->waits_ms = engine->steady_ms;
     if (replica->only_functions) {
@@ -241,7 +241,7 @@ struct waiting {
 
 static struct waiting waiting_replicas(struct engine *engine) {
     struct waiting waiting = {.takes_eof = true, .since_ms = INT64_MAX};
-    for (const struct replica *replica = engine->replication->replicas.first; replica;
+    for (const struct replica *replica = engine->replicas->first; replica;
          replica = replica->next) {
         if (replica->state != REPLICA_WAITS) continue;
         if (waiting.count == 0) waiting.for_valkey = replica->is_valkey;
@@ -257,7 +257,7 @@ static struct waiting waiting_replicas(struct engine *engine) {
  * are served by the same snapshot. */
 static bool is_due(struct engine *engine, const struct waiting *waiting) {
     const struct config *config = &engine->config;
-    const struct full_sync *sync = &engine->replication->sync;
+    const struct full_sync *sync = engine->full_sync;
     int64_t now_ms = engine->steady_ms, period_ms = config->repl_diskless_sync_period * 1000;
     if (waiting->count == 0 || incremental_is_busy(engine) || now_ms < sync->retry_ms) return false;
     if (!config->repl_diskless_sync || !waiting->takes_eof) return true;
@@ -269,7 +269,7 @@ static bool is_due(struct engine *engine, const struct waiting *waiting) {
 }
 
 bool full_sync_step(struct engine *engine) {
-    struct full_sync *sync = &engine->replication->sync;
+    struct full_sync *sync = engine->full_sync;
     struct waiting waiting = waiting_replicas(engine);
     if (is_due(engine, &waiting))
         begin_group(engine, engine->config.repl_diskless_sync && waiting.takes_eof,
@@ -289,8 +289,7 @@ bool full_sync_step(struct engine *engine) {
 
 size_t full_sync_allocated(const struct engine *engine) {
     size_t bytes = 0;
-    for (const struct sync_group *group = engine->replication->sync.first; group;
-         group = group->next)
+    for (const struct sync_group *group = engine->full_sync->first; group; group = group->next)
         bytes += sizeof(*group) + payload_allocated(group->payload);
     return bytes;
 }

@@ -1,4 +1,4 @@
-#include "replication/replicas.h"
+#include "replication/primary/replicas.h"
 
 #include "base/alloc.h"
 #include "base/chain.h"
@@ -6,10 +6,7 @@
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "net/conn.h"
-#include "net/wake.h"
-#include "replication/replication.h"
-#include "session/client_limits.h"
-#include "session/outbox.h"
+#include "replication/history/history.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -56,7 +53,7 @@ static bool has_joined(const struct replica *replica) {
 void replica_join(struct replica *replica) {
     struct session *session = replica->session;
     struct engine *engine = session->requester.engine;
-    struct replicas *replicas = &engine->replication->replicas;
+    struct replicas *replicas = engine->replicas;
     if (has_joined(replica)) return;
     session->flags |= SESSION_REPLICA;
     session->flags &= ~(uint32_t)(SESSION_REPLY_OFF | SESSION_REPLY_SKIP); /* it gets no replies */
@@ -67,14 +64,13 @@ void replica_join(struct replica *replica) {
 }
 
 static void leave(struct engine *engine, struct replica *replica) {
-    struct replicas *replicas = &engine->replication->replicas;
+    struct replicas *replicas = engine->replicas;
     char name[REPLICA_NAME_MAX];
     log_notice("Connection with replica %s lost.", replica_name(replica, name));
-    full_sync_release(engine, replica);
     outflow_end(&replica->stream);
     CHAIN_REMOVE(replicas->first, replicas->last, replica, prev, next);
     replicas->count--;
-    engine->replication->replicas_left_ms = engine->steady_ms;
+    engine->history->unused_ms = engine->steady_ms;
     replicas_count_good(engine);
 }
 
@@ -90,7 +86,7 @@ void replica_leave(struct session *session) {
 
 bool replica_hold_stream(struct replica *replica, uint64_t offset) {
     struct engine *engine = replica->session->requester.engine;
-    return outflow_begin(&replica->stream, engine->replication->backlog, offset);
+    return outflow_begin(&replica->stream, engine->history->backlog, offset);
 }
 
 void replica_go_online(struct replica *replica, bool after_ack) {
@@ -105,7 +101,7 @@ void replica_go_online(struct replica *replica, bool after_ack) {
  * changes that it does not have. */
 void replica_note_ack(struct replica *replica, uint64_t offset, const uint64_t *aof_offset) {
     struct engine *engine = replica->session->requester.engine;
-    uint64_t end = replication_offset(engine);
+    uint64_t end = history_offset(engine);
     char name[REPLICA_NAME_MAX];
     if (offset > end || (aof_offset && *aof_offset > end)) {
         log_warning("Replica %s confirms an offset that does not exist yet: closing its connection",
@@ -167,8 +163,7 @@ static bool has_written(const struct replica *replica, uint64_t offset) {
 static size_t count_online(const struct engine *engine, uint64_t offset,
                            bool (*has_offset)(const struct replica *replica, uint64_t offset)) {
     size_t count = 0;
-    for (const struct replica *replica = engine->replication->replicas.first; replica;
-         replica = replica->next)
+    for (const struct replica *replica = engine->replicas->first; replica; replica = replica->next)
         count += replica->state == REPLICA_ONLINE && has_offset(replica, offset);
     return count;
 }
@@ -182,14 +177,13 @@ size_t replicas_confirmed_aof(const struct engine *engine, uint64_t offset) {
 }
 
 bool replicas_all_confirmed(const struct engine *engine, uint64_t offset) {
-    for (const struct replica *replica = engine->replication->replicas.first; replica;
-         replica = replica->next)
+    for (const struct replica *replica = engine->replicas->first; replica; replica = replica->next)
         if (replica->ack < offset && !replica->is_silent) return false;
     return true;
 }
 
 void replicas_log_lag(const struct engine *engine, uint64_t offset) {
-    const struct replicas *replicas = &engine->replication->replicas;
+    const struct replicas *replicas = engine->replicas;
     char name[REPLICA_NAME_MAX];
     size_t in_sync = 0;
     if (!replicas->first) return;
@@ -208,7 +202,7 @@ void replicas_log_lag(const struct engine *engine, uint64_t offset) {
 }
 
 void replicas_ask_for_acks(struct engine *engine) {
-    struct replicas *replicas = &engine->replication->replicas;
+    struct replicas *replicas = engine->replicas;
     replicas->wants_acks = replicas->first;
 }
 
@@ -221,9 +215,9 @@ static bool is_good(const struct engine *engine, const struct replica *replica) 
 
 void replicas_count_good(struct engine *engine) {
     const struct config *config = &engine->config;
-    struct replicas *replicas = &engine->replication->replicas;
+    struct replicas *replicas = engine->replicas;
     bool is_asked = config->min_replicas_to_write > 0 && config->min_replicas_max_lag > 0 &&
-                    !engine->replication->is_replica;
+                    !engine->is_replica;
     replicas->good = 0;
     for (const struct replica *replica = replicas->first; replica; replica = replica->next)
         replicas->good += is_good(engine, replica);
@@ -233,102 +227,9 @@ void replicas_count_good(struct engine *engine) {
         engine->restrictions &= ~(uint32_t)RESTRICTED_FEW_REPLICAS;
 }
 
-/* --- Sending --- */
-
-/* A replica that only wants the payload is done when all of it is sent. */
-static void end_payload(struct engine *engine, struct replica *replica, bool marked) {
-    struct session *session = replica->session;
-    char name[REPLICA_NAME_MAX];
-    if (!replica->only_payload) {
-        full_sync_release(engine, replica);
-        replica_go_online(replica, marked);
-        replica_name(replica, name);
-        if (marked)
-            log_notice("Streamed RDB transfer with replica %s succeeded (socket). Waiting for "
-                       "REPLCONF ACK from replica to enable streaming",
-                       name);
-        else
-            log_notice("Synchronization with replica %s succeeded", name);
-    } else if (conn_pending_output(conn_of_session(session)) == 0) {
-        session_close_when_sent(session);
-    }
-}
-
-static void send_payload(struct engine *engine, struct replica *replica) {
-    bool marked;
-    uint64_t given = replica->bulk.given;
-    if (outflow_move(&replica->bulk, conn_of_session(replica->session)))
-        replica->progress_ms = engine->steady_ms;
-    /* The socket may take all of it at the end of this iteration, and then no event follows. */
-    if (replica->bulk.given != given) net_wake(engine->replication->sync.wake);
-    if (full_sync_is_sent(replica, &marked)) end_payload(engine, replica, marked);
-}
-
-void replicas_send(struct engine *engine) {
-    struct replica *next;
-    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
-        next = replica->next;
-        struct session *session = replica->session;
-        if (session->flags & SESSION_CLOSING) continue;
-        if (replica->state == REPLICA_LOADS) send_payload(engine, replica);
-        if (!session->replica) continue; /* it has left */
-        if (replica->state == REPLICA_ONLINE && !replica->awaits_ack)
-            outflow_move(&replica->stream, conn_of_session(session));
-        if (!client_limits_check_replica(session, replica_behind(replica))) session_close(session);
-    }
-}
-
-/* --- Each second --- */
-
-static void cut_off(struct replica *replica, const char *when) {
-    char name[REPLICA_NAME_MAX];
-    log_warning("Disconnecting timedout replica (%s): %s", when, replica_name(replica, name));
-    session_close(replica->session);
-}
-
-/* Returns whether a replica that is sent a payload has stopped taking it. */
-static bool is_stalled(const struct engine *engine, const struct replica *replica) {
-    return conn_output_referred(conn_of_session(replica->session)) > 0 &&
-           engine->steady_ms - replica->progress_ms > engine->config.repl_timeout * 1000;
-}
-
-static void check_time(struct engine *engine, struct replica *replica) {
-    int64_t silent_ms = engine->steady_ms - replica_heard_ms(replica);
-    switch (replica->state) {
-    case REPLICA_NEW:
-    case REPLICA_WAITS:
-    case REPLICA_WAITS_FILE: break;
-    case REPLICA_LOADS:
-        if (is_stalled(engine, replica)) cut_off(replica, "full sync");
-        break;
-    case REPLICA_ONLINE:
-        if (!replica->is_silent && silent_ms > engine->config.repl_timeout * 1000)
-            cut_off(replica, "streaming sync");
-        break;
-    }
-}
-
-void replicas_check_time(struct engine *engine) {
-    struct replica *next;
-    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
-        next = replica->next;
-        check_time(engine, replica);
-    }
-    replicas_count_good(engine);
-}
-
-void replicas_keep_alive(struct engine *engine) {
-    struct replica *next;
-    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
-        next = replica->next; /* sending may close the session */
-        if (replica->state == REPLICA_WAITS || replica->state == REPLICA_WAITS_FILE)
-            outbox_send(replica->session, SLICE("\n"));
-    }
-}
-
 void replicas_close_all(struct engine *engine) {
     struct replica *next;
-    for (struct replica *replica = engine->replication->replicas.first; replica; replica = next) {
+    for (struct replica *replica = engine->replicas->first; replica; replica = next) {
         next = replica->next;
         session_close(replica->session);
     }

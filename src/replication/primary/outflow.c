@@ -1,4 +1,4 @@
-#include "replication/outflow.h"
+#include "replication/primary/outflow.h"
 
 #include "net/conn.h"
 

@@ -1,9 +1,9 @@
 /* outflow: a connection takes the bytes of a backlog as fast as its socket accepts them, without a
  * copy. */
-#ifndef PACKLIST_REPLICATION_OUTFLOW_H
-#define PACKLIST_REPLICATION_OUTFLOW_H
+#ifndef PACKLIST_REPLICATION_PRIMARY_OUTFLOW_H
+#define PACKLIST_REPLICATION_PRIMARY_OUTFLOW_H
 
-#include "replication/backlog.h"
+#include "replication/history/backlog.h"
 
 struct conn;
 

@@ -7,9 +7,10 @@
  *                                                                that one: PSYNC … FAILOVER
  *
  * When the target refuses to take over, the server becomes a primary again. A target that does not
- * answer is asked until FAILOVER ABORT. */
-#ifndef PACKLIST_REPLICATION_FAILOVER_H
-#define PACKLIST_REPLICATION_FAILOVER_H
+ * answer is asked until FAILOVER ABORT. What is decided here is done by the caller: roles change in
+ * replication.h. */
+#ifndef PACKLIST_REPLICATION_PRIMARY_FAILOVER_H
+#define PACKLIST_REPLICATION_PRIMARY_FAILOVER_H
 
 #include "base/sds.h"
 #include "base/slice.h"
@@ -20,6 +21,13 @@
 struct engine;
 
 enum failover_state { FAILOVER_NONE, FAILOVER_WAITS, FAILOVER_IN_PROGRESS };
+
+/* What the server is to become. */
+enum failover_role {
+    FAILOVER_ROLE_STAYS,
+    FAILOVER_ROLE_REPLICA, /* of failover->host and port */
+    FAILOVER_ROLE_PRIMARY
+};
 
 struct failover {
     enum failover_state state;
@@ -41,23 +49,20 @@ struct failover_order {
 /* Begins: holds back commands that write. There must be replicas, and no failover. */
 void failover_begin(struct engine *engine, const struct failover_order *order);
 
-/* Ends it without effect, and logs why (a whole sentence). Outside of units, and not in a callback
- * of the link. Does nothing when there is none. */
-void failover_abort(struct engine *engine, const char *why);
+/* Ends it without effect, and logs why (a whole sentence). There must be one. Outside of a callback
+ * of the link. */
+enum failover_role failover_abort(struct engine *engine, const char *why);
 
-/* Call in each loop iteration, and regularly: goes on when a replica has all data, or time is over,
- * but not while a script is busy. O(replicas) while there is a failover. */
-void failover_step(struct engine *engine);
+/* Call in each loop iteration, and regularly, outside of units: goes on when a replica has all
+ * data, or time is over, but not while a script is busy. O(replicas) while there is a failover. */
+enum failover_role failover_step(struct engine *engine);
 
-/* Returns whether nothing may be added to the stream, which a replica must have all of. */
-static inline bool failover_is_running(const struct failover *failover) {
-    return failover->state != FAILOVER_NONE;
-}
+/* Returns whether there is one: then nothing may be added to the stream, which a replica must have
+ * all of. */
+bool failover_is_running(const struct engine *engine);
 
 /* Returns whether this server asks its new primary to take over. */
-static inline bool failover_asks(const struct failover *failover) {
-    return failover->state == FAILOVER_IN_PROGRESS;
-}
+bool failover_asks(const struct engine *engine);
 
 /* The new primary, which was asked, has accepted or refused. */
 void failover_note_answer(struct engine *engine, bool accepted);

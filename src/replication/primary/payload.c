@@ -2,7 +2,7 @@
  * the counts of bytes. Everything else belongs to the loop, but for `filling`, which belongs to the
  * thread until the stream is released, and `reading`, which belongs to the pool while is_reading.
  * */
-#include "replication/payload.h"
+#include "replication/primary/payload.h"
 
 #include "base/alloc.h"
 #include "base/random.h"

@@ -7,8 +7,8 @@
  * data. A group consists of the replicas that share a payload (payload.h); the stream of each goes
  * on from the offset at which the snapshot began. The length of a streamed payload is not known
  * when it begins, so the replica must take one that ends with a mark (REPLCONF capa eof). */
-#ifndef PACKLIST_REPLICATION_FULL_SYNC_H
-#define PACKLIST_REPLICATION_FULL_SYNC_H
+#ifndef PACKLIST_REPLICATION_PRIMARY_FULL_SYNC_H
+#define PACKLIST_REPLICATION_PRIMARY_FULL_SYNC_H
 
 #include <stdbool.h>
 #include <stddef.h>

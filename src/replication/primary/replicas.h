@@ -1,16 +1,15 @@
-/* replicas: the clients that have asked for the stream of changes.
+/* replicas: the clients that have asked for the stream of changes, and what each has confirmed.
  *
  *      REPLCONF … ── new ── PSYNC ─┬─ the stream from an offset ──────────────────────┬─ online
  *                                  └─ waits ── loads: the payload is sent (full_sync.h) ┘
  *
- * What a replica is sent is never copied for it: its connection refers to the backlog, and takes
- * bytes from there as the socket accepts them (outflow.h). */
-#ifndef PACKLIST_REPLICATION_REPLICAS_H
-#define PACKLIST_REPLICATION_REPLICAS_H
+ * A replica belongs to its session, and ends with it (primary_end_session). */
+#ifndef PACKLIST_REPLICATION_PRIMARY_REPLICAS_H
+#define PACKLIST_REPLICATION_PRIMARY_REPLICAS_H
 
 #include "base/sds.h"
 #include "base/slice.h"
-#include "replication/outflow.h"
+#include "replication/primary/outflow.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,13 +55,23 @@ struct replica {
     struct replica *next;
 };
 
+/* Of INFO stats. */
+struct sync_stats {
+    uint64_t full_syncs;
+    uint64_t partial_syncs;
+    uint64_t partial_refusals;
+};
+
 /* Those that have asked for the stream, oldest first. */
 struct replicas {
     struct replica *first;
     struct replica *last;
     size_t count;
-    size_t good;     /* online, and heard of within min-replicas-max-lag */
-    bool wants_acks; /* GETACK goes into the stream at the end of the loop iteration */
+    size_t good;       /* online, and heard of within min-replicas-max-lag */
+    bool wants_acks;   /* GETACK goes into the stream at the end of the loop iteration */
+    int64_t second_ms; /* steady_ms of the last tick that did its work */
+    int64_t polled_ms; /* steady_ms of the last one outside of busy scripts */
+    struct sync_stats stats;
 };
 
 /* --- One replica --- */
@@ -73,7 +82,7 @@ struct replica *replica_of(struct session *session);
 /* The session counts as a replica from now on: CLIENT_TYPE_REPLICA. */
 void replica_join(struct replica *replica);
 
-/* The session ends: forgets the replica. Does nothing when the session is none. */
+/* The session ends: forgets its replica, whose payload was released. */
 void replica_leave(struct session *session);
 
 /* Makes the replica get the stream from an offset on. Returns false when the backlog does not have
@@ -121,18 +130,9 @@ void replicas_log_lag(const struct engine *engine, uint64_t offset);
 /* Asks all replicas to confirm, once per loop iteration. */
 void replicas_ask_for_acks(struct engine *engine);
 
-/* Passes the connections what they can take, and cuts off replicas beyond their output limit.
- * O(replicas). */
-void replicas_send(struct engine *engine);
-
 /* Counts good replicas, and with too few of them restricts the server (RESTRICTED_FEW_REPLICAS).
  * O(replicas). */
 void replicas_count_good(struct engine *engine);
-
-/* Once a second: the first function sends something to replicas that wait for a payload; the second
- * one cuts off silent ones, and counts good ones. */
-void replicas_keep_alive(struct engine *engine);
-void replicas_check_time(struct engine *engine);
 
 /* Closes all connections of replicas. */
 void replicas_close_all(struct engine *engine);
