@@ -9,8 +9,8 @@
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "reclaim/expire.h"
-#include "replication/link.h"
-#include "replication/link_report.h"
+#include "replication/history/history.h"
+#include "replication/link/link.h"
 #include "replication/primary/failover.h"
 #include "replication/primary/replicas.h"
 #include "script/function_language.h"
@@ -263,6 +263,75 @@ sds info_append_persistence(struct engine *engine, sds out) {
 
 /* --- Replication --- */
 
+/* Seconds since a steady_ms; -1 when there is none. */
+static long long seconds_since(const struct engine *engine, int64_t then_ms) {
+    return then_ms < 0 ? -1 : (long long)((engine->steady_ms - then_ms) / 1000);
+}
+
+static bool is_syncing(const struct link *link) {
+    return link->state == LINK_HEADER || link->state == LINK_RECEIVES || link->state == LINK_LOADS;
+}
+
+static sds append_payload(const struct engine *engine, sds out) {
+    const struct link *link = link_of(engine);
+    const struct link_payload *payload = &link->payload;
+    uint64_t total = payload->is_marked ? 0 : payload->total;
+    uint64_t left = total > payload->received ? total - payload->received : 0;
+    double percent = total ? 100.0 * (double)payload->received / (double)total : 0;
+    return sds_append_format(out,
+                             "master_sync_total_bytes:%llu\r\n"
+                             "master_sync_read_bytes:%llu\r\n"
+                             "master_sync_left_bytes:%llu\r\n"
+                             "master_sync_perc:%.2f\r\n"
+                             "master_sync_last_io_seconds_ago:%lld\r\n",
+                             (llu)total, (llu)payload->received, (llu)left, percent,
+                             seconds_since(engine, link->io_ms));
+}
+
+/* Before the first synchronization Redis shows the offset 1. */
+static llu shown_offset(const struct engine *engine) {
+    const struct link *link = link_of(engine);
+    return link->has_position ? (llu)history_offset(engine) : 1;
+}
+
+/* Bytes of a unit that has not ended are read, but not applied. */
+static llu read_offset(const struct engine *engine) {
+    const struct link *link = link_of(engine);
+    return shown_offset(engine) + (link_is_up(engine) ? (llu)link->stream.unit.len : 0);
+}
+
+static sds append_link(const struct engine *engine, sds out) {
+    const struct link *link = link_of(engine);
+    const struct config *config = &engine->config;
+    bool is_up = link_is_up(engine);
+    out = sds_append_format(out,
+                            "master_host:%s\r\n"
+                            "master_port:%d\r\n"
+                            "master_link_status:%s\r\n"
+                            "master_last_io_seconds_ago:%lld\r\n"
+                            "master_sync_in_progress:%d\r\n"
+                            "slave_read_repl_offset:%llu\r\n"
+                            "slave_repl_offset:%llu\r\n",
+                            link->host, link->port, is_up ? "up" : "down",
+                            is_up ? seconds_since(engine, link->io_ms) : -1, is_syncing(link),
+                            read_offset(engine), shown_offset(engine));
+    if (is_syncing(link)) out = append_payload(engine, out);
+    if (!is_up)
+        out = sds_append_format(out, "master_link_down_since_seconds:%lld\r\n",
+                                seconds_since(engine, link->down_ms));
+    if (link->refusals.count > 0)
+        out = sds_append_format(out,
+                                "master_refused_commands:%llu\r\n"
+                                "master_last_refused_command:%s\r\n",
+                                (llu)link->refusals.count, link->refusals.recent[0].name);
+    return sds_append_format(out,
+                             "slave_priority:%lld\r\n"
+                             "slave_read_only:%d\r\n"
+                             "replica_announced:%d\r\n",
+                             (long long)config->replica_priority, config->replica_read_only,
+                             config->replica_announced);
+}
+
 static sds append_replica(const struct engine *engine, sds out, const struct replica *replica,
                           size_t number) {
     int64_t lag_ms =
@@ -298,8 +367,8 @@ static sds append_backlog(const struct engine *engine, sds out) {
 
 sds info_append_replication(struct engine *engine, sds out) {
     const struct history *history = engine->history;
-    out = sds_append_format(out, "role:%s\r\n", link_of(engine) ? "slave" : "master");
-    if (link_of(engine)) out = link_report_append(engine, out);
+    out = sds_append_format(out, "role:%s\r\n", engine->is_replica ? "slave" : "master");
+    if (engine->is_replica) out = append_link(engine, out);
     out = append_replicas(engine, out);
     out = sds_append_format(out,
                             "master_failover_state:%s\r\n"

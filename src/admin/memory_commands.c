@@ -8,7 +8,7 @@
 #include "engine/own_expiry.h"
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
-#include "replication/link.h"
+#include "replication/link/link.h"
 #include "replication/primary/primary.h"
 #include "resp/reply.h"
 #include "script/function_language.h"

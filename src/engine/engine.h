@@ -24,7 +24,7 @@
  * (RQ, SAQ, Bull, BullMQ, Sidekiq, Huey) demand a minimum. No library is known that by itself,
  * because of a high version, sends one of the commands that are missing (arrays, vector sets,
  * modules): those that look for these also look at MODULE LIST or COMMAND. What a replica tells its
- * primary is another matter: replication/link_handshake.c. */
+ * primary is another matter: replication/link/handshake.c. */
 #define PACKLIST_REDIS_VERSION "8.10.0"
 
 /* The error for commands that are refused while data is loaded. */
@@ -110,7 +110,7 @@ struct engine {
     struct replicas *replicas;   /* replication/primary/replicas.h */
     struct full_sync *full_sync; /* replication/primary/full_sync.h: what brings them all data */
     struct failover *failover;   /* replication/primary/failover.h */
-    struct link *link;           /* replication/link.h: to the primary; NULL: it has none */
+    struct link *link;           /* replication/link/link.h: to the primary; NULL: it has none */
 
     struct stats stats;
     struct hotkeys *hotkeys;         /* stats/hotkeys.h */

@@ -14,7 +14,7 @@ struct engine;
 
 enum put_off_work {
     PUT_OFF_APPENDONLY, /* aof/aof.h: the append-only file is turned on or off */
-    PUT_OFF_ROLE,       /* replication/link.h: whose replica the server is */
+    PUT_OFF_ROLE,       /* replication/replication.h: whose replica the server is */
     PUT_OFF_COUNT
 };
 

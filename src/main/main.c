@@ -9,7 +9,7 @@
 #include "base/version.h"
 #include "engine/engine.h"
 #include "main/command_bodies.h"
-#include "replication/link.h"
+#include "replication/replication.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
 #include "server/endpoints.h"
@@ -202,7 +202,7 @@ int main(int argc, char **argv) {
         listeners_announce(engine);
         daemon_ready(to_parent);
         supervisor_ready(engine);
-        link_start(engine);
+        replication_note_loaded(engine);
         if (!engine->shutting_down) server_run(engine);
     }
     signals_hold();

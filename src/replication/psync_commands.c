@@ -1,14 +1,14 @@
-/* psync_commands: what replicas ask: REPLCONF PSYNC SYNC; and ROLE. */
+/* psync_commands: what replicas ask: REPLCONF PSYNC SYNC. */
 #include "base/log.h"
 #include "base/number.h"
 #include "engine/engine.h"
 #include "net/conn.h"
 #include "replication/history/history.h"
-#include "replication/link.h"
-#include "replication/link_report.h"
+#include "replication/link/link.h"
 #include "replication/primary/failover.h"
 #include "replication/primary/full_sync.h"
 #include "replication/primary/replicas.h"
+#include "replication/replication.h"
 #include "replication/replication_commands.h"
 #include "session/session.h"
 
@@ -156,7 +156,7 @@ static bool take_over(struct call *call) {
         reply_error(call->reply, "ERR PSYNC FAILOVER replid must match my replid.");
         return false;
     }
-    link_unfollow(call->engine);
+    replication_unfollow(call->engine);
     log_notice("MASTER MODE enabled (failover request from 'addr=%s')",
                conn_peer_name(conn_of_session(call_session(call)), name));
     return true;
@@ -277,30 +277,4 @@ void psync_command(struct call *call) {
 
 void sync_command(struct call *call) {
     if (may_join(call)) begin_full_sync(call, true);
-}
-
-/* --- ROLE --- */
-
-void role_command(struct call *call) {
-    struct engine *engine = call->engine;
-    char number[INT64_TEXT_MAX];
-    size_t count = 0;
-    if (link_of(engine)) {
-        link_report_role(call);
-        return;
-    }
-    reply_array(call->reply, 3);
-    reply_bulk_cstr(call->reply, "master");
-    reply_integer(call->reply, (int64_t)history_offset(engine));
-    size_t mark = reply_begin(call->reply);
-    for (const struct replica *replica = engine->replicas->first; replica;
-         replica = replica->next) {
-        if (replica->state != REPLICA_ONLINE) continue;
-        reply_array(call->reply, 3);
-        reply_bulk_cstr(call->reply, replica_ip(replica));
-        reply_bulk(call->reply, number_text(number, replica->listening_port));
-        reply_bulk(call->reply, number_text(number, (int64_t)replica->ack));
-        count++;
-    }
-    reply_array_end(call->reply, mark, count);
 }

@@ -1,21 +1,37 @@
 /* replication: which role the server has, and when its two sides do their work.
  *
- *      history/    the stream of changes with its offset, ids and bytes: knows no other server
- *      primary/    replicas, and what they are sent               → history
- *      link_*.c    on a replica: the link to its primary          → history, primary
- *      here        roles and commands                             → all
+ *      history/   the stream of changes with its offset, ids and bytes: knows no other server
+ *      primary/   replicas, and what they are sent               uses history/
+ *      link/      on a replica: the link to its primary          uses history/, primary/
+ *      here       roles, and the commands                        uses all
  *
- * A change of the role goes through here, whoever wants it: REPLICAOF, a failover, PSYNC FAILOVER,
- * the directive at the start. */
+ * A message's way to a replica is drawn in primary/primary.h, that from the primary in link/link.h.
+ * Every change of the role goes through here, whoever wants it: REPLICAOF, a failover, PSYNC …
+ * FAILOVER, the directive at the start. */
 #ifndef PACKLIST_REPLICATION_REPLICATION_H
 #define PACKLIST_REPLICATION_REPLICATION_H
+
+#include "base/slice.h"
 
 #include <stdbool.h>
 
 struct engine;
 
+/* --- Life --- */
+
 /* Call once at the start, when engine->net exists. */
 void replication_start(struct engine *engine);
+
+/* Call once at the start, when there are clients: makes the server a replica if the directive
+ * replicaof says so, and removes abandoned temporary files. */
+void replication_take_role(struct engine *engine);
+
+/* Call when the data is loaded: the link connects, if there is one; and what the snapshot says of
+ * its place in a history counts. */
+void replication_note_loaded(struct engine *engine);
+
+/* Call at the end, before net_free: closes the link. */
+void replication_stop(struct engine *engine);
 
 /* Call in each loop iteration, outside of units, after the append-only file was written. Returns
  * whether the loop must not sleep. Two tests while there is neither a failover nor a backlog. */
@@ -23,5 +39,25 @@ bool replication_step(struct engine *engine);
 
 /* Called by cron, and while a script is busy. */
 void replication_tick(struct engine *engine);
+
+/* --- The role --- */
+
+/* Sets the directive replicaof, and makes the server a replica of host:port; it need not be one
+ * yet, nor the replica of that one. The stream of its own replicas ends when it gets other data.
+ *
+ * In a transaction the role changes when EXEC has ended (engine/put_off.h): what the transaction
+ * changes, also after this, belongs to the history that the new primary is asked to continue. Only
+ * clients that wait for a key are told at once, as the transaction may close them. */
+void replication_follow(struct engine *engine, struct slice host, int port);
+
+/* Sets the directive replicaof, and ends being a replica, if the server is one: the data stays, and
+ * its history goes on under a new id. In a transaction that has changed data, this is put off as
+ * above; otherwise it is done at once, so that what follows is part of the new history. */
+void replication_unfollow(struct engine *engine);
+
+/* Returns whether the server is a replica, and whether it is that of host:port, or will be when the
+ * transaction that runs has ended: as the directive says. */
+bool replication_is_wanted(const struct engine *engine);
+bool replication_is_wanted_to(const struct engine *engine, struct slice host, int port);
 
 #endif

@@ -17,7 +17,7 @@
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "reclaim/expire.h"
-#include "replication/link.h"
+#include "replication/link/link.h"
 #include "replication/primary/primary.h"
 #include "replication/replication.h"
 #include "requests/session_input.h"
@@ -328,10 +328,10 @@ static const struct part parts[] = {
     /* Clients, and the primary as one of them. */
     {.start = start_clients, .tick = tick_clients, .stop = stop_clients, .free = free_clients},
     {.effect = EFFECT_MAXMEMORY_CLIENTS, .configure = client_memory_note_all},
-    {.start = link_prepare,
+    {.start = replication_take_role,
      .effect = EFFECT_REPLICA,
      .configure = link_restrict,
-     .stop = link_stop},
+     .stop = replication_stop},
 
     /* What deletes and moves data by itself. */
     {.start = start_expire, .tick_with_data = expire_tick, .stop = expire_stop},

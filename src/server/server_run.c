@@ -11,7 +11,7 @@
 #include "reclaim/evict.h"
 #include "reclaim/evict_clients.h"
 #include "reclaim/expire.h"
-#include "replication/link.h"
+#include "replication/link/link.h"
 #include "replication/primary/primary.h"
 #include "replication/replication.h"
 #include "requests/session_input.h"

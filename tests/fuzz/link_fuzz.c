@@ -14,7 +14,8 @@
 #include "fuzz/rdb_digest.h"
 #include "main/command_bodies.h"
 #include "net/net.h"
-#include "replication/link.h"
+#include "replication/link/link.h"
+#include "replication/replication.h"
 #include "server/config_apply.h"
 #include "server/parts.h"
 #include "server/server_state.h"
@@ -213,7 +214,7 @@ static struct slice start_of(uint8_t settings) {
 static void follow(struct target *target, struct primary *primary) {
     struct engine *engine = target->engine;
     engine_update_clock(engine);
-    link_follow(engine, SLICE("127.0.0.1"), target->port);
+    replication_follow(engine, SLICE("127.0.0.1"), target->port);
     const struct link *link = link_of(engine);
     while (link->state != LINK_WAITS) {
         primary_step(primary);
@@ -292,7 +293,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const struct backlog *old = engine->history->backlog;
     follow(target, &primary);
     check_backlog(engine, old, data[0], slice_make(data + 2, size - 2));
-    link_unfollow(engine);
+    replication_unfollow(engine);
     if (primary.fd >= 0) close(primary.fd);
     drop_waiting(target->listener);
     check_and_clear(target);

@@ -4,21 +4,29 @@
  *        ^                                               └─ header ── receives ── loads ─┘
  *        └───────────── anything goes wrong: closed, and again a second later ────────────┘
  *
- * link.c connects, closes and watches times; link_handshake.c speaks until the stream or a payload
- * comes; link_payload.c receives a payload, link_load.c puts it in the place of the data;
- * link_stream.c runs the commands of the stream.
+ *  socket ── connect.c ─┬─ handshake.c ── what is said until the stream or a payload comes
+ *                       ├─ load.c ── payload.c ── the data is replaced
+ *                       └─ stream.c ── execute ── history's backlog ── own replicas
+ *  primary ── socket ── REPLCONF ACK ── link.c
+ *
+ * Who owns what: the engine its link; the link its connection, which comes and goes, the payload
+ * that it receives, and the stream that it runs. Who calls whom: connect.c (connections, times) the
+ * other three by the state, these link.c (closing, sending, pausing), and nobody the other way.
+ * Nothing here changes the role of the server: replication.h.
  *
  * Nothing that the primary sends is trusted: what makes no sense closes the link. The data is
  * always that of the primary at one moment, between two units of its stream, or empty while a
  * payload is loaded in its place. */
-#ifndef PACKLIST_REPLICATION_LINK_H
-#define PACKLIST_REPLICATION_LINK_H
+#ifndef PACKLIST_REPLICATION_LINK_LINK_H
+#define PACKLIST_REPLICATION_LINK_LINK_H
 
 #include "base/sds.h"
 #include "engine/engine.h"
+#include "net/conn.h"
 #include "replication/history/history.h"
-#include "replication/link_payload.h"
-#include "replication/link_stream.h"
+#include "replication/link/payload.h"
+#include "resp/parser.h"
+#include "session/session.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,6 +54,17 @@ struct link_refusal {
 struct link_refusals {
     uint64_t count;
     struct link_refusal recent[LINK_REFUSED_NAMES]; /* each name once; the last one first */
+};
+
+/* The stream that is being run: link/stream.c. */
+struct link_stream {
+    bool is_running;
+    struct requester requester;
+    struct resp_parser parser;
+    struct reply reply; /* of the command that runs; nobody gets it */
+    struct reply unit;  /* the bytes since MULTI; empty outside of a transaction */
+    struct slice done;  /* bytes of this batch that were executed, but are not in the backlog yet */
+    int64_t begun_ms;   /* steady_ms */
 };
 
 struct link {
@@ -80,51 +99,27 @@ struct link {
     struct link_stream stream;
 };
 
-/* --- The role --- */
+/* The memory of its connection. The session makes it a client, which CLIENT LIST shows and CLIENT
+ * KILL closes, while it streams. */
+struct link_session {
+    struct session session;
+    struct link *link;
+};
 
-/* Call once at the start: makes the server a replica if the directive replicaof says so, and
- * removes abandoned temporary files. */
-void link_prepare(struct engine *engine);
-
-/* Call when the data is loaded: the link connects, if there is one; and what the snapshot says of
- * its place in a history counts. */
-void link_start(struct engine *engine);
-
-/* Call at the end, before net_free. */
-void link_stop(struct engine *engine);
-
-/* Sets the directive replicaof, and makes the server a replica of host:port; it need not be one
- * yet, nor the replica of that one. The stream of its own replicas ends when it gets other data.
- *
- * In a transaction the role changes when EXEC has ended (engine/put_off.h): what the transaction
- * changes, also after this, belongs to the history that the new primary is asked to continue. Only
- * clients that wait for a key are told at once, as the transaction may close them. */
-void link_follow(struct engine *engine, struct slice host, int port);
-
-/* Sets the directive replicaof, and ends being a replica, if the server is one: the data stays, and
- * its history goes on under a new id. In a transaction that has changed data, this is put off as
- * above; otherwise it is done at once, so that what follows is part of the new history. */
-void link_unfollow(struct engine *engine);
-
-/* Returns whether the server is a replica, and whether it is that of host:port, or will be when the
- * transaction that runs has ended: as the directive says. */
-bool link_is_wanted(const struct engine *engine);
-bool link_is_wanted_to(const struct engine *engine, struct slice host, int port);
+/* Returns the session of its connection. O(1). */
+static inline struct session *link_session(const struct link *link) {
+    struct link_session *own = conn_session(link->conn);
+    return &own->session;
+}
 
 /* Returns the link, or NULL when the server is not a replica. O(1). */
 static inline struct link *link_of(const struct engine *engine) {
     return engine->link;
 }
 
-/* Returns whether the server is a replica with the stream of its primary. */
-bool link_is_up(const struct engine *engine);
-
-/* Call when a directive has changed, or the state of the link: which commands are refused. */
-void link_restrict(struct engine *engine);
-
-/* Returns whether this server has the database in which a stream is said to go on. O(1). */
-static inline bool link_has_database(const struct engine *engine, int64_t database) {
-    return database >= 0 && database < engine->config.databases;
+/* Returns whether the server is a replica with the stream of its primary. O(1). */
+static inline bool link_is_up(const struct engine *engine) {
+    return engine->link && engine->link->state == LINK_STREAMS;
 }
 
 /* Returns the memory of what has come of a payload, and is neither in a file nor loaded. O(1). */
@@ -132,14 +127,26 @@ static inline size_t link_memory(const struct engine *engine) {
     return engine->link ? link_payload_memory(&engine->link->payload) : 0;
 }
 
-/* Returns whether there is work for link_work. */
-bool link_has_work(const struct engine *engine);
+/* Returns the database that is selected in the stream, or was when it ended. O(1). */
+static inline int link_database(const struct link *link) {
+    return link->state == LINK_STREAMS ? link->stream.requester.database : link->database;
+}
 
-/* Loads what was received. Call it outside of all callbacks, when net_run has returned; serves
- * clients while it loads. O(data). */
-void link_work(struct engine *engine);
+/* Returns whether this server has the database in which a stream is said to go on. O(1). */
+static inline bool link_has_database(const struct engine *engine, int64_t database) {
+    return database >= 0 && database < engine->config.databases;
+}
 
-/* --- For the link's files --- */
+/* --- link.c --- */
+
+/* Sets which commands are refused. Call when a directive has changed, or the role. */
+void link_restrict(struct engine *engine);
+
+/* As link_restrict, because the state has changed. */
+void link_set_state(struct link *link, enum link_state state);
+
+/* Ends what it does: the connection, the payload, the stream. */
+void link_close(struct link *link);
 
 /* Closes the link, and logs why (a whole sentence); a new one is tried a second later, or at once
  * if it streamed. */
@@ -169,6 +176,9 @@ void link_resume(struct link *link);
  * the command on that is not consumed now. */
 void link_hold_back(struct link *link);
 
+/* Returns whether CLIENT PAUSE holds the stream back. */
+bool link_pause_goes_on(struct engine *engine);
+
 /* The primary is about to send all data. If that is so because the stream was lost while a pause
  * held it back, closes the link until the end of the pause, and returns true: a pause that lasts
  * longer than the primary can keep the stream would otherwise make it send all data over and
@@ -181,12 +191,51 @@ void link_forget_synced(struct link *link);
 /* The stream begins, in the database `database`. */
 void link_go_online(struct link *link, int database);
 
-/* --- link_handshake.c --- */
+/* Appends the bytes of the stream that are done with to the backlog, which moves the offset. */
+void link_pass_on(struct link_stream *stream);
+
+/* --- stream.c --- */
+
+/* Takes bytes of the stream and runs the whole commands. Returns how many bytes it took. May close
+ * the link. O(bytes), plus the cost of the commands. */
+size_t link_stream_take(struct link *link, char *bytes, size_t len);
+
+/* --- load.c --- */
+
+/* A payload of `total` bytes comes, or one that ends with the mark, if that is not NULL. May close
+ * the link, when there can be no file. */
+void link_load_begin(struct link *link, const char *mark, uint64_t total);
+
+/* Takes bytes of it. Returns how many. O(bytes). */
+size_t link_load_take(struct link *link, char *bytes, size_t len);
+
+/* A write of the payload's file has ended, or there is room for more of it. */
+void link_load_moved(struct engine *engine);
+
+/* Returns whether there is work for link_work. */
+bool link_has_work(const struct engine *engine);
+
+/* Loads what was received. Call it outside of all callbacks, when net_run has returned; serves
+ * clients while it loads. O(data). */
+void link_work(struct engine *engine);
+
+/* --- handshake.c --- */
 
 /* The connection is there: sends the first request. */
 void link_greet(struct link *link);
 
 /* Takes a line of the handshake, without its end. */
 void link_take_line(struct link *link, struct slice line);
+
+/* --- connect.c --- */
+
+/* Makes the engine's link, which waits. */
+struct link *link_new(struct engine *engine, struct slice host, int port);
+
+/* Closes and frees it; does nothing with NULL. */
+void link_free(struct link *link);
+
+/* Connects now. */
+void link_connect(struct link *link);
 
 #endif

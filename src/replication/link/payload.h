@@ -1,11 +1,11 @@
-/* link_payload: receives all data from the primary, as an RDB file of a length that is known
- * before, or that ends with a mark.
+/* payload: the bytes of all data, which come from the primary: an RDB file of a known length, or one
+ * that ends with a mark.
  *
  *      connection ── bytes ─┬─ a temporary file, written by a thread ── link_work loads it
  *                           └─ link_work loads them as they come
  *
- * Memory is bounded: the link is not read while PAYLOAD_BYTES_MAX bytes wait for the disk or the
- * loader. */
+ * Memory is bounded, if nothing more is given while it is full. It knows no link: what moves by
+ * itself it tells its owner. */
 #ifndef PACKLIST_REPLICATION_LINK_PAYLOAD_H
 #define PACKLIST_REPLICATION_LINK_PAYLOAD_H
 
@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct link;
+struct engine;
 struct payload_file;
 
 enum {
@@ -32,7 +32,9 @@ enum {
 };
 
 struct link_payload {
-    struct link *link;
+    struct engine *engine;
+    /* A write has ended, or bytes were loaded and there is room for more. May end the payload. */
+    void (*moved)(struct engine *engine);
     bool is_active;
     bool is_whole;   /* all of it has come */
     bool is_marked;  /* it ends with the mark */
@@ -48,23 +50,31 @@ struct link_payload {
     struct payload_file *file; /* NULL: it is loaded as it comes */
 };
 
-void link_payload_init(struct link_payload *payload, struct link *link);
+void link_payload_init(struct link_payload *payload, struct engine *engine,
+                       void (*moved)(struct engine *engine));
 
 /* Call once at the start: removes files of payloads that an earlier server has left. */
 void link_payload_remove_leftovers(void);
 
-/* Begins to receive a payload of `total` bytes, or up to the mark if it is not NULL. May close the
- * link, when there can be no file. */
-void link_payload_begin(struct link_payload *payload, const char *mark, uint64_t total);
+/* Begins a payload of `total` bytes, or one up to the mark if that is not NULL, in a file or not.
+ * Returns false, with errno set, when there can be no file. */
+bool link_payload_begin(struct link_payload *payload, const char *mark, uint64_t total,
+                        bool to_disk);
 
 /* Forgets the payload, and removes its file. Does nothing when there is none. */
 void link_payload_end(struct link_payload *payload);
 
 /* Takes bytes of it. Returns how many. O(bytes). */
-size_t link_payload_take(struct link *link, char *bytes, size_t len);
+size_t link_payload_take(struct link_payload *payload, const char *bytes, size_t len);
 
 /* Returns whether all of it has come, and is in the file if there is one. */
 bool link_payload_is_whole(const struct link_payload *payload);
+
+/* Returns whether too much waits for the disk or the loader. */
+bool link_payload_is_full(const struct link_payload *payload);
+
+/* Returns the errno of the file; 0: it is good, or there is none. */
+int link_payload_error(const struct link_payload *payload);
 
 /* Returns the memory of what has come and is neither written nor loaded. O(1). */
 size_t link_payload_memory(const struct link_payload *payload);

@@ -1,12 +1,19 @@
-#include "replication/link_stream.h"
-
+/* Runs the commands that the primary sends.
+ *
+ * A unit takes effect as a whole: the commands between MULTI and EXEC are collected and run when
+ * EXEC has come, so that a link that is cut leaves no half of a transaction. Only whole units move
+ * the offset and go to the backlog, with the bytes of the primary unchanged: replicas of this
+ * replica share its history.
+ *
+ * A command that this server does not know, or cannot run, would make its data differ from the
+ * primary's. So it closes the link, and all data is asked for again. */
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"
 #include "execute/execute.h"
 #include "execute/prefetch.h"
 #include "net/conn.h"
-#include "replication/link.h"
+#include "replication/link/link.h"
 #include "session/pause.h"
 #include "table/command.h"
 
@@ -15,55 +22,11 @@
 enum {
     EXPECT_AT = 32 * 1024,      /* as for clients: a large request gets a buffer of its own */
     REPLY_KEEP_MAX = 64 * 1024, /* a larger buffer is freed */
-    GOOD_AFTER_MS = 60 * 1000,  /* a stream that lasts so long ends a series of mishaps */
     SHOWN_MAX = 128             /* bytes of an unknown command that the log shows */
 };
 
 /* The most bytes between MULTI and EXEC: several texts of any length. */
 #define UNIT_MAX (4 * TEXT_LENGTH_MAX)
-
-/* --- The backlog --- */
-
-/* Appends the bytes that are done with to the backlog, which moves the offset. */
-static void pass_on(struct link_stream *stream) {
-    struct slice *done = &stream->done;
-    if (done->len > 0) backlog_append(stream->requester.engine->history->backlog, *done);
-    done->len = 0;
-}
-
-/* The bytes of a unit, or of a command about the link, are done with. Those of a whole batch go to
- * the backlog together. */
-static void note_done(struct link_stream *stream, struct slice bytes) {
-    struct slice *done = &stream->done;
-    if (done->len > 0 && done->ptr + done->len != bytes.ptr) pass_on(stream);
-    if (done->len == 0) done->ptr = bytes.ptr;
-    done->len += bytes.len;
-}
-
-/* --- Begin and end --- */
-
-void link_stream_begin(struct link_stream *stream, struct engine *engine, int database) {
-    assert(!stream->is_running);
-    *stream = (struct link_stream){.is_running = true,
-                                   .requester = {.engine = engine, .database = database},
-                                   .begun_ms = engine->steady_ms};
-    resp_parser_init(&stream->parser);
-    reply_init(&stream->reply, 0);
-    reply_init(&stream->unit, 0);
-}
-
-void link_stream_end(struct link_stream *stream) {
-    if (!stream->is_running) return;
-    stream->is_running = false;
-    pass_on(stream);
-    resp_parser_free(&stream->parser);
-    reply_free(&stream->reply);
-    reply_free(&stream->unit);
-}
-
-int link_stream_database(const struct link_stream *stream) {
-    return stream->requester.database;
-}
 
 /* --- One command --- */
 
@@ -133,6 +96,15 @@ static bool run(struct link *link, const struct slice *argv, size_t argc) {
     return true;
 }
 
+/* The bytes of a unit, or of a command about the link, are done with. Those of a whole batch go to
+ * the backlog together. */
+static void note_done(struct link_stream *stream, struct slice bytes) {
+    struct slice *done = &stream->done;
+    if (done->len > 0 && done->ptr + done->len != bytes.ptr) link_pass_on(stream);
+    if (done->len == 0) done->ptr = bytes.ptr;
+    done->len += bytes.len;
+}
+
 /* The changes of a unit are made. */
 static void end_unit(struct link *link, struct slice bytes) {
     struct engine *engine = link->engine;
@@ -181,7 +153,7 @@ static bool collect(struct link *link, const struct slice *argv, size_t argc, st
     if (!is_exec(argv, argc)) return true;
     if (!run_unit(link)) return false;
     end_unit(link, slice_make(stream->unit.data, stream->unit.len));
-    pass_on(stream);
+    link_pass_on(stream);
     if (stream->unit.capacity > REPLY_KEEP_MAX)
         reply_free(&stream->unit);
     else
@@ -198,7 +170,7 @@ static bool is_about_link(const struct slice *argv, size_t argc) {
 
 static void take_about_link(struct link *link, const struct slice *argv, size_t argc) {
     if (argc < 2 || !slice_is(argv[0], "replconf") || !slice_is(argv[1], "getack")) return;
-    pass_on(&link->stream);
+    link_pass_on(&link->stream);
     link_send_ack(link);
 }
 
@@ -268,10 +240,6 @@ size_t link_stream_take(struct link *link, char *bytes, size_t len) {
         execute_renew_clock(engine);
         if (!take_command(link, parser->argv, parser->argc, command)) return done;
     }
-    pass_on(stream);
+    link_pass_on(stream);
     return done;
-}
-
-void link_stream_tick(struct link *link) {
-    if (link->engine->steady_ms - link->stream.begun_ms >= GOOD_AFTER_MS) link->mishaps = 0;
 }

@@ -1,13 +1,10 @@
-#include "replication/link_payload.h"
+#include "replication/link/payload.h"
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "base/new_file.h"
 #include "engine/engine.h"
 #include "net/net.h"
 #include "net/pool.h"
-#include "replication/link.h"
-#include "replication/link_load.h"
 #include "snapshot/disk_file.h"
 
 #include <assert.h>
@@ -72,18 +69,10 @@ static void on_written(void *arg) {
     struct link_payload *payload = file->payload;
     if (!payload) {
         give_up_file(file);
-    } else if (file->error) {
-        link_fail(payload->link,
-                  "Write error writing to the DB dump file needed for MASTER <-> REPLICA "
-                  "synchronization: %s",
-                  strerror(file->error));
-    } else if (file->is_closed) {
-        payload->link->state = LINK_LOADS;
-        net_stop(file->net); /* link_work follows */
-    } else {
-        write_more(payload);
-        if (!payload->is_whole) link_resume(payload->link);
+        return;
     }
+    if (!file->error && !file->is_closed) write_more(payload);
+    payload->moved(payload->engine);
 }
 
 /* Lets a thread write what has come, unless it is busy or too little has come. */
@@ -99,7 +88,7 @@ static void write_more(struct link_payload *payload) {
 }
 
 static struct payload_file *open_file(struct link_payload *payload) {
-    struct engine *engine = payload->link->engine;
+    struct engine *engine = payload->engine;
     struct payload_file *file = mem_alloc_zeroed(sizeof(*file));
     file->payload = payload;
     file->net = engine->net;
@@ -133,8 +122,9 @@ void link_payload_keep_file(struct link_payload *payload) {
 
 /* --- Begin and end --- */
 
-void link_payload_init(struct link_payload *payload, struct link *link) {
-    *payload = (struct link_payload){.link = link};
+void link_payload_init(struct link_payload *payload, struct engine *engine,
+                       void (*moved)(struct engine *engine)) {
+    *payload = (struct link_payload){.engine = engine, .moved = moved};
     reply_init(&payload->bytes, 0);
 }
 
@@ -143,46 +133,33 @@ void link_payload_end(struct link_payload *payload) {
     bool is_loading = payload->is_loading;
     if (payload->file) give_up_file(payload->file);
     reply_free(&payload->bytes);
-    link_payload_init(payload, payload->link);
+    link_payload_init(payload, payload->engine, payload->moved);
     payload->is_loading = payload->is_failed = is_loading;
 }
 
-/* All bytes have come. */
-static void end_of_bytes(struct link_payload *payload) {
-    payload->is_whole = true;
-    link_pause(payload->link);
-    if (!payload->file) payload->link->state = LINK_LOADS;
-}
-
-void link_payload_begin(struct link_payload *payload, const char *mark, uint64_t total) {
-    struct link *link = payload->link;
-    bool to_disk = link_load_needs_file(link->engine);
+bool link_payload_begin(struct link_payload *payload, const char *mark, uint64_t total,
+                        bool to_disk) {
     assert(!payload->is_active && !payload->is_loading);
     payload->is_active = true;
     payload->is_marked = mark != NULL;
     payload->total = total;
     if (mark) memcpy(payload->mark, mark, PAYLOAD_MARK_LEN);
-    link->state = LINK_RECEIVES;
-    if (mark)
-        log_notice("MASTER <-> REPLICA sync: receiving streamed RDB from master with EOF to %s",
-                   to_disk ? "disk" : "parser");
-    else
-        log_notice("MASTER <-> REPLICA sync: receiving %llu bytes from master to %s",
-                   (unsigned long long)total, to_disk ? "disk" : "parser");
-    if (to_disk && !(payload->file = open_file(payload))) {
-        link_fail(link, "Opening the temp file needed for MASTER <-> REPLICA synchronization: %s",
-                  strerror(errno));
-        return;
-    }
-    if (!mark && total == 0) end_of_bytes(payload);
-    if (to_disk)
-        write_more(payload);
-    else
-        net_stop(link->engine->net); /* link_work follows */
+    if (to_disk && !(payload->file = open_file(payload))) return false;
+    payload->is_whole = !mark && total == 0;
+    if (to_disk) write_more(payload);
+    return true;
 }
 
 bool link_payload_is_whole(const struct link_payload *payload) {
     return payload->is_whole && (!payload->file || payload->file->is_closed);
+}
+
+bool link_payload_is_full(const struct link_payload *payload) {
+    return payload->bytes.len - payload->begin >= PAYLOAD_BYTES_MAX;
+}
+
+int link_payload_error(const struct link_payload *payload) {
+    return payload->file ? payload->file->error : 0;
 }
 
 /* --- Bytes --- */
@@ -198,24 +175,22 @@ static void take_marked(struct link_payload *payload, const char *bytes, size_t 
     reply_raw(&payload->bytes, slice_make(bytes, len - more));
     memcpy(payload->tail + old, bytes + len - more, more);
     payload->tail_len = old + more;
-    if (payload->tail_len == PAYLOAD_MARK_LEN &&
-        memcmp(payload->tail, payload->mark, PAYLOAD_MARK_LEN) == 0)
-        end_of_bytes(payload);
+    payload->is_whole = payload->tail_len == PAYLOAD_MARK_LEN &&
+                        memcmp(payload->tail, payload->mark, PAYLOAD_MARK_LEN) == 0;
 }
 
-size_t link_payload_take(struct link *link, char *bytes, size_t len) {
-    struct link_payload *payload = &link->payload;
+size_t link_payload_take(struct link_payload *payload, const char *bytes, size_t len) {
     uint64_t left = payload->total - payload->received;
     if (payload->is_whole) return 0;
     if (!payload->is_marked && len > left) len = (size_t)left;
     payload->received += len;
-    if (payload->is_marked)
+    if (payload->is_marked) {
         take_marked(payload, bytes, len);
-    else
+    } else {
         reply_raw(&payload->bytes, slice_make(bytes, len));
-    if (!payload->is_marked && payload->received == payload->total) end_of_bytes(payload);
+        payload->is_whole = payload->received == payload->total;
+    }
     if (payload->file) write_more(payload);
-    if (payload->bytes.len - payload->begin >= PAYLOAD_BYTES_MAX) link_pause(link);
     return len;
 }
 
@@ -230,8 +205,7 @@ static void drop_loaded(struct link_payload *payload) {
 
 ssize_t link_payload_read(void *arg, void *bytes, size_t room) {
     struct link_payload *payload = arg;
-    struct link *link = payload->link;
-    struct engine *engine = link->engine;
+    struct engine *engine = payload->engine;
     while (!payload->is_failed && payload->begin == payload->bytes.len && !payload->is_whole &&
            !engine->shutting_down)
         net_wait(engine->net);
@@ -246,6 +220,6 @@ ssize_t link_payload_read(void *arg, void *bytes, size_t room) {
     payload->begin += count;
     drop_loaded(payload);
     if (!payload->is_whole && payload->bytes.len - payload->begin < PAYLOAD_BYTES_MAX / 2)
-        link_resume(link);
+        payload->moved(engine);
     return (ssize_t)count;
 }

@@ -1,10 +1,10 @@
-/* link_handshake: what a replica says before it gets the stream, and which answers it accepts. */
+/* What a replica says before it gets the stream, and which answers it accepts. */
 #include "base/log.h"
 #include "base/number.h"
 #include "base/secret.h"
 #include "engine/engine.h"
 #include "net/net.h"
-#include "replication/link.h"
+#include "replication/link/link.h"
 #include "replication/primary/failover.h"
 #include "replication/primary/replicas.h"
 #include "session/clients.h"
@@ -230,10 +230,10 @@ static void take_header(struct link *link, struct slice line) {
                   line.ptr);
     } else if (slice_begins(line, SLICE("$EOF:")) &&
                line.len == sizeof(eof) - 1 + PAYLOAD_MARK_LEN) {
-        link_payload_begin(&link->payload, line.ptr + sizeof(eof) - 1, 0);
+        link_load_begin(link, line.ptr + sizeof(eof) - 1, 0);
     } else if (line.ptr[0] == '$' &&
                number_parse_int64(slice_make(line.ptr + 1, line.len - 1), &len) && len >= 0) {
-        link_payload_begin(&link->payload, NULL, (uint64_t)len);
+        link_load_begin(link, NULL, (uint64_t)len);
     } else {
         link_fail(link,
                   "Bad protocol from MASTER, the first byte is not '$' (we received '%.*s'), are "

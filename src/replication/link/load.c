@@ -1,5 +1,14 @@
-#include "replication/link_load.h"
-
+/* Receives all data from the primary, and puts it in the place of the own.
+ *
+ *  repl-diskless-load  disabled            receive a file, delete the data, load the file
+ *                      flush-before-load   delete the data, load what comes
+ *                      on-empty-db         load what comes if there is no data; else as disabled
+ *                      swapdb              load what comes beside the data, then exchange them
+ *
+ * While the data is deleted and loaded, clients get -LOADING. With swapdb they go on reading the
+ * old data if it is an earlier state of the same history. When loading fails, the old data is still
+ * there, or all data is deleted: there is never a part of it. */
+#include "snapshot/load.h"
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "base/log.h"
@@ -12,11 +21,10 @@
 #include "execute/blocking_serve.h"
 #include "net/conn.h"
 #include "net/net.h"
-#include "replication/link.h"
+#include "replication/link/link.h"
 #include "replication/primary/replicas.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
-#include "snapshot/load.h"
 #include "snapshot/save.h"
 #include "types/value.h"
 
@@ -26,7 +34,7 @@
 
 enum { LOAD_FLAGS = LOAD_SERVE | LOAD_EXPIRED | LOAD_HISTORY };
 
-/* --- How --- */
+/* --- Receiving --- */
 
 static bool has_keys(const struct engine *engine) {
     for (int64_t i = 0; i < engine->config.databases; i++)
@@ -34,7 +42,8 @@ static bool has_keys(const struct engine *engine) {
     return false;
 }
 
-bool link_load_needs_file(const struct engine *engine) {
+/* Returns whether the payload must be received into a file before it is loaded. O(databases). */
+static bool needs_file(const struct engine *engine) {
     switch ((enum diskless_load)engine->config.repl_diskless_load) {
     case DISKLESS_LOAD_OFF: return true;
     case DISKLESS_LOAD_EMPTY: return has_keys(engine);
@@ -42,9 +51,58 @@ bool link_load_needs_file(const struct engine *engine) {
     }
 }
 
+/* Reads no more than the payload can take. */
+static void note_received(struct link *link) {
+    const struct link_payload *payload = &link->payload;
+    if (payload->is_whole || link_payload_is_full(payload)) link_pause(link);
+    if (payload->is_whole && !payload->file) link->state = LINK_LOADS;
+}
+
+void link_load_begin(struct link *link, const char *mark, uint64_t total) {
+    bool to_disk = needs_file(link->engine);
+    link->state = LINK_RECEIVES;
+    if (mark)
+        log_notice("MASTER <-> REPLICA sync: receiving streamed RDB from master with EOF to %s",
+                   to_disk ? "disk" : "parser");
+    else
+        log_notice("MASTER <-> REPLICA sync: receiving %llu bytes from master to %s",
+                   (unsigned long long)total, to_disk ? "disk" : "parser");
+    if (!link_payload_begin(&link->payload, mark, total, to_disk)) {
+        link_fail(link, "Opening the temp file needed for MASTER <-> REPLICA synchronization: %s",
+                  strerror(errno));
+        return;
+    }
+    note_received(link);
+    if (!to_disk) net_stop(link->engine->net); /* link_work follows */
+}
+
+size_t link_load_take(struct link *link, char *bytes, size_t len) {
+    size_t taken = link_payload_take(&link->payload, bytes, len);
+    note_received(link);
+    return taken;
+}
+
+void link_load_moved(struct engine *engine) {
+    struct link *link = link_of(engine);
+    const struct link_payload *payload = &link->payload;
+    int error = link_payload_error(payload);
+    if (error) {
+        link_fail(link,
+                  "Write error writing to the DB dump file needed for MASTER <-> REPLICA "
+                  "synchronization: %s",
+                  strerror(error));
+    } else if (payload->file && link_payload_is_whole(payload)) {
+        link->state = LINK_LOADS;
+        net_stop(engine->net); /* link_work follows */
+    } else if (!payload->is_whole) {
+        link_resume(link);
+    }
+}
+
 /* --- The append-only file --- */
 
-void link_load_resume_aof(struct engine *engine) {
+/* Turns the append-only file on again if that was not possible when the data was loaded. */
+static void resume_aof(struct engine *engine) {
     sds error = NULL;
     if (!engine->config.appendonly || engine->aof->state != AOF_OFF) return;
     if (data_lock_take(engine, &error) && aof_configure(engine, &error)) return;
@@ -192,7 +250,7 @@ static void finish(struct link *link) {
     if (link->has_id) history_adopt(engine, slice_of_cstr(link->next_id), link->next_offset);
     link->database = has_database ? (int)database : 0;
     link_forget_synced(link);
-    link_load_resume_aof(engine);
+    resume_aof(engine);
     serve_waiting_clients(engine);
     log_notice("MASTER <-> REPLICA sync: Finished with success");
     if (!has_database) {
@@ -227,7 +285,7 @@ void link_work(struct engine *engine) {
     }
     bool is_lost = link->payload.is_failed;
     link->payload.is_loading = link->payload.is_failed = false;
-    if (!beside) link_load_resume_aof(engine);
+    if (!beside) resume_aof(engine);
     if (status == LOAD_STOPPED) return;
     if (is_lost)
         log_warning("MASTER <-> REPLICA sync was lost while data was being loaded.");
