@@ -30,12 +30,10 @@ static struct awaited awaited_by(const struct session *session, int64_t local, i
     return (struct awaited){local, replicas, offset};
 }
 
-static int64_t applied(const struct session *session, const struct awaited *awaited) {
-    return (int64_t)replicas_confirmed(session->requester.engine, awaited->offset);
-}
-
-static int64_t on_disks(const struct session *session, const struct awaited *awaited) {
-    return (int64_t)replicas_confirmed_aof(session->requester.engine, awaited->offset);
+/* Returns how many replicas have it: applied, or on their disks. */
+static int64_t confirmed(const struct session *session, const struct awaited *awaited,
+                         bool on_disk) {
+    return (int64_t)replicas_confirmed(session->requester.engine, awaited->offset, on_disk);
 }
 
 static bool is_on_disk(const struct session *session) {
@@ -45,12 +43,12 @@ static bool is_on_disk(const struct session *session) {
 /* --- WAIT --- */
 
 static void answer_wait(struct call *call, const void *state) {
-    reply_integer(call->reply, applied(call_session(call), state));
+    reply_integer(call->reply, confirmed(call_session(call), state, false));
 }
 
 static bool is_wait_done(const struct session *session, const void *state) {
     const struct awaited *awaited = state;
-    return applied(session, awaited) >= awaited->replicas;
+    return confirmed(session, awaited, false) >= awaited->replicas;
 }
 
 /* Answers, or makes the client wait for the answer. */
@@ -95,7 +93,7 @@ static void answer_waitaof(struct call *call, const void *state) {
     }
     reply_array(call->reply, 2);
     reply_integer(call->reply, is_on_disk(call_session(call)));
-    reply_integer(call->reply, on_disks(call_session(call), awaited));
+    reply_integer(call->reply, confirmed(call_session(call), awaited, true));
 }
 
 /* Returns whether WAITAOF has what it waits for, or cannot get it. */
@@ -103,7 +101,7 @@ static bool is_waitaof_done(const struct session *session, const void *state) {
     const struct awaited *awaited = state;
     if (awaited->local && !session->requester.engine->config.appendonly) return true;
     return (!awaited->local || is_on_disk(session)) &&
-           on_disks(session, awaited) >= awaited->replicas;
+           confirmed(session, awaited, true) >= awaited->replicas;
 }
 
 void waitaof_command(struct call *call) {

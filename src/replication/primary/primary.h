@@ -10,7 +10,7 @@
  *
  * Who owns what: the history its backlog; a session its replica (replicas.h), and a replica two
  * positions, in the backlog and in a payload (outflow.h); a group of replicas its payload
- * (full_sync.h, payload.h). What replicas get is never copied for one of them: connections refer to
+ * (full_sync.h). What replicas get is never copied for one of them: connections refer to
  * blocks of a backlog. On a replica, all of this serves its own replicas, with its primary's bytes.
  *
  * Who calls whom: this file, once per loop iteration and second, the others; failover.h (giving the

@@ -152,28 +152,13 @@ uint64_t replica_behind(const struct replica *replica) {
 
 /* --- Confirmations --- */
 
-static bool has_applied(const struct replica *replica, uint64_t offset) {
-    return replica->has_acked && replica->ack >= offset;
-}
-
-static bool has_written(const struct replica *replica, uint64_t offset) {
-    return replica->has_aof_acked && replica->aof_ack >= offset;
-}
-
-static size_t count_online(const struct engine *engine, uint64_t offset,
-                           bool (*has_offset)(const struct replica *replica, uint64_t offset)) {
+size_t replicas_confirmed(const struct engine *engine, uint64_t offset, bool on_disk) {
     size_t count = 0;
     for (const struct replica *replica = engine->replicas->first; replica; replica = replica->next)
-        count += replica->state == REPLICA_ONLINE && has_offset(replica, offset);
+        count += replica->state == REPLICA_ONLINE &&
+                 (on_disk ? replica->has_aof_acked && replica->aof_ack >= offset
+                          : replica->has_acked && replica->ack >= offset);
     return count;
-}
-
-size_t replicas_confirmed(const struct engine *engine, uint64_t offset) {
-    return count_online(engine, offset, has_applied);
-}
-
-size_t replicas_confirmed_aof(const struct engine *engine, uint64_t offset) {
-    return count_online(engine, offset, has_written);
 }
 
 bool replicas_all_confirmed(const struct engine *engine, uint64_t offset) {

@@ -116,10 +116,9 @@ uint64_t replica_behind(const struct replica *replica);
 
 /* --- All of them --- */
 
-/* Return the number of replicas that have confirmed an offset: applied, or written to their
+/* Returns the number of replicas that have confirmed an offset: applied, or written to their
  * append-only files. O(replicas). */
-size_t replicas_confirmed(const struct engine *engine, uint64_t offset);
-size_t replicas_confirmed_aof(const struct engine *engine, uint64_t offset);
+size_t replicas_confirmed(const struct engine *engine, uint64_t offset, bool on_disk);
 
 /* Returns whether all replicas that can confirm have confirmed an offset. O(replicas). */
 bool replicas_all_confirmed(const struct engine *engine, uint64_t offset);
