@@ -273,7 +273,7 @@ static bool is_syncing(const struct link *link) {
 }
 
 static sds append_payload(const struct engine *engine, sds out) {
-    const struct link *link = link_of(engine);
+    const struct link *link = engine->link;
     const struct link_payload *payload = &link->payload;
     uint64_t total = payload->is_marked ? 0 : payload->total;
     uint64_t left = total > payload->received ? total - payload->received : 0;
@@ -290,18 +290,18 @@ static sds append_payload(const struct engine *engine, sds out) {
 
 /* Before the first synchronization Redis shows the offset 1. */
 static llu shown_offset(const struct engine *engine) {
-    const struct link *link = link_of(engine);
+    const struct link *link = engine->link;
     return link->has_position ? (llu)history_offset(engine) : 1;
 }
 
 /* Bytes of a unit that has not ended are read, but not applied. */
 static llu read_offset(const struct engine *engine) {
-    const struct link *link = link_of(engine);
+    const struct link *link = engine->link;
     return shown_offset(engine) + (link_is_up(engine) ? (llu)link->stream.unit.len : 0);
 }
 
 static sds append_link(const struct engine *engine, sds out) {
-    const struct link *link = link_of(engine);
+    const struct link *link = engine->link;
     const struct config *config = &engine->config;
     bool is_up = link_is_up(engine);
     out = sds_append_format(out,

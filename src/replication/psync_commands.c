@@ -148,7 +148,7 @@ static bool take_over(struct call *call) {
     char name[CONN_NAME_MAX];
     log_notice("Failover request received for replid %.*s.", slice_precision(call->argv[1]),
                call->argv[1].ptr);
-    if (!link_of(call->engine)) {
+    if (!call->engine->link) {
         reply_error(call->reply, "ERR PSYNC FAILOVER can't be sent to a master.");
         return false;
     }
@@ -176,7 +176,7 @@ static bool may_join(struct call *call) {
         reply_error(call->reply, "NOMASTERLINK Can't SYNC while failing over");
         return false;
     }
-    if (link_of(call->engine) && !link_is_up(call->engine)) {
+    if (call->engine->link && !link_is_up(call->engine)) {
         reply_error(call->reply, "NOMASTERLINK Can't SYNC while not connected with my master");
         return false;
     }
@@ -242,7 +242,7 @@ static bool try_to_continue(struct call *call, struct replica *replica, int64_t 
     if (!engine->history->backlog || first_byte < 1) return false;
     if (!is_same_history(engine->history, call->argv[1], first_byte)) return false;
     history_feed(engine);
-    return replica_hold_stream(replica, (uint64_t)first_byte - 1);
+    return outflow_begin(&replica->stream, engine->history->backlog, (uint64_t)first_byte - 1);
 }
 
 static void answer_continue(struct call *call, struct replica *replica, int64_t first_byte) {
@@ -253,7 +253,7 @@ static void answer_continue(struct call *call, struct replica *replica, int64_t 
     replica_go_online(replica, false);
     log_notice("Partial resynchronization request from %s accepted. Sending %llu bytes of backlog "
                "starting from offset %lld.",
-               replica_name(replica, name), (unsigned long long)replica_behind(replica),
+               replica_name(replica, name), (unsigned long long)outflow_left(&replica->stream),
                (long long)first_byte);
     sds line = replica->takes_new_id
                    ? sds_append_format(sds_new(SLICE("")), "CONTINUE %s", engine->history->id)

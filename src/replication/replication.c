@@ -18,13 +18,13 @@
 
 /* What every change of the role or the primary has in common. */
 static void note_role(struct engine *engine) {
-    history_set_role(engine, link_of(engine) != NULL);
+    history_set_role(engine, engine->link != NULL);
     replicas_count_good(engine); /* min-replicas-to-write is about primaries */
     link_restrict(engine);
 }
 
 static void follow(struct engine *engine, struct slice host, int port) {
-    struct link *old = link_of(engine);
+    struct link *old = engine->link;
     bool has_position = old ? old->has_position || old->state == LINK_STREAMS : true;
     int database = old ? link_database(old) : engine->command_log.database;
     link_free(old);
@@ -36,8 +36,8 @@ static void follow(struct engine *engine, struct slice host, int port) {
 }
 
 static void unfollow(struct engine *engine) {
-    if (!link_of(engine)) return;
-    link_free(link_of(engine));
+    if (!engine->link) return;
+    link_free(engine->link);
     replicas_close_all(engine);
     history_shift_id(engine);
     note_role(engine);
@@ -67,7 +67,7 @@ bool replication_is_wanted_to(const struct engine *engine, struct slice host, in
 
 /* Makes the server a primary, or a replica of the one that the directive names. */
 static void follow_directive(struct engine *engine) {
-    const struct link *link = link_of(engine);
+    const struct link *link = engine->link;
     int port = 0;
     struct slice host = parse_directive(engine, &port);
     if (!replication_is_wanted(engine))
@@ -87,7 +87,7 @@ static void change_role(struct engine *engine, sds text) {
 
 void replication_follow(struct engine *engine, struct slice host, int port) {
     sds text = sds_new(SLICE(""));
-    if (!link_of(engine)) blocking_end_all(engine->blocking);
+    if (!engine->link) blocking_end_all(engine->blocking);
     change_role(engine, sds_append_format(text, "%.*s %d", slice_precision(host), host.ptr, port));
 }
 
@@ -155,7 +155,7 @@ static bool take_loaded(struct engine *engine, int *database) {
 }
 
 void replication_note_loaded(struct engine *engine) {
-    struct link *link = link_of(engine);
+    struct link *link = engine->link;
     int database = 0;
     bool has_position = take_loaded(engine, &database);
     if (!link) return;
@@ -183,5 +183,5 @@ void replication_take_role(struct engine *engine) {
 }
 
 void replication_stop(struct engine *engine) {
-    link_free(link_of(engine));
+    link_free(engine->link);
 }

@@ -166,7 +166,7 @@ static const char *link_state_name(const struct link *link) {
 }
 
 static void answer_replica(struct reply *reply, const struct engine *engine) {
-    const struct link *link = link_of(engine);
+    const struct link *link = engine->link;
     reply_array(reply, 5);
     reply_bulk_cstr(reply, "slave");
     reply_bulk(reply, sds_slice(link->host));

@@ -215,7 +215,7 @@ static void follow(struct target *target, struct primary *primary) {
     struct engine *engine = target->engine;
     engine_update_clock(engine);
     replication_follow(engine, SLICE("127.0.0.1"), target->port);
-    const struct link *link = link_of(engine);
+    const struct link *link = engine->link;
     while (link->state != LINK_WAITS) {
         primary_step(primary);
         net_wait(engine->net);

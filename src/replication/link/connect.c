@@ -204,7 +204,7 @@ static void on_second(void *arg) {
 /* CLIENT KILL, or another part of the server, has closed the session of the link. */
 static void on_session_closed(struct session *session) {
     struct engine *engine = session->requester.engine;
-    struct link *link = link_of(engine);
+    struct link *link = engine->link;
     engine->clients->primary = NULL;
     if (!link || link->conn != conn_of_session(session)) return;
     link->conn = NULL;

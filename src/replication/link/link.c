@@ -20,7 +20,7 @@ enum {
     DELAY_DOUBLINGS_MAX = 6            /* after mishaps: up to 64 seconds */
 };
 
-/* --- The state --- */
+/* --- The state, and the stream --- */
 
 void link_restrict(struct engine *engine) {
     const struct config *config = &engine->config;

@@ -112,11 +112,6 @@ static inline struct session *link_session(const struct link *link) {
     return &own->session;
 }
 
-/* Returns the link, or NULL when the server is not a replica. O(1). */
-static inline struct link *link_of(const struct engine *engine) {
-    return engine->link;
-}
-
 /* Returns whether the server is a replica with the stream of its primary. O(1). */
 static inline bool link_is_up(const struct engine *engine) {
     return engine->link && engine->link->state == LINK_STREAMS;

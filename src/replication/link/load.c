@@ -83,7 +83,7 @@ size_t link_load_take(struct link *link, char *bytes, size_t len) {
 }
 
 void link_load_moved(struct engine *engine) {
-    struct link *link = link_of(engine);
+    struct link *link = engine->link;
     const struct link_payload *payload = &link->payload;
     int error = link_payload_error(payload);
     if (error) {
@@ -266,14 +266,14 @@ static void finish(struct link *link) {
 }
 
 bool link_has_work(const struct engine *engine) {
-    const struct link *link = link_of(engine);
+    const struct link *link = engine->link;
     if (!link || link->payload.is_loading || !link->payload.is_active) return false;
     return link->state == LINK_LOADS || (link->state == LINK_RECEIVES && !link->payload.file);
 }
 
 void link_work(struct engine *engine) {
     if (!link_has_work(engine)) return;
-    struct link *link = link_of(engine);
+    struct link *link = engine->link;
     bool beside = !link->payload.file && engine->config.repl_diskless_load == DISKLESS_LOAD_SWAP;
     engine_update_clock(engine);
     link->payload.is_loading = true;

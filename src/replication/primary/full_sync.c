@@ -349,7 +349,7 @@ static void group_fail(struct engine *engine, struct sync_group *group) {
 static void join_group(struct engine *engine, struct sync_group *group, struct replica *replica) {
     replica->group = group;
     group->replicas++;
-    replica_hold_stream(replica, group->offset);
+    outflow_begin(&replica->stream, engine->history->backlog, group->offset);
     replica->state = group->takes_replicas ? REPLICA_WAITS_FILE : REPLICA_LOADS;
     replica->progress_ms = engine->steady_ms;
     if (replica->state == REPLICA_LOADS) outflow_begin(&replica->bulk, group->payload->bytes, 0);

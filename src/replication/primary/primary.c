@@ -62,7 +62,8 @@ static void send_all(struct engine *engine) {
         if (!session->replica) continue; /* it has left */
         if (replica->state == REPLICA_ONLINE && !replica->awaits_ack)
             outflow_move(&replica->stream, conn_of_session(session));
-        if (!client_limits_check_replica(session, replica_behind(replica))) session_close(session);
+        if (!client_limits_check_replica(session, outflow_left(&replica->stream)))
+            session_close(session);
     }
 }
 

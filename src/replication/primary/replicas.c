@@ -84,11 +84,6 @@ void replica_leave(struct session *session) {
     mem_free(replica);
 }
 
-bool replica_hold_stream(struct replica *replica, uint64_t offset) {
-    struct engine *engine = replica->session->requester.engine;
-    return outflow_begin(&replica->stream, engine->history->backlog, offset);
-}
-
 void replica_go_online(struct replica *replica, bool after_ack) {
     struct engine *engine = replica->session->requester.engine;
     replica->state = REPLICA_ONLINE;
@@ -144,10 +139,6 @@ const char *replica_state_name(const struct replica *replica) {
 int64_t replica_heard_ms(const struct replica *replica) {
     int64_t read_ms = replica->session->active_ms;
     return replica->ack_ms > read_ms ? replica->ack_ms : read_ms;
-}
-
-uint64_t replica_behind(const struct replica *replica) {
-    return outflow_left(&replica->stream);
 }
 
 /* --- Confirmations --- */

@@ -85,10 +85,6 @@ void replica_join(struct replica *replica);
 /* The session ends: forgets its replica, whose payload was released. */
 void replica_leave(struct session *session);
 
-/* Makes the replica get the stream from an offset on. Returns false when the backlog does not have
- * it. */
-bool replica_hold_stream(struct replica *replica, uint64_t offset);
-
 /* The replica has the data: it gets the stream, after its first ACK if `after_ack`. */
 void replica_go_online(struct replica *replica, bool after_ack);
 
@@ -110,9 +106,6 @@ const char *replica_state_name(const struct replica *replica);
 
 /* Returns the steady_ms when the replica last sent anything. */
 int64_t replica_heard_ms(const struct replica *replica);
-
-/* Returns the bytes of the stream that the replica was not sent yet. O(1). */
-uint64_t replica_behind(const struct replica *replica);
 
 /* --- All of them --- */
 
