@@ -99,7 +99,7 @@ void replication_unfollow(struct engine *engine) {
 
 static void step_failover(struct engine *engine) {
     const struct failover *failover = engine->failover;
-    if (!failover_is_running(engine)) return;
+    if (failover->state == FAILOVER_NONE) return;
     enum failover_role role = failover_step(engine);
     if (role == FAILOVER_ROLE_REPLICA)
         replication_follow(engine, sds_slice(failover->host), failover->port);

@@ -118,15 +118,12 @@ void history_feed(struct engine *engine) {
         feed_messages(engine->history, &engine->history->messages);
 }
 
-static void write_message(struct reply *messages, const struct slice *argv, size_t argc) {
-    reply_array(messages, argc);
-    for (size_t i = 0; i < argc; i++) reply_bulk(messages, argv[i]);
-}
-
 void history_append(struct engine *engine, const struct slice *argv, size_t argc) {
+    struct reply *messages = &engine->history->messages;
     if (!is_fed(engine)) return;
     history_feed(engine);
-    write_message(&engine->history->messages, argv, argc);
+    reply_array(messages, argc);
+    for (size_t i = 0; i < argc; i++) reply_bulk(messages, argv[i]);
     history_feed(engine);
 }
 
@@ -135,8 +132,7 @@ void history_append_ping(struct engine *engine) {
     struct reply ping;
     engine->history->ping_ms = engine->steady_ms;
     if (!is_fed(engine)) return;
-    reply_init(&ping, 0);
-    write_message(&ping, (const struct slice[]){SLICE("PING")}, 1);
+    reply_init_request(&ping, (const struct slice[]){SLICE("PING")}, 1);
     feed_units(engine);
     feed_messages(engine->history, &ping);
 }
