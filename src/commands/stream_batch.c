@@ -42,15 +42,15 @@ static void drop_references_of(struct call *call, const struct entry *entry, str
                                struct consumer_group *group, const struct id_batch *batch) {
     struct pending_entry acknowledged[STREAM_BATCH];
     struct id_batch dropped;
-    dropped.count = consumer_group_acknowledge_all(group, stream_pieces(entry), batch->ids,
-                                                   batch->count, acknowledged);
+    dropped.count = consumer_groups_acknowledge_all(stream_groups(entry), stream_pieces(entry),
+                                                    group, batch->ids, batch->count, acknowledged);
     for (size_t i = 0; i < dropped.count; i++) dropped.ids[i] = acknowledged[i].id;
     stream_propagate_ids(call, SLICE("XACK"), key, group, &dropped);
 }
 
 void stream_drop_references(struct call *call, const struct entry *entry, struct slice key,
                             const struct id_batch *batch) {
-    const struct consumer_groups *groups = stream_groups(entry);
+    struct consumer_groups *groups = stream_groups(entry);
     for (size_t i = 0; i < consumer_groups_count(groups); i++)
         drop_references_of(call, entry, key, consumer_groups_at(groups, i), batch);
 }

@@ -4,7 +4,6 @@
 #include "commands/commands.h"
 #include "commands/stream_batch.h"
 #include "commands/stream_common.h"
-#include "types/stream_groups.h"
 
 /* --- XDEL key id … --- */
 
@@ -97,7 +96,9 @@ static void acknowledge(struct deletion *deletion, const struct id_batch *batch,
                         enum outcome *outcomes) {
     struct id_batch acknowledged = {.count = 0};
     for (size_t i = 0; i < batch->count; i++) {
-        if (stream_acknowledge(deletion->ref.entry, deletion->group, batch->ids[i]))
+        if (consumer_groups_acknowledge(stream_groups(deletion->ref.entry),
+                                        stream_pieces(deletion->ref.entry), deletion->group,
+                                        batch->ids[i]))
             acknowledged.ids[acknowledged.count++] = batch->ids[i];
         else
             outcomes[i] = OUTCOME_NONE;
@@ -113,7 +114,8 @@ static void keep_waiting(const struct deletion *deletion, const struct id_batch 
     struct id_batch sorted = *batch;
     bool waits[STREAM_BATCH];
     stream_sort_ids(&sorted);
-    stream_find_waiting(deletion->ref.entry, sorted.ids, sorted.count, waits);
+    consumer_groups_find_waiting(stream_groups(deletion->ref.entry), sorted.ids, sorted.count,
+                                 waits);
     for (size_t i = 0; i < batch->count; i++)
         if (outcomes[i] != OUTCOME_NONE && waits[stream_place_of_id(&sorted, batch->ids[i])])
             outcomes[i] = OUTCOME_KEPT;

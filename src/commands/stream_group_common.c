@@ -85,7 +85,7 @@ void group_forget(struct call *call, const struct group_ref *ref,
     else
         CALL_PROPAGATE(call, SLICE("XACK"), ref->key, ref->group->name,
                        stream_id_text(id, entry->id));
-    consumer_group_acknowledge(ref->group, ref->pieces, entry->id);
+    consumer_groups_acknowledge(stream_groups(ref->entry), ref->pieces, ref->group, entry->id);
 }
 
 /* --- Propagating --- */

@@ -1,5 +1,4 @@
 /* XGROUP, and XACK */
-#include "types/stream_groups.h"
 #include "commands/commands.h"
 #include "commands/stream_group_common.h"
 
@@ -150,7 +149,7 @@ void xgroup_destroy_command(struct call *call) {
     }
     reply_integer(call->reply, ref.group != NULL);
     if (!ref.group) return;
-    stream_remove_group(ref.entry, ref.group);
+    consumer_groups_remove(stream_groups(ref.entry), ref.pieces, ref.group);
     call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, "xgroup-destroy", 1);
     call_wake_waiting(call, ref.key);
 }
@@ -173,7 +172,7 @@ void xgroup_delconsumer_command(struct call *call) {
     struct consumer *consumer = consumer_group_find(ref.group, call->argv[4]);
     reply_integer(call->reply, consumer ? (int64_t)consumer->ids.length : 0);
     if (!consumer) return;
-    stream_remove_consumer(ref.entry, ref.group, consumer);
+    consumer_groups_remove_consumer(stream_groups(ref.entry), ref.pieces, ref.group, consumer);
     call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, "xgroup-delconsumer", 1);
 }
 
@@ -213,7 +212,7 @@ void xack_command(struct call *call) {
         if (!stream_parse_id(call, i, 0, &id)) return;
     for (size_t i = 3; i < call->argc; i++) {
         stream_parse_id(call, i, 0, &id);
-        count += stream_acknowledge(ref.entry, ref.group, id);
+        count += consumer_groups_acknowledge(stream_groups(ref.entry), ref.pieces, ref.group, id);
     }
     reply_integer(call->reply, (int64_t)count);
     if (count > 0) call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, NULL, count);

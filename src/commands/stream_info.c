@@ -1,7 +1,6 @@
 /* XINFO */
 #include "commands/commands.h"
 #include "commands/stream_group_common.h"
-#include "types/stream_groups.h"
 
 /* Finds the stream argv[2]; otherwise replies the error. */
 static const struct entry *find_stream(struct call *call) {
@@ -43,7 +42,7 @@ static void reply_facts(struct call *call, const struct entry *entry) {
     struct reply *reply = call->reply;
     struct stream_facts facts = stream_facts(entry);
     struct stream_entry first;
-    size_t nodes = stream_nodes(entry);
+    size_t nodes = stream_log(entry)->nodes;
     reply_number(reply, "length", stream_length(entry));
     reply_number(reply, "radix-tree-keys", nodes);
     reply_number(reply, "radix-tree-nodes", nodes + 1);

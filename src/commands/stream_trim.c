@@ -2,7 +2,6 @@
 #include "commands/stream_trim.h"
 
 #include "commands/stream_batch.h"
-#include "types/stream_groups.h"
 
 /* With ~ and ACKED so many entries are looked at in one command; the next one goes on there. */
 enum { LOOKED_MAX = 16 * 1024 };
@@ -51,7 +50,7 @@ static bool is_beyond(struct acknowledged_trim *state, struct stream_id id) {
     const struct stream_trim *trim = state->trim;
     uint64_t count;
     bool begins = trim->limit > 0 && stream_id_compare(id, state->node_end) > 0 &&
-                  streamlog_node_at(streamlog_index_of(stream_log(state->ref->entry)), id, &count,
+                  streamlog_node_at(idindex_view(&stream_log(state->ref->entry)->index), id, &count,
                                     &state->node_end);
     if (begins && state->removed + count > trim->limit) return true;
     return trim->by_id ? stream_id_compare(id, trim->min_id) >= 0
@@ -64,7 +63,7 @@ static size_t trim_batch(struct acknowledged_trim *state, const struct id_batch 
     struct id_batch deleted = {.count = 0};
     bool waits[STREAM_BATCH];
     size_t looked = 0;
-    stream_find_waiting(state->ref->entry, batch->ids, batch->count, waits);
+    consumer_groups_find_waiting(stream_groups(state->ref->entry), batch->ids, batch->count, waits);
     for (; looked < batch->count; looked++) {
         struct stream_id id = batch->ids[looked];
         state->is_over = is_beyond(state, id);
@@ -77,34 +76,25 @@ static size_t trim_batch(struct acknowledged_trim *state, const struct id_batch 
     return looked;
 }
 
-/* Trims what was released since earlier trimmings have looked at it. */
-static void trim_released(struct acknowledged_trim *state) {
+/* Trims what was released since earlier trimmings have looked at it, and then what none has looked
+ * at, `max` entries at most. */
+static void trim_batches(struct acknowledged_trim *state, uint64_t max) {
     const struct entry *entry = state->ref->entry;
-    struct released_ids *released = &stream_groups(entry)->released;
+    struct consumer_groups *groups = stream_groups(entry);
     struct id_batch batch;
-    while (!state->is_over) {
-        batch.count = released_ids_first(released, state->given, batch.ids, STREAM_BATCH);
-        if (batch.count == 0) return;
+    do {
+        batch.count = consumer_groups_released(groups, state->given, batch.ids, STREAM_BATCH);
+        if (batch.count == 0) {
+            struct stream_iter iter;
+            stream_iter_start(&iter, entry, groups->looked_until, state->given, false);
+            next_ids(&iter, max, &batch);
+            max -= batch.count;
+        }
         size_t looked = trim_batch(state, &batch);
-        released_ids_remove(released, stream_pieces(entry), batch.ids, looked);
-    }
-}
-
-/* Trims what no earlier trimming has looked at; looks at `max` entries at most. */
-static void trim_rest(struct acknowledged_trim *state, uint64_t max) {
-    const struct entry *entry = state->ref->entry;
-    struct released_ids *released = &stream_groups(entry)->released;
-    struct id_batch batch;
-    for (; !state->is_over && max > 0; max -= batch.count) {
-        struct stream_iter iter;
-        stream_iter_start(&iter, entry, released->looked_until, state->given, false);
-        next_ids(&iter, max, &batch);
-        size_t looked = trim_batch(state, &batch);
-        if (looked == 0) return;
-        struct stream_id next = batch.ids[looked - 1];
-        if (!stream_id_increment(&next)) return;
-        released_ids_look(released, next);
-    }
+        consumer_groups_note_looked(groups, stream_pieces(entry), batch.ids, looked);
+        state->is_over |=
+            looked == 0 || stream_id_compare(batch.ids[looked - 1], STREAM_ID_MAX) == 0;
+    } while (!state->is_over);
 }
 
 /* Deletes what all groups have acknowledged, of as many entries from the first one on as are
@@ -116,10 +106,9 @@ static uint64_t trim_acknowledged(struct call *call, struct keyref *ref, struct 
                                       .ref = ref,
                                       .key = key,
                                       .trim = &trim,
-                                      .given = stream_given_to_all(ref->entry),
+                                      .given = consumer_groups_given(stream_groups(ref->entry)),
                                       .length = stream_length(ref->entry)};
-    trim_released(&state);
-    trim_rest(&state, trim.whole_nodes ? LOOKED_MAX : UINT64_MAX);
+    trim_batches(&state, trim.whole_nodes ? LOOKED_MAX : UINT64_MAX);
     return state.removed;
 }
 
@@ -140,7 +129,8 @@ uint64_t stream_trim_referenced(struct call *call, struct keyref *ref, struct sl
     if (!stream_trims_to_length(ref->entry, options))
         return trim_acknowledged(call, ref, key, options);
     if (options->references == STREAM_DROP_REFERENCES)
-        drop_references_to_first(call, ref->entry, key, stream_trimmed(ref->entry, &trim));
+        drop_references_to_first(call, ref->entry, key,
+                                 streamlog_trimmed(stream_log(ref->entry), &trim));
     uint64_t removed = stream_trim(ref, &trim, &cut);
     if (cut) call_free_part(call, cut);
     return removed;

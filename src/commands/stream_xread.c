@@ -2,7 +2,6 @@
 #include "base/alloc.h"
 #include "commands/commands.h"
 #include "commands/stream_group_common.h"
-#include "types/stream_groups.h"
 
 /* XREAD [COUNT count] [MAXCOUNT count] [MAXSIZE bytes] [BLOCK ms] STREAMS key … id …
  *

@@ -7,16 +7,6 @@
 
 #include <string.h>
 
-/* --- Memory --- */
-
-/* Allocates a struct of `size` bytes, which the name follows. */
-static void *allocate_named(struct pieces *pieces, size_t size, struct slice name) {
-    char *item = pieces_alloc_zeroed(pieces, mem_good_size(size + name.len));
-    slice_copy(item + size, name);
-    *(struct slice *)(void *)item = slice_make(item + size, name.len);
-    return item;
-}
-
 /* --- Numbers of consumers --- */
 
 static size_t numbers_size(const struct consumer_group *group) {
@@ -30,11 +20,11 @@ static void resize_numbers(struct consumer_group *group, struct pieces *pieces, 
     group->number_capacity = (uint32_t)capacity;
 }
 
-/* Gives the consumer the least number that is not in use. */
+/* Gives the consumer, which was added, the least number that is not in use. */
 static void give_number(struct consumer_group *group, struct pieces *pieces,
                         struct consumer *consumer) {
     uint32_t at = group->number_count;
-    if (group->consumers.count < group->number_count)
+    if (group->consumers.count <= group->number_count)
         for (at = 0; group->numbers[at];) at++;
     if (at == group->number_capacity) resize_numbers(group, pieces, at ? 2 * (size_t)at : 1);
     if (at == group->number_count) group->number_count++;
@@ -58,25 +48,10 @@ static void take_number(struct consumer_group *group, struct pieces *pieces,
 
 /* --- Pieces: see ds/pieces.h --- */
 
-/* Enters a struct of `size` bytes, which its name follows, and returns where it is now. */
-static void *enter_named(struct slice **item, size_t size, const struct piece_visitor *visitor) {
-    size_t len = (*item)->len;
-    char *now = visitor->enter(visitor, *item, mem_good_size(size + len));
-    if (now == (char *)*item) return now;
-    *item = (struct slice *)(void *)now;
-    **item = slice_make(now + size, len);
-    return now;
-}
-
-/* A capture may read the name. */
-static void leave_named(struct slice *item, size_t size, const struct piece_visitor *visitor) {
-    visitor->leave(visitor, item, mem_good_size(size + item->len), PIECES_READ);
-}
-
 static struct consumer *enter_consumer(const struct consumer_group *group, struct slice **item,
                                        const struct piece_visitor *visitor) {
     const struct slice *before = *item;
-    struct consumer *consumer = enter_named(item, sizeof(*consumer), visitor);
+    struct consumer *consumer = nametable_enter_item(item, sizeof(*consumer), visitor);
     if (*item != before) group->numbers[consumer->number - 1] = consumer;
     return consumer;
 }
@@ -85,13 +60,13 @@ static void visit_consumer(const struct consumer_group *group, struct slice **it
                            const struct piece_visitor *visitor) {
     struct consumer *consumer = enter_consumer(group, item, visitor);
     pendinglist_pieces(&consumer->ids, visitor);
-    leave_named(&consumer->name, sizeof(*consumer), visitor);
+    nametable_leave_item(*item, sizeof(*consumer), visitor);
 }
 
 /* Enters what belongs to the group itself. */
 static struct consumer_group *enter_group(struct slice **item,
                                           const struct piece_visitor *visitor) {
-    struct consumer_group *group = enter_named(item, sizeof(*group), visitor);
+    struct consumer_group *group = nametable_enter_item(item, sizeof(*group), visitor);
     nametable_enter(&group->consumers, visitor);
     if (group->numbers)
         group->numbers = visitor->enter(visitor, group->numbers, numbers_size(group));
@@ -105,7 +80,7 @@ static void visit_group(struct slice **item, const struct piece_visitor *visitor
         visit_consumer(group, &group->consumers.items[i], visitor);
     if (group->numbers) visitor->leave(visitor, group->numbers, numbers_size(group), PIECES_UNREAD);
     nametable_leave(&group->consumers, visitor);
-    leave_named(&group->name, sizeof(*group), visitor);
+    nametable_leave_item(*item, sizeof(*group), visitor);
 }
 
 void consumer_groups_pieces(struct consumer_groups *groups, const struct piece_visitor *visitor) {
@@ -113,7 +88,100 @@ void consumer_groups_pieces(struct consumer_groups *groups, const struct piece_v
     for (size_t i = 0; i < groups->groups.count; i++)
         visit_group(&groups->groups.items[i], visitor);
     nametable_leave(&groups->groups, visitor);
-    pendinglist_pieces(&groups->released.ids, visitor);
+    pendinglist_pieces(&groups->released, visitor);
+}
+
+/* --- Released entries --- */
+
+/* So many are noted at most; beyond that entries are looked at once more. */
+#ifdef TINY_LIMITS
+enum { RELEASED_MAX = 12 };
+#else
+enum { RELEASED_MAX = 64 * 1024 };
+#endif
+
+void consumer_groups_look_again(struct consumer_groups *groups, struct pieces *pieces,
+                                struct stream_id from) {
+    struct pending_entry first;
+    if (stream_id_compare(from, groups->looked_until) >= 0) return;
+    bool has_any = pendinglist_edge(&groups->released, false, &first);
+    bool is_before = has_any && stream_id_compare(first.id, from) < 0;
+    groups->looked_until = is_before ? first.id : from;
+    pendinglist_free(&groups->released, pieces);
+}
+
+/* An entry before looked_until is no longer pending in one of the groups. */
+static void add_released(struct consumer_groups *groups, struct pieces *pieces,
+                         struct stream_id id) {
+    struct pending_entry entry = {.id = id};
+    if (pendinglist_find(&groups->released, id, &entry)) return;
+    if (groups->released.length == RELEASED_MAX)
+        consumer_groups_look_again(groups, pieces, id);
+    else
+        pendinglist_insert(&groups->released, pieces, &entry);
+}
+
+static inline void note_released(struct consumer_groups *groups, struct pieces *pieces,
+                                 struct stream_id id) {
+    if (__builtin_expect(stream_id_compare(id, groups->looked_until) < 0, 0))
+        add_released(groups, pieces, id);
+}
+
+/* The same of all entries of a list: too many to note each. */
+static void note_all_released(struct consumer_groups *groups, struct pieces *pieces,
+                              const struct pendinglist *list) {
+    struct pending_entry first;
+    if (pendinglist_edge(list, false, &first)) consumer_groups_look_again(groups, pieces, first.id);
+}
+
+size_t consumer_groups_released(const struct consumer_groups *groups, struct stream_id last,
+                                struct stream_id *ids, size_t max) {
+    struct pending_iter iter;
+    struct pending_entry entry;
+    size_t count = 0;
+    pending_iter_start(&iter, idindex_view(&groups->released.index), STREAM_ID_MIN);
+    while (count < max && pending_iter_next(&iter, &entry) &&
+           stream_id_compare(entry.id, last) <= 0)
+        ids[count++] = entry.id;
+    return count;
+}
+
+void consumer_groups_note_looked(struct consumer_groups *groups, struct pieces *pieces,
+                                 const struct stream_id *ids, size_t count) {
+    enum { STEP = 64 };
+    struct pending_entry removed[STEP];
+    if (count == 0) return;
+    for (size_t i = 0; i < count; i += STEP)
+        pendinglist_remove_ids(&groups->released, pieces, ids + i,
+                               count - i < STEP ? count - i : STEP, removed);
+    struct stream_id next = ids[count - 1];
+    stream_id_increment(&next);
+    if (stream_id_compare(next, groups->looked_until) > 0) groups->looked_until = next;
+}
+
+struct stream_id consumer_groups_given(const struct consumer_groups *groups) {
+    struct stream_id least = STREAM_ID_MAX;
+    for (size_t i = 0; i < groups->groups.count; i++) {
+        struct stream_id last = consumer_groups_at(groups, i)->last_id;
+        if (stream_id_compare(last, least) < 0) least = last;
+    }
+    return least;
+}
+
+void consumer_groups_find_waiting(const struct consumer_groups *groups, const struct stream_id *ids,
+                                  size_t count, bool *waits) {
+    struct stream_id given = consumer_groups_given(groups);
+    size_t from = 0;
+    for (size_t i = 0; i < count; i++) waits[i] = false;
+    for (; count > 0 && stream_id_compare(ids[count - 1], given) > 0; count--)
+        waits[count - 1] = true;
+    for (size_t g = 0; g < groups->groups.count; g++) {
+        while (from < count && waits[from]) from++;
+        while (from < count && waits[count - 1]) count--;
+        if (from == count) return;
+        pendinglist_find_ids(&consumer_groups_at(groups, g)->pending, ids + from, count - from,
+                             waits + from);
+    }
 }
 
 /* --- Groups --- */
@@ -134,9 +202,9 @@ struct consumer_group *consumer_groups_find(const struct consumer_groups *groups
 
 static struct consumer_group *insert_group(struct consumer_groups *groups, struct pieces *pieces,
                                            size_t at, struct slice name) {
-    struct consumer_group *group = allocate_named(pieces, sizeof(*group), name);
+    struct consumer_group *group =
+        nametable_insert(&groups->groups, pieces, at, sizeof(*group), name);
     group->entries_read = CONSUMER_GROUP_UNKNOWN;
-    nametable_insert(&groups->groups, pieces, at, &group->name);
     return group;
 }
 
@@ -160,11 +228,10 @@ bool consumer_groups_sort(struct consumer_groups *groups) {
 
 void consumer_groups_remove(struct consumer_groups *groups, struct pieces *pieces,
                             struct consumer_group *group) {
-    size_t at;
     struct slice *item = &group->name;
     struct piece_dropper dropper = pieces_dropper(pieces);
-    if (nametable_find(&groups->groups, group->name, &at))
-        nametable_remove(&groups->groups, pieces, at);
+    note_all_released(groups, pieces, &group->pending);
+    nametable_remove(&groups->groups, pieces, item);
     visit_group(&item, &dropper.visitor);
 }
 
@@ -185,9 +252,9 @@ struct consumer *consumer_group_numbered(const struct consumer_group *group, uin
 
 static struct consumer *insert_consumer(struct consumer_group *group, struct pieces *pieces,
                                         size_t at, struct slice name) {
-    struct consumer *consumer = allocate_named(pieces, sizeof(*consumer), name);
+    struct consumer *consumer =
+        nametable_insert(&group->consumers, pieces, at, sizeof(*consumer), name);
     give_number(group, pieces, consumer);
-    nametable_insert(&group->consumers, pieces, at, &consumer->name);
     return consumer;
 }
 
@@ -212,15 +279,14 @@ bool consumer_group_sort(struct consumer_group *group) {
     return nametable_sort(&group->consumers);
 }
 
-void consumer_group_remove(struct consumer_group *group, struct pieces *pieces,
-                           struct consumer *consumer) {
-    size_t at;
+void consumer_groups_remove_consumer(struct consumer_groups *groups, struct pieces *pieces,
+                                     struct consumer_group *group, struct consumer *consumer) {
     struct slice *item = &consumer->name;
     struct piece_dropper dropper = pieces_dropper(pieces);
+    note_all_released(groups, pieces, &consumer->ids);
     pendinglist_remove_all(&group->pending, pieces, &consumer->ids, consumer->number);
     take_number(group, pieces, consumer);
-    if (nametable_find(&group->consumers, consumer->name, &at))
-        nametable_remove(&group->consumers, pieces, at);
+    nametable_remove(&group->consumers, pieces, item);
     visit_consumer(group, &item, &dropper.visitor);
 }
 
@@ -253,11 +319,12 @@ void consumer_group_assign(struct consumer_group *group, struct pieces *pieces,
     }
 }
 
-bool consumer_group_acknowledge(struct consumer_group *group, struct pieces *pieces,
-                                struct stream_id id) {
+bool consumer_groups_acknowledge(struct consumer_groups *groups, struct pieces *pieces,
+                                 struct consumer_group *group, struct stream_id id) {
     struct pending_entry entry;
     if (!pendinglist_remove(&group->pending, pieces, id, &entry)) return false;
     remove_id(group, pieces, &entry);
+    note_released(groups, pieces, id);
     return true;
 }
 
@@ -277,10 +344,11 @@ static size_t remove_run(const struct consumer_group *group, struct pieces *piec
     return run;
 }
 
-size_t consumer_group_acknowledge_all(struct consumer_group *group, struct pieces *pieces,
-                                      const struct stream_id *ids, size_t count,
-                                      struct pending_entry *acknowledged) {
+size_t consumer_groups_acknowledge_all(struct consumer_groups *groups, struct pieces *pieces,
+                                       struct consumer_group *group, const struct stream_id *ids,
+                                       size_t count, struct pending_entry *acknowledged) {
     size_t found = pendinglist_remove_ids(&group->pending, pieces, ids, count, acknowledged);
+    for (size_t i = 0; i < found; i++) note_released(groups, pieces, acknowledged[i].id);
     for (size_t i = 0; i < found;) i += remove_run(group, pieces, acknowledged + i, found - i);
     return found;
 }
@@ -379,7 +447,8 @@ void consumer_groups_relocate(struct consumer_groups *groups, struct relocator *
     if (cursor->part == CONSUMER_GROUPS_PART && cursor->at == 0) {
         struct piece_relocator pieces = pieces_relocator(relocator);
         nametable_enter(&groups->groups, &pieces.visitor);
-        released_ids_relocate(&groups->released, relocator);
+        for (uint64_t at = 0; (at = pendinglist_relocate(&groups->released, at, relocator)) != 0;) {
+        }
     }
     for (; group < consumer_groups_count(groups); group++, member = 0) {
         while (member <= consumer_groups_at(groups, group)->consumers.count) {
@@ -395,13 +464,6 @@ void consumer_groups_relocate(struct consumer_groups *groups, struct relocator *
 }
 
 /* --- Checking --- */
-
-static bool check_names(const struct nametable *table) {
-    if (table->count > table->capacity) return false;
-    for (size_t i = 1; i < table->count; i++)
-        if (slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;
-    return true;
-}
 
 /* Each id is that of a pending entry of the consumer. */
 static bool check_consumer(const struct consumer_group *group, const struct consumer *consumer,
@@ -423,7 +485,7 @@ static bool check_group(const struct consumer_group *group, const struct pieces 
     struct pending_iter iter;
     struct pending_entry entry;
     uint64_t owned = 0;
-    if (!check_names(&group->consumers) || !pendinglist_check(&group->pending, pieces))
+    if (!nametable_check(&group->consumers) || !pendinglist_check(&group->pending, pieces))
         return false;
     for (size_t i = 0; i < group->consumers.count; i++) {
         const struct consumer *consumer = consumer_group_at(group, i);
@@ -436,7 +498,11 @@ static bool check_group(const struct consumer_group *group, const struct pieces 
 }
 
 bool consumer_groups_check(const struct consumer_groups *groups, const struct pieces *pieces) {
-    if (!check_names(&groups->groups) || !released_ids_check(&groups->released, pieces))
+    struct pending_entry last;
+    bool has_last = pendinglist_edge(&groups->released, true, &last);
+    if (!nametable_check(&groups->groups) || !pendinglist_check(&groups->released, pieces) ||
+        groups->released.length > RELEASED_MAX ||
+        (has_last && stream_id_compare(last.id, groups->looked_until) >= 0))
         return false;
     for (size_t i = 0; i < groups->groups.count; i++)
         if (!check_group(consumer_groups_at(groups, i), pieces)) return false;

@@ -10,6 +10,14 @@
  * about 9 bytes an entry. Number 0 is nobody: the entry was released, or belongs to a group that is
  * being loaded.
  *
+ * Trimming with ACKED deletes the entries that all groups have acknowledged. The first entries may
+ * be a million that are pending: so it notes how far it has looked. From then on each id before that
+ * which ceases to be pending in a group is noted as released, and only these are looked at again.
+ *
+ * Invariant: an entry of the stream whose id is before `looked_until` is pending in a group, or its
+ * id is in `released`, all of which are before `looked_until`. Ids may be there whose entries are
+ * pending in another group, or gone.
+ *
  * Each function that changes groups gets the pieces of their value, which count all memory.
  * Pointers to groups and consumers are valid until they are removed; iterators until the group
  * changes. */
@@ -18,7 +26,6 @@
 
 #include "ds/nametable.h"
 #include "ds/pendinglist.h"
-#include "ds/released_ids.h"
 
 struct relocator; /* base/relocate.h */
 struct relocate_cursor;
@@ -32,7 +39,6 @@ struct consumer {
     int64_t seen_ms;
     int64_t active_ms; /* -1: never */
     struct pendinglist ids;
-    char name_bytes[];
 };
 
 /* The fields may be read; last_id and entries_read also be set. */
@@ -45,13 +51,13 @@ struct consumer_group {
     struct consumer **numbers;  /* the consumer of each number, less one; NULL: not in use */
     uint32_t number_count;
     uint32_t number_capacity;
-    char name_bytes[];
 };
 
-/* All zero: no groups. */
+/* All zero: no groups, and nothing was looked at. */
 struct consumer_groups {
-    struct nametable groups;      /* of struct consumer_group */
-    struct released_ids released; /* whoever ends that entries are pending notes it there */
+    struct nametable groups; /* of struct consumer_group */
+    struct stream_id looked_until;
+    struct pendinglist released; /* ids */
 };
 
 /* --- Groups --- */
@@ -105,8 +111,8 @@ struct consumer *consumer_group_append(struct consumer_group *group, struct piec
 bool consumer_group_sort(struct consumer_group *group);
 
 /* Removes a consumer with its pending entries. O(consumers), and as pendinglist_remove_all. */
-void consumer_group_remove(struct consumer_group *group, struct pieces *pieces,
-                           struct consumer *consumer);
+void consumer_groups_remove_consumer(struct consumer_groups *groups, struct pieces *pieces,
+                                     struct consumer_group *group, struct consumer *consumer);
 
 /* --- Pending entries: O(log n + block) each --- */
 
@@ -115,15 +121,41 @@ void consumer_group_remove(struct consumer_group *group, struct pieces *pieces,
 void consumer_group_assign(struct consumer_group *group, struct pieces *pieces,
                            const struct pending_entry *entry);
 
-/* The entry is pending no more; false if it was not. */
-bool consumer_group_acknowledge(struct consumer_group *group, struct pieces *pieces,
-                                struct stream_id id);
+/* The entry is pending no more, whatever the reason; false if it was not. */
+bool consumer_groups_acknowledge(struct consumer_groups *groups, struct pieces *pieces,
+                                 struct consumer_group *group, struct stream_id id);
 
 /* The same for entries with these ids, which ascend; returns how many were pending, and what they
  * were. Costs as pendinglist_remove_ids for each run of entries of the same consumer. */
-size_t consumer_group_acknowledge_all(struct consumer_group *group, struct pieces *pieces,
-                                      const struct stream_id *ids, size_t count,
-                                      struct pending_entry *acknowledged);
+size_t consumer_groups_acknowledge_all(struct consumer_groups *groups, struct pieces *pieces,
+                                       struct consumer_group *group, const struct stream_id *ids,
+                                       size_t count, struct pending_entry *acknowledged);
+
+/* --- What all groups have acknowledged --- */
+
+/* The greatest id that all groups have been given the entries up to; STREAM_ID_MAX without groups.
+ * O(groups). */
+struct stream_id consumer_groups_given(const struct consumer_groups *groups);
+
+/* Sets waits[i] for each of these ids, which ascend, that a group was not given or has pending: an
+ * entry with another one was acknowledged by all groups. O(groups * log n + count * groups at
+ * most), where the ids are close together. */
+void consumer_groups_find_waiting(const struct consumer_groups *groups, const struct stream_id *ids,
+                                  size_t count, bool *waits);
+
+/* Puts the first released ids up to `last` into `ids`, `max` at most; returns how many. O(max). */
+size_t consumer_groups_released(const struct consumer_groups *groups, struct stream_id last,
+                                struct stream_id *ids, size_t max);
+
+/* All entries up to the last of these ids, which ascend, have been looked at, but for other released
+ * ones: each of them waits, or is deleted. As pendinglist_remove_ids. */
+void consumer_groups_note_looked(struct consumer_groups *groups, struct pieces *pieces,
+                                 const struct stream_id *ids, size_t count);
+
+/* The entries from this id on must be looked at again, and maybe some before.
+ * O(released / 240). */
+void consumer_groups_look_again(struct consumer_groups *groups, struct pieces *pieces,
+                                struct stream_id from);
 
 /* --- As they were at one moment --- */
 

@@ -34,12 +34,16 @@ static void resize(struct nametable *table, struct pieces *pieces, size_t capaci
     table->capacity = (uint32_t)capacity;
 }
 
-void nametable_insert(struct nametable *table, struct pieces *pieces, size_t at,
-                      struct slice *item) {
+void *nametable_insert(struct nametable *table, struct pieces *pieces, size_t at, size_t size,
+                       struct slice name) {
+    char *item = pieces_alloc_zeroed(pieces, mem_good_size(size + name.len));
+    slice_copy(item + size, name);
+    *(struct slice *)(void *)item = slice_make(item + size, name.len);
     if (table->count == table->capacity) resize(table, pieces, table->count ? 2 * table->count : 1);
     memmove(table->items + at + 1, table->items + at, (table->count - at) * sizeof(*table->items));
-    table->items[at] = item;
+    table->items[at] = (struct slice *)(void *)item;
     table->count++;
+    return item;
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -53,7 +57,9 @@ bool nametable_sort(struct nametable *table) {
     return true;
 }
 
-void nametable_remove(struct nametable *table, struct pieces *pieces, size_t at) {
+void nametable_remove(struct nametable *table, struct pieces *pieces, const struct slice *item) {
+    size_t at;
+    if (!nametable_find(table, *item, &at)) return;
     table->count--;
     memmove(table->items + at, table->items + at + 1, (table->count - at) * sizeof(*table->items));
     if (table->count == 0) {
@@ -72,4 +78,23 @@ void nametable_enter(struct nametable *table, const struct piece_visitor *visito
 void nametable_leave(const struct nametable *table, const struct piece_visitor *visitor) {
     if (table->capacity > 0)
         visitor->leave(visitor, table->items, items_size(table->capacity), PIECES_UNREAD);
+}
+
+void *nametable_enter_item(struct slice **item, size_t size, const struct piece_visitor *visitor) {
+    size_t len = (*item)->len;
+    char *now = visitor->enter(visitor, *item, mem_good_size(size + len));
+    if (now == (char *)*item) return now;
+    *item = (struct slice *)(void *)now;
+    **item = slice_make(now + size, len);
+    return now;
+}
+
+void nametable_leave_item(struct slice *item, size_t size, const struct piece_visitor *visitor) {
+    visitor->leave(visitor, item, mem_good_size(size + item->len), PIECES_READ);
+}
+
+bool nametable_check(const struct nametable *table) {
+    for (size_t i = 1; i < table->count; i++)
+        if (slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;
+    return table->count <= table->capacity;
 }

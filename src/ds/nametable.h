@@ -1,5 +1,6 @@
 /* nametable: items in the order of their names. An item is a struct whose first member is its name,
- * a struct slice. The table holds pointers to items, which are pieces of the caller. */
+ * a struct slice; the bytes of the name follow the struct. The table holds pointers to items, which
+ * are pieces (ds/pieces.h). */
 #ifndef PACKLIST_DS_NAMETABLE_H
 #define PACKLIST_DS_NAMETABLE_H
 
@@ -16,20 +17,28 @@ struct nametable {
 /* Finds a name: *at is where it is, or where it belongs. O(log n) comparisons. */
 bool nametable_find(const struct nametable *table, struct slice name, size_t *at);
 
-/* Puts an item before the one at `at`. O(n): moves pointers. */
-void nametable_insert(struct nametable *table, struct pieces *pieces, size_t at,
-                      struct slice *item);
+/* Puts a new item before the one at `at`: `size` bytes, of which all but the name are zero. O(n):
+ * moves pointers. */
+void *nametable_insert(struct nametable *table, struct pieces *pieces, size_t at, size_t size,
+                       struct slice name);
 
 /* Brings the items, which were put in anywhere, into the order of their names. Returns false when
  * two have the same name. O(n log n) comparisons. */
 bool nametable_sort(struct nametable *table);
 
-/* Takes the item at `at` out. O(n): moves pointers. */
-void nametable_remove(struct nametable *table, struct pieces *pieces, size_t at);
+/* Takes an item out, which the caller then drops. O(n): moves pointers. */
+void nametable_remove(struct nametable *table, struct pieces *pieces, const struct slice *item);
 
-/* The pointers are a piece (ds/pieces.h), which no capture reads. The user visits the items
- * between these two. */
+/* The pointers are a piece, which no capture reads. The user visits the items between these two. */
 void nametable_enter(struct nametable *table, const struct piece_visitor *visitor);
 void nametable_leave(const struct nametable *table, const struct piece_visitor *visitor);
+
+/* An item is a piece, too, whose struct has `size` bytes; a capture may read the name. The first
+ * returns where it is now. */
+void *nametable_enter_item(struct slice **item, size_t size, const struct piece_visitor *visitor);
+void nametable_leave_item(struct slice *item, size_t size, const struct piece_visitor *visitor);
+
+/* Checks the order. O(n). */
+bool nametable_check(const struct nametable *table);
 
 #endif

@@ -350,8 +350,7 @@ void pendinglist_remove_all(struct pendinglist *list, struct pieces *pieces,
         next = pending_block_id(block, block->count - 1u);
         list->length -= pending_block_remove_all(block, consumer);
         note_removal(list, pieces, at);
-        if (stream_id_compare(next, STREAM_ID_MAX) == 0) return;
-        if (++next.seq == 0) next.ms++;
+        if (!stream_id_increment(&next)) return;
     }
 }
 

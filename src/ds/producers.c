@@ -20,14 +20,9 @@ struct producer {
     uint32_t first; /* index of the first iid in the columns */
     uint32_t count;
     uint32_t capacity;
-    char name_bytes[];
 };
 
 /* --- Memory --- */
-
-static size_t struct_size(struct slice name) {
-    return mem_good_size(sizeof(struct producer) + name.len);
-}
 
 static size_t columns_size(uint32_t capacity) {
     const size_t item = sizeof(struct stream_id) + sizeof(uint64_t) + sizeof(uint32_t);
@@ -91,27 +86,10 @@ static struct producer *producer_at(const struct producers *producers, size_t at
     return (struct producer *)(void *)producers->table.items[at];
 }
 
-static struct producer *add_producer(struct producers *producers, struct pieces *pieces, size_t at,
-                                     struct slice name) {
-    struct producer *producer = pieces_alloc_zeroed(pieces, struct_size(name));
-    slice_copy(producer->name_bytes, name);
-    producer->name = slice_make(producer->name_bytes, name.len);
-    nametable_insert(&producers->table, pieces, at, &producer->name);
-    return producer;
-}
-
 /* --- Pieces: see ds/pieces.h --- */
 
-static struct producer *enter_producer(struct slice **item, const struct piece_visitor *visitor) {
-    struct producer *producer = (struct producer *)(void *)*item;
-    struct producer *now = visitor->enter(visitor, producer, struct_size(producer->name));
-    if (now != producer) now->name.ptr = now->name_bytes;
-    *item = &now->name;
-    return now;
-}
-
 static void visit_producer(struct slice **item, const struct piece_visitor *visitor) {
-    struct producer *producer = enter_producer(item, visitor);
+    struct producer *producer = nametable_enter_item(item, sizeof(*producer), visitor);
     if (producer->ids) {
         uint32_t capacity = producer->capacity;
         size_t size = mem_good_size(producer->byte_capacity);
@@ -120,8 +98,7 @@ static void visit_producer(struct slice **item, const struct piece_visitor *visi
         set_columns(producer, columns, capacity);
         producer->bytes = piece_visit(visitor, producer->bytes, size, producer->epoch);
     }
-    /* A capture may read the name. */
-    visitor->leave(visitor, producer, struct_size(producer->name), PIECES_READ);
+    nametable_leave_item(*item, sizeof(*producer), visitor);
 }
 
 static void visit_table(struct producers *producers, const struct piece_visitor *visitor) {
@@ -140,10 +117,11 @@ struct producers *producers_pieces(struct producers *producers,
     return producers;
 }
 
-static void remove_producer(struct producers *producers, struct pieces *pieces, size_t at) {
-    struct slice *item = producers->table.items[at];
+static void remove_producer(struct producers *producers, struct pieces *pieces,
+                            struct producer *producer) {
+    struct slice *item = &producer->name;
     struct piece_dropper dropper = pieces_dropper(pieces);
-    nametable_remove(&producers->table, pieces, at);
+    nametable_remove(&producers->table, pieces, item);
     visit_producer(&item, &dropper.visitor);
 }
 
@@ -218,9 +196,10 @@ void producers_add(struct producers *producers, struct pieces *pieces, struct sl
                    struct slice iid, struct stream_id id) {
     size_t at;
     CHECKED_ASSERT(name.len > 0 && iid.len > 0);
-    struct producer *producer = nametable_find(&producers->table, name, &at)
-                                    ? producer_at(producers, at)
-                                    : add_producer(producers, pieces, at, name);
+    struct producer *producer =
+        nametable_find(&producers->table, name, &at)
+            ? producer_at(producers, at)
+            : nametable_insert(&producers->table, pieces, at, sizeof(*producer), name);
     while (producer->count >= producers->limits.iids) forget_first(producer);
     reserve(pieces, producer, iid.len);
     uint64_t end = bytes_end(producer);
@@ -243,7 +222,7 @@ void producers_expire(struct producers *producers, struct pieces *pieces, int64_
         if (producer->count > 0)
             producers->next++;
         else
-            remove_producer(producers, pieces, producers->next);
+            remove_producer(producers, pieces, producer);
     }
 }
 
@@ -321,12 +300,9 @@ static bool check_producer(const struct producers *producers, const struct produ
 }
 
 bool producers_check(const struct producers *producers, const struct pieces *pieces) {
-    const struct nametable *table = &producers->table;
-    for (size_t i = 0; i < table->count; i++) {
-        if (i > 0 && slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;
+    for (size_t i = 0; i < producers->table.count; i++)
         if (!check_producer(producers, producer_at(producers, i), pieces)) return false;
-    }
-    return producers->limits.iids >= 1 && producers->limits.iids <= PRODUCERS_IIDS_MAX &&
-           producers->limits.duration_s >= 1 &&
+    return nametable_check(&producers->table) && producers->limits.iids >= 1 &&
+           producers->limits.iids <= PRODUCERS_IIDS_MAX && producers->limits.duration_s >= 1 &&
            producers->limits.duration_s <= PRODUCERS_DURATION_MAX;
 }

@@ -1,4 +1,4 @@
-/* The index of nodes, and changes. The layout and the invariants are drawn in
+/* The index of nodes: changes, iterators, captures. The layout and the invariants are drawn in
  * ds/streamlog_internal.h. */
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -19,7 +19,8 @@ static size_t node_size(const void *node) {
     return streamlog__node_size(node);
 }
 
-void streamlog__pieces(struct streamlog *log, const struct piece_visitor *visitor) {
+/* Leads the visitor through all of the log's memory but its struct (ds/pieces.h). */
+static void visit(struct streamlog *log, const struct piece_visitor *visitor) {
     idindex_pieces(&log->index, node_size, visitor);
     consumer_groups_pieces(&log->groups, visitor);
     if (log->producers) log->producers = producers_pieces(log->producers, visitor);
@@ -28,7 +29,7 @@ void streamlog__pieces(struct streamlog *log, const struct piece_visitor *visito
 void streamlog_free(struct streamlog *log) {
     if (capture_adopts(&log->pieces.capture, log, streamlog_allocated(log))) return;
     struct piece_dropper dropper = pieces_dropper(&log->pieces);
-    streamlog__pieces(log, &dropper.visitor);
+    visit(log, &dropper.visitor);
     mem_free_sized(log, sizeof(*log));
 }
 
@@ -37,20 +38,8 @@ struct streamlog *streamlog_copy(const struct streamlog *log) {
     struct piece_copier copier = pieces_copier(&copy->pieces);
     *copy = *log;
     copy->pieces = (struct pieces){.epoch = log->pieces.epoch}; /* pieces keep theirs */
-    streamlog__pieces(copy, &copier.visitor);
+    visit(copy, &copier.visitor);
     return copy;
-}
-
-struct stream_facts *streamlog_facts(struct streamlog *log) {
-    return &log->facts;
-}
-
-struct consumer_groups *streamlog_groups(struct streamlog *log) {
-    return &log->groups;
-}
-
-struct producers *streamlog_producers(const struct streamlog *log) {
-    return log->producers;
 }
 
 struct producers *streamlog_need_producers(struct streamlog *log, struct producers_limits limits) {
@@ -61,26 +50,6 @@ struct producers *streamlog_need_producers(struct streamlog *log, struct produce
 void streamlog_drop_producers(struct streamlog *log) {
     producers_free(log->producers, &log->pieces);
     log->producers = NULL;
-}
-
-struct pieces *streamlog_pieces(struct streamlog *log) {
-    return &log->pieces;
-}
-
-uint64_t streamlog_length(const struct streamlog *log) {
-    return log->length;
-}
-
-size_t streamlog_nodes(const struct streamlog *log) {
-    return log->nodes;
-}
-
-size_t streamlog_allocated(const struct streamlog *log) {
-    return mem_good_size(sizeof(*log)) + log->pieces.bytes;
-}
-
-size_t streamlog_allocations(const struct streamlog *log) {
-    return log->pieces.allocations + 1;
 }
 
 /* --- Memory that a capture may read --- */
@@ -128,10 +97,6 @@ static void fit_node(struct streamlog *log, struct idindex_item *item) {
 }
 
 /* --- Nodes in the index --- */
-
-struct idindex_view streamlog_index_of(const struct streamlog *log) {
-    return idindex_view(&log->index);
-}
 
 static struct idindex_item *last_item(const struct streamlog *log) {
     return idindex_last(&log->index);
@@ -238,7 +203,7 @@ static size_t offset_of(const struct streamlog_node *node, struct stream_id base
 
 bool streamlog_delete(struct streamlog *log, struct stream_id id) {
     struct idindex_position position;
-    if (!idindex_find(streamlog_index_of(log), id, &position)) return false;
+    if (!idindex_find(idindex_view(&log->index), id, &position)) return false;
     struct idindex_item *item = &log->index.segments[position.segment].items[position.item];
     size_t at = offset_of(streamlog__node(item), item->base, id);
     if (at == 0) return false;
@@ -381,6 +346,146 @@ uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim,
     return removed;
 }
 
+/* --- Iterating over entries --- */
+
+static const struct idindex_item *item_at(struct idindex_view index, size_t segment, size_t item) {
+    return &index.segments[segment].items[item];
+}
+
+/* Goes to the iterator's segment and item. */
+static void enter_node(struct stream_iter *iter) {
+    iter->node = streamlog__node(item_at(iter->index, iter->segment, iter->item));
+    iter->at = iter->reverse ? streamlog__end(iter->node) : streamlog__first(iter->node);
+}
+
+void streamlog_iter_start(struct stream_iter *iter, struct idindex_view index,
+                          struct stream_id first, struct stream_id last, bool reverse) {
+    struct idindex_position position = {0, 0};
+    *iter = (struct stream_iter){.index = index, .first = first, .last = last, .reverse = reverse};
+    bool found = idindex_find(index, reverse ? last : first, &position);
+    if (index.segment_count == 0 || (reverse && !found)) return;
+    iter->segment = position.segment;
+    iter->item = position.item;
+    enter_node(iter);
+}
+
+/* Goes to the next node. Returns false at the end of the range's nodes. */
+static bool leave_node(struct stream_iter *iter) {
+    iter->node = NULL;
+    if (iter->reverse) {
+        if (iter->item == 0 && iter->segment == 0) return false;
+        if (iter->item == 0) iter->item = iter->index.segments[--iter->segment].count;
+        iter->item--;
+    } else if (++iter->item == iter->index.segments[iter->segment].count) {
+        if (iter->segment + 1 == iter->index.segment_count) return false;
+        iter->segment++;
+        iter->item = 0;
+    }
+    enter_node(iter);
+    return true;
+}
+
+/* Reads the next entry, whatever its id. */
+static bool step(struct stream_iter *iter, struct stream_entry *entry) {
+    if (!iter->node) return false;
+    const uint8_t *limit =
+        iter->reverse ? streamlog__first(iter->node) : streamlog__end(iter->node);
+    if (iter->at == limit && !leave_node(iter)) return false;
+    struct stream_id base = item_at(iter->index, iter->segment, iter->item)->base;
+    const uint8_t *begin = iter->reverse ? streamlog__before(iter->at) : iter->at;
+    streamlog__read(iter->node, base, begin, entry);
+    iter->at = iter->reverse ? begin : streamlog__after(begin);
+    return true;
+}
+
+bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry) {
+    while (step(iter, entry)) {
+        int before = stream_id_compare(entry->id, iter->first);
+        int behind = stream_id_compare(entry->id, iter->last);
+        if (before >= 0 && behind <= 0) return true;
+        if (iter->reverse ? before < 0 : behind > 0) break;
+    }
+    iter->node = NULL;
+    return false;
+}
+
+/* --- Iterating over nodes --- */
+
+bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view) {
+    if (iter->segment == iter->index.segment_count) return false;
+    const struct idindex_segment *segment = &iter->index.segments[iter->segment];
+    const struct idindex_item *item = &segment->items[iter->item];
+    const struct streamlog_node *node = streamlog__node(item);
+    *view = (struct stream_node_view){
+        .base = item->base, .count = node->count, .node = node, .at = streamlog__first(node)};
+    view->master = streamlog__master(node);
+    if (++iter->item == segment->count) {
+        iter->segment++;
+        iter->item = 0;
+    }
+    return true;
+}
+
+bool streamlog_node_at(struct idindex_view index, struct stream_id id, uint64_t *count,
+                       struct stream_id *last) {
+    struct idindex_position position;
+    if (!idindex_find(index, id, &position)) return false;
+    const struct idindex_item *item = &index.segments[position.segment].items[position.item];
+    *count = streamlog__node(item)->count;
+    *last = streamlog__last_id(streamlog__node(item), item->base);
+    return true;
+}
+
+bool streamlog_node_next(struct stream_node_view *view, struct stream_entry *entry) {
+    if (view->at == streamlog__end(view->node)) return false;
+    streamlog__read(view->node, view->base, view->at, entry);
+    view->at = streamlog__after(view->at);
+    return true;
+}
+
+/* --- Captures --- */
+
+struct streamlog_capture {
+    struct capture capture;
+    struct streamlog_contents contents;
+    struct consumer_groups_image *groups;
+    struct producers_image *producers;
+    struct idindex_segment segments[];
+};
+
+static void free_rest(struct capture *capture) {
+    mem_free(((struct streamlog_capture *)capture)->groups);
+    mem_free(((struct streamlog_capture *)capture)->producers);
+    if (capture->orphan) streamlog_free(capture->orphan);
+}
+
+static const struct capture_functions capture_functions = {.free = free_rest};
+
+struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
+    struct idindex_view index = idindex_view(&log->index);
+    size_t size = index.segment_count * sizeof(*index.segments);
+    struct streamlog_capture *capture =
+        capture_begin(&capture_functions, sizeof(*capture) + size, &log->pieces.capture, left);
+    capture->groups = consumer_groups_image(&log->groups);
+    if (capture->groups) capture->capture.allocated += capture->groups->allocated;
+    capture->producers = producers_image(log->producers);
+    if (capture->producers) capture->capture.allocated += capture->producers->allocated;
+    capture->contents = (struct streamlog_contents){{capture->segments, index.segment_count},
+                                                    log->nodes,
+                                                    log->length,
+                                                    log->facts,
+                                                    capture->groups,
+                                                    capture->producers};
+    if (size > 0) memcpy(capture->segments, index.segments, size);
+    log->pieces.epoch++;
+    return &capture->capture;
+}
+
+const struct streamlog_contents *streamlog_captured(const struct capture *capture) {
+    CHECKED_ASSERT(capture->functions == &capture_functions);
+    return &((const struct streamlog_capture *)capture)->contents;
+}
+
 /* --- Relocating: nodes, producers, groups --- */
 
 enum { INDEX_PART, PRODUCERS_PART }; /* of a cursor; then those of the groups */
@@ -404,4 +509,43 @@ struct streamlog *streamlog_relocate(struct streamlog *log, struct relocator *re
     }
     consumer_groups_relocate(&log->groups, relocator, cursor);
     return log;
+}
+
+/* --- Checking --- */
+
+struct totals {
+    uint64_t length;
+    size_t nodes;
+    struct stream_id last;
+    bool has_last;
+};
+
+static bool check_item(const struct idindex_item *item, struct totals *totals) {
+    const struct streamlog_node *node = streamlog__node(item);
+    if (totals->has_last && stream_id_compare(item->base, totals->last) <= 0) return false;
+    if (!streamlog__node_check(node, item->base)) return false;
+    totals->last = streamlog__last_id(node, item->base);
+    totals->has_last = true;
+    totals->length += node->count;
+    totals->nodes++;
+    return mem_good_size(streamlog__node_size(node)) == streamlog__node_size(node);
+}
+
+bool streamlog_check(const struct streamlog *log) {
+    struct totals totals = {0};
+    struct pieces memory = {0};
+    struct piece_counter counter = pieces_counter(&memory);
+    if (!idindex_check(&log->index, &log->pieces) ||
+        !consumer_groups_check(&log->groups, &log->pieces) ||
+        (log->producers && !producers_check(log->producers, &log->pieces)))
+        return false;
+    visit((struct streamlog *)log, &counter.visitor); /* which changes nothing */
+    for (size_t s = 0; s < log->index.segment_count; s++) {
+        const struct idindex_segment *segment = &log->index.segments[s];
+        for (size_t i = 0; i < segment->count; i++)
+            if (!check_item(&segment->items[i], &totals)) return false;
+    }
+    if (totals.has_last && stream_id_compare(totals.last, log->facts.last_id) > 0) return false;
+    return totals.length == log->length && totals.nodes == log->nodes &&
+           pieces_are_counted(&log->pieces, &memory) && log->facts.added >= log->length;
 }

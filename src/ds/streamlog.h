@@ -53,8 +53,23 @@ static inline uint64_t stream_counter(uint64_t written) {
     return written > INT64_MAX ? INT64_MAX : written;
 }
 
-struct capture;
-struct streamlog;
+/* The fields may be read; the facts also be set. Consumer groups and producers are changed by the
+ * functions of their headers, which get the pieces. While pieces.capture is not NULL the log is
+ * captured. */
+struct streamlog {
+    struct idindex index;
+    struct pieces pieces; /* all memory but this struct */
+    uint64_t length;
+    struct stream_facts facts;
+    size_t nodes;
+    struct consumer_groups groups;
+    struct producers *producers; /* NULL: none was ever used */
+};
+
+/* Bytes of all memory, as allocated. O(1). */
+static inline size_t streamlog_allocated(const struct streamlog *log) {
+    return mem_good_size(sizeof(*log)) + log->pieces.bytes;
+}
 
 /* --- Life --- */
 
@@ -97,30 +112,13 @@ uint64_t streamlog_trimmed(const struct streamlog *log, const struct stream_trim
 uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim,
                         struct streamlog **cut);
 
-/* The facts, to be read and set. */
-struct stream_facts *streamlog_facts(struct streamlog *log);
-
-/* The producers, to be changed by the functions of ds/producers.h; NULL: none was ever used. The
- * second function makes them, with these limits, if there are none. O(1). */
-struct producers *streamlog_producers(const struct streamlog *log);
+/* The producers; makes them, with these limits, if there are none. O(1). */
 struct producers *streamlog_need_producers(struct streamlog *log, struct producers_limits limits);
 
 /* Drops the producers, if there are any. O(producers). */
 void streamlog_drop_producers(struct streamlog *log);
 
-/* The consumer groups, and the pieces of them and of the producers, to be changed by the
- * functions of ds/consumer_groups.h. */
-struct consumer_groups *streamlog_groups(struct streamlog *log);
-struct pieces *streamlog_pieces(struct streamlog *log);
-
 /* --- Reading --- */
-
-uint64_t streamlog_length(const struct streamlog *log);
-size_t streamlog_nodes(const struct streamlog *log);
-
-/* Bytes of all memory, as allocated, and the number of allocations. O(1). */
-size_t streamlog_allocated(const struct streamlog *log);
-size_t streamlog_allocations(const struct streamlog *log);
 
 /* One entry, as a view. */
 struct stream_entry {
@@ -141,9 +139,6 @@ struct stream_pair {
 
 /* Reads the next pair of an entry; false after the last one. O(1). */
 bool streamlog_next_pair(struct stream_entry *entry, struct stream_pair *pair);
-
-/* The nodes of the log. */
-struct idindex_view streamlog_index_of(const struct streamlog *log);
 
 /* All that a log or a capture holds. */
 struct streamlog_contents {
@@ -211,9 +206,6 @@ bool streamlog_next_field(struct stream_entry *master, struct stream_pair *pair)
  * larger by the bytes of memory that only the capture still needs. O(nodes / 512), and as
  * consumer_groups_image and producers_image. */
 struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left);
-
-/* Returns whether there is a capture that was not released. */
-bool streamlog_is_captured(const struct streamlog *log);
 
 /* What was captured: a view. In any thread, until the release. */
 const struct streamlog_contents *streamlog_captured(const struct capture *capture);

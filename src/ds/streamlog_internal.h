@@ -33,16 +33,6 @@ struct streamlog_node {
     uint8_t bytes[];
 };
 
-struct streamlog {
-    struct idindex index;
-    struct pieces pieces;
-    uint64_t length;
-    struct stream_facts facts;
-    size_t nodes;
-    struct consumer_groups groups;
-    struct producers *producers; /* NULL: none was ever used */
-};
-
 static inline struct streamlog_node *streamlog__node(const struct idindex_item *item) {
     return idindex_node(item);
 }
@@ -50,9 +40,6 @@ static inline struct streamlog_node *streamlog__node(const struct idindex_item *
 static inline size_t streamlog__node_size(const struct streamlog_node *node) {
     return sizeof(*node) + node->capacity;
 }
-
-/* Leads the visitor through all of the log's memory but its struct (ds/pieces.h). */
-void streamlog__pieces(struct streamlog *log, const struct piece_visitor *visitor);
 
 /* --- The bytes of nodes (streamlog_node.c) --- */
 

@@ -31,7 +31,6 @@
 #include "persist/stream_producers_format.h"
 #include "persist/type_format.h"
 #include "types/stream.h"
-#include "types/stream_groups.h"
 #include "types/value.h"
 
 #include <errno.h>
@@ -159,8 +158,8 @@ static unsigned captured_type(const struct streamlog_contents *log) {
 
 /* All that the stream holds, to be given up with release_contents. */
 static struct streamlog_contents contents_of(const struct entry *entry) {
-    return (struct streamlog_contents){streamlog_index_of(stream_log(entry)),
-                                       stream_nodes(entry),
+    return (struct streamlog_contents){idindex_view(&stream_log(entry)->index),
+                                       stream_log(entry)->nodes,
                                        stream_length(entry),
                                        stream_facts(entry),
                                        consumer_groups_image(stream_groups(entry)),
@@ -350,7 +349,7 @@ static bool append_entry(struct stream_load *load, struct stream_id id, size_t p
     for (size_t i = 0; i < 2 * pairs; i++) bytes += load->entry.slices[i].len;
     if (bytes > STREAM_ENTRY_MAX)
         return rdb_reader_fail(load->reader, "an entry of a stream is too large");
-    if (stream_id_compare(id, streamlog_facts(load->log)->last_id) <= 0)
+    if (stream_id_compare(id, load->log->facts.last_id) <= 0)
         return rdb_reader_fail(load->reader, "ids of a stream do not ascend");
     streamlog_append(load->log, id, load->entry.slices, pairs, load->limits);
     return true;
@@ -423,7 +422,7 @@ static bool read_id(struct rdb_reader *reader, struct stream_id *id) {
 /* What follows the nodes, up to the groups. */
 static bool read_facts(struct stream_load *load, unsigned type) {
     struct rdb_reader *reader = load->reader;
-    struct stream_facts *facts = streamlog_facts(load->log);
+    struct stream_facts *facts = &load->log->facts;
     struct stream_id last, first, max_deleted = STREAM_ID_MIN;
     uint64_t length, added;
     if (!rdb_read_length(reader, &length) || !read_id(reader, &last)) return false;
@@ -432,7 +431,7 @@ static bool read_facts(struct stream_load *load, unsigned type) {
         !(read_id(reader, &first) && read_id(reader, &max_deleted) &&
           rdb_read_length(reader, &added)))
         return false;
-    if (length != streamlog_length(load->log) || added < length)
+    if (length != load->log->length || added < length)
         return rdb_reader_fail(reader, "a stream has another number of entries than stated");
     if (stream_id_compare(last, facts->last_id) < 0)
         return rdb_reader_fail(reader, "an entry of a stream has an id behind its last one");

@@ -370,10 +370,8 @@ static bool read_group(struct groups_load *load) {
 }
 
 bool stream_groups_read(struct rdb_reader *reader, unsigned type, struct streamlog *log) {
-    struct groups_load load = {.reader = reader,
-                               .type = type,
-                               .groups = streamlog_groups(log),
-                               .pieces = streamlog_pieces(log)};
+    struct groups_load load = {
+        .reader = reader, .type = type, .groups = &log->groups, .pieces = &log->pieces};
     uint64_t groups;
     if (!rdb_read_length(reader, &groups)) return false;
     for (; groups > 0; groups--)

@@ -119,8 +119,7 @@ bool stream_producers_read(struct rdb_reader *reader, struct streamlog *log,
         !read_limit(reader, PRODUCERS_IIDS_MAX, &own.iids))
         return false;
     struct producers *producers = streamlog_need_producers(log, own);
-    struct producers_load load = {
-        .reader = reader, .producers = producers, .pieces = streamlog_pieces(log)};
+    struct producers_load load = {.reader = reader, .producers = producers, .pieces = &log->pieces};
     bool good = read_all(&load);
     mem_free(load.name_bytes.bytes);
     mem_free(load.iid_bytes.bytes);

@@ -1,4 +1,5 @@
-/* Streams: the row of the type, and ids. The work is done in ds/streamlog. */
+/* Streams: the row of the type, ids, and how far groups have read. The work is done in
+ * ds/streamlog. */
 #include "types/stream.h"
 
 #include "base/checked.h"
@@ -7,11 +8,6 @@
 #include "types/value.h"
 
 enum { STREAM_IN_LOG = ENTRY_OUT_OF_LINE }; /* the only encoding */
-
-struct streamlog *stream_log(const struct entry *entry) {
-    CHECKED_ASSERT(entry_type(entry) == VALUE_STREAM);
-    return entry_pointer(entry);
-}
 
 /* --- Changing --- */
 
@@ -46,10 +42,6 @@ uint64_t stream_trim(struct keyref *ref, const struct stream_trim *trim, struct 
     return removed;
 }
 
-uint64_t stream_trimmed(const struct entry *entry, const struct stream_trim *trim) {
-    return streamlog_trimmed(stream_log(entry), trim);
-}
-
 void stream_set_facts(struct keyref *ref, const struct stream_facts *facts) {
     struct stream_entry last;
     CHECKED_ASSERT(facts->added >= stream_length(ref->entry));
@@ -57,56 +49,12 @@ void stream_set_facts(struct keyref *ref, const struct stream_facts *facts) {
                    stream_id_compare(facts->last_id, last.id) >= 0);
     struct streamlog *log = stream_log(ref->entry);
     /* Ids that were looked at may be given again. */
-    if (stream_id_compare(facts->last_id, streamlog_facts(log)->last_id) < 0)
-        released_ids_forget(&streamlog_groups(log)->released, streamlog_pieces(log), STREAM_ID_MIN);
-    *streamlog_facts(log) = *facts;
+    if (stream_id_compare(facts->last_id, log->facts.last_id) < 0)
+        consumer_groups_look_again(&log->groups, &log->pieces, STREAM_ID_MIN);
+    log->facts = *facts;
 }
 
 /* --- Reading --- */
-
-uint64_t stream_length(const struct entry *entry) {
-    return streamlog_length(stream_log(entry));
-}
-
-struct stream_facts stream_facts(const struct entry *entry) {
-    return *streamlog_facts(stream_log(entry));
-}
-
-struct consumer_groups *stream_groups(const struct entry *entry) {
-    return streamlog_groups(stream_log(entry));
-}
-
-struct pieces *stream_pieces(const struct entry *entry) {
-    return streamlog_pieces(stream_log(entry));
-}
-
-struct producers *stream_producers(const struct entry *entry) {
-    return streamlog_producers(stream_log(entry));
-}
-
-size_t stream_nodes(const struct entry *entry) {
-    return streamlog_nodes(stream_log(entry));
-}
-
-struct slice stream_id_text(char buffer[STREAM_ID_TEXT_MAX], struct stream_id id) {
-    size_t len = number_format_uint64(buffer, id.ms);
-    buffer[len++] = '-';
-    return slice_make(buffer, len + number_format_uint64(buffer + len, id.seq));
-}
-
-bool stream_id_decrement(struct stream_id *id) {
-    if (id->ms == 0 && id->seq == 0) return false;
-    if (id->seq == 0) id->ms--;
-    id->seq--;
-    return true;
-}
-
-bool stream_id_increment(struct stream_id *id) {
-    if (id->ms == UINT64_MAX && id->seq == UINT64_MAX) return false;
-    id->seq++;
-    if (id->seq == 0) id->ms++;
-    return true;
-}
 
 bool stream_next_id(struct stream_id id, int64_t now_ms, struct stream_id *next) {
     *next = id;
@@ -119,7 +67,7 @@ bool stream_next_id(struct stream_id id, int64_t now_ms, struct stream_id *next)
 
 void stream_iter_start(struct stream_iter *iter, const struct entry *entry, struct stream_id first,
                        struct stream_id last, bool reverse) {
-    streamlog_iter_start(iter, streamlog_index_of(stream_log(entry)), first, last, reverse);
+    streamlog_iter_start(iter, idindex_view(&stream_log(entry)->index), first, last, reverse);
 }
 
 bool stream_edge(const struct entry *entry, bool last, struct stream_entry *edge) {
@@ -153,6 +101,70 @@ bool stream_finder_next(struct stream_finder *finder, struct stream_id id,
     return order == 0;
 }
 
+/* --- How far consumer groups have read --- */
+
+struct stream_extent stream_extent(const struct entry *entry) {
+    struct stream_entry first;
+    struct stream_extent extent = {.length = stream_length(entry), .facts = stream_facts(entry)};
+    if (stream_edge(entry, false, &first)) extent.first = first.id;
+    return extent;
+}
+
+/* Returns whether an entry that was deleted one by one may have had an id from `from` on, between
+ * entries that are still there. */
+static bool has_gap_from(const struct stream_extent *extent, struct stream_id from) {
+    struct stream_id deleted = extent->facts.max_deleted_id;
+    return extent->length > 0 && stream_id_compare(deleted, STREAM_ID_MIN) > 0 &&
+           stream_id_compare(deleted, extent->first) >= 0 && stream_id_compare(from, deleted) <= 0;
+}
+
+int64_t stream_entries_up_to(const struct stream_extent *extent, struct stream_id id) {
+    const struct stream_facts *facts = &extent->facts;
+    int64_t added = (int64_t)facts->added;
+    int to_last = stream_id_compare(id, facts->last_id);
+    if (added == 0) return 0;
+    if (extent->length == 0 && to_last <= 0) return added;
+    if (stream_id_compare(id, STREAM_ID_MIN) != 0 &&
+        stream_id_compare(id, facts->max_deleted_id) < 0)
+        return CONSUMER_GROUP_UNKNOWN;
+    if (to_last == 0) return added;
+    if (to_last > 0) return CONSUMER_GROUP_UNKNOWN;
+    if (stream_id_compare(facts->max_deleted_id, STREAM_ID_MIN) != 0 &&
+        stream_id_compare(facts->max_deleted_id, extent->first) >= 0)
+        return CONSUMER_GROUP_UNKNOWN;
+    int to_first = stream_id_compare(id, extent->first);
+    if (to_first > 0) return CONSUMER_GROUP_UNKNOWN;
+    return added - (int64_t)extent->length + (to_first == 0);
+}
+
+bool stream_group_lag(const struct stream_extent *extent, const struct consumer_group *group,
+                      uint64_t *lag) {
+    const struct stream_facts *facts = &extent->facts;
+    int64_t read = group->entries_read;
+    *lag = 0;
+    if (facts->added == 0 || extent->length == 0) return true;
+    if (stream_id_compare(group->last_id, extent->first) < 0 &&
+        stream_id_compare(facts->max_deleted_id, extent->first) < 0) {
+        *lag = extent->length;
+        return true;
+    }
+    if (read == CONSUMER_GROUP_UNKNOWN || has_gap_from(extent, group->last_id))
+        read = stream_entries_up_to(extent, group->last_id);
+    *lag = facts->added - (uint64_t)read;
+    return read != CONSUMER_GROUP_UNKNOWN;
+}
+
+void stream_group_advance(const struct stream_extent *extent, struct consumer_group *group,
+                          struct stream_id id) {
+    bool is_within = stream_id_compare(group->last_id, extent->first) >= 0;
+    if (group->entries_read != CONSUMER_GROUP_UNKNOWN && is_within &&
+        !has_gap_from(extent, group->last_id))
+        group->entries_read += group->entries_read < INT64_MAX;
+    else if (extent->facts.added > 0)
+        group->entries_read = stream_entries_up_to(extent, id);
+    group->last_id = id;
+}
+
 /* --- What every type has --- */
 
 static const char *stream_encoding_name(const struct entry *entry) {
@@ -172,8 +184,8 @@ static size_t stream_allocated(const struct entry *entry) {
 /* A captured log goes over to its capture. */
 static size_t stream_free_effort(const struct entry *entry) {
     const struct streamlog *log = stream_log(entry);
-    if (streamlog_is_captured(log)) return 1;
-    return type_free_effort(streamlog_allocations(log), streamlog_allocated(log));
+    if (log->pieces.capture) return 1;
+    return type_free_effort(log->pieces.allocations + 1, streamlog_allocated(log));
 }
 
 static bool stream_prefetch(struct value_lookup *lookup, unsigned step) {
@@ -209,7 +221,7 @@ static struct capture *stream_capture(struct entry *entry, size_t *left) {
 }
 
 static bool stream_is_captured(const struct entry *entry) {
-    return streamlog_is_captured(stream_log(entry));
+    return stream_log(entry)->pieces.capture;
 }
 
 const struct type_operations stream_operations = TYPE_OPERATIONS(stream);

@@ -9,6 +9,7 @@
 #ifndef PACKLIST_TYPES_STREAM_H
 #define PACKLIST_TYPES_STREAM_H
 
+#include "base/checked.h"
 #include "ds/streamlog.h"
 #include "store/keyspace.h"
 #include "types/value_limits.h"
@@ -29,40 +30,43 @@ bool stream_delete(struct keyref *ref, struct stream_id id);
  * removed, *cut gets an entry under no key, with most of it, which the caller owns; else NULL. */
 uint64_t stream_trim(struct keyref *ref, const struct stream_trim *trim, struct entry **cut);
 
-/* Returns how many entries stream_trim would remove: the first ones. */
-uint64_t stream_trimmed(const struct entry *entry, const struct stream_trim *trim);
-
 /* Sets the last id, the greatest deleted id and the number of entries ever added. They must not be
  * less than what the entries show. O(1). */
 void stream_set_facts(struct keyref *ref, const struct stream_facts *facts);
 
 /* --- Reading --- */
 
-/* O(1). */
-uint64_t stream_length(const struct entry *entry);
-struct stream_facts stream_facts(const struct entry *entry);
+/* The log: to be read, and, while the stream is being loaded, filled. */
+static inline struct streamlog *stream_log(const struct entry *entry) {
+    CHECKED_ASSERT(entry_type(entry) == VALUE_STREAM);
+    return entry_pointer(entry);
+}
 
-/* The consumer groups, and the pieces of the stream, for ds/consumer_groups.h. O(1). */
-struct consumer_groups *stream_groups(const struct entry *entry);
-struct pieces *stream_pieces(const struct entry *entry);
+static inline uint64_t stream_length(const struct entry *entry) {
+    return stream_log(entry)->length;
+}
 
-/* What it knows of its producers, for ds/producers.h; NULL: nothing. O(1). */
-struct producers *stream_producers(const struct entry *entry);
+static inline struct stream_facts stream_facts(const struct entry *entry) {
+    return stream_log(entry)->facts;
+}
 
-/* The number of nodes that the entries are in. O(1). */
-size_t stream_nodes(const struct entry *entry);
+/* The consumer groups, and the pieces of the stream, for ds/consumer_groups.h. */
+static inline struct consumer_groups *stream_groups(const struct entry *entry) {
+    return &stream_log(entry)->groups;
+}
+
+static inline struct pieces *stream_pieces(const struct entry *entry) {
+    return &stream_log(entry)->pieces;
+}
+
+/* What it knows of its producers, for ds/producers.h; NULL: nothing. */
+static inline struct producers *stream_producers(const struct entry *entry) {
+    return stream_log(entry)->producers;
+}
 
 /* The id that follows `id` in time `now_ms`: what XADD * gives. False when there is no greater id
  * than `id`. O(1). */
 bool stream_next_id(struct stream_id id, int64_t now_ms, struct stream_id *next);
-
-/* The text of an id, "ms-seq", written to `buffer`. O(1). */
-enum { STREAM_ID_TEXT_MAX = 2 * INT64_TEXT_MAX + 1 };
-struct slice stream_id_text(char buffer[STREAM_ID_TEXT_MAX], struct stream_id id);
-
-/* The greatest id before *id, or the least one after it. False when there is none. O(1). */
-bool stream_id_decrement(struct stream_id *id);
-bool stream_id_increment(struct stream_id *id);
 
 /* Iterates over the entries with ids from `first` to `last`: see streamlog_iter_start. */
 void stream_iter_start(struct stream_iter *iter, const struct entry *entry, struct stream_id first,
@@ -85,12 +89,35 @@ struct stream_finder {
 bool stream_finder_next(struct stream_finder *finder, struct stream_id id,
                         struct stream_entry *found);
 
+/* --- How far consumer groups have read: a group knows its last id, and counts the entries up to
+ * there that the stream ever had, as long as it can. XGROUP may set the id to anything, and entries
+ * that were deleted in between make the count a guess. The rules are those of Redis, so that both
+ * show the same lag. --- */
+
+/* What of a stream the rules need. */
+struct stream_extent {
+    uint64_t length;
+    struct stream_id first; /* STREAM_ID_MIN without entries */
+    struct stream_facts facts;
+};
+
+/* O(1). */
+struct stream_extent stream_extent(const struct entry *entry);
+
+/* How many entries the stream ever had up to this id, or CONSUMER_GROUP_UNKNOWN. O(1). */
+int64_t stream_entries_up_to(const struct stream_extent *extent, struct stream_id id);
+
+/* How many entries the group has still to read; false when that is unknown. O(1). */
+bool stream_group_lag(const struct stream_extent *extent, const struct consumer_group *group,
+                      uint64_t *lag);
+
+/* The group was given the entry with this id, which is greater than its last one. O(1). */
+void stream_group_advance(const struct stream_extent *extent, struct consumer_group *group,
+                          struct stream_id id);
+
 /* --- For files --- */
 
 /* A new entry with a stream without entries. */
 struct entry *stream_load_new(struct slice key);
-
-/* The log, for reading, and for filling a stream that is being loaded. */
-struct streamlog *stream_log(const struct entry *entry);
 
 #endif

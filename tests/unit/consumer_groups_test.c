@@ -45,7 +45,7 @@ static struct streamlog **log_of(struct model *model) {
 
 static struct consumer_group *group_of(struct model *model, size_t g) {
     char buffer[16];
-    return consumer_groups_find(streamlog_groups(model->log), name_of(g, buffer));
+    return consumer_groups_find(&model->log->groups, name_of(g, buffer));
 }
 
 static struct consumer *consumer_of(const struct consumer_group *group, size_t c) {
@@ -56,8 +56,8 @@ static struct consumer *consumer_of(const struct consumer_group *group, size_t c
 static void toggle_group(struct model *model, size_t g) {
     char buffer[16];
     struct group_model *expected = &model->groups[g];
-    struct consumer_groups *groups = streamlog_groups(model->log);
-    struct pieces *pieces = streamlog_pieces(model->log);
+    struct consumer_groups *groups = &model->log->groups;
+    struct pieces *pieces = &model->log->pieces;
     if (expected->exists)
         consumer_groups_remove(groups, pieces, group_of(model, g));
     else
@@ -71,9 +71,9 @@ static void toggle_consumer(struct model *model, size_t g, size_t c) {
     char buffer[16];
     struct group_model *expected = &model->groups[g];
     struct consumer_group *group = group_of(model, g);
-    struct pieces *pieces = streamlog_pieces(model->log);
+    struct pieces *pieces = &model->log->pieces;
     if (expected->has[c])
-        consumer_group_remove(group, pieces, consumer_of(group, c));
+        consumer_groups_remove_consumer(&model->log->groups, pieces, group, consumer_of(group, c));
     else
         consumer_group_add(group, pieces, name_of(c, buffer), (int64_t)c);
     expected->has[c] = !expected->has[c];
@@ -88,7 +88,7 @@ static void assign(struct model *model, size_t g, size_t i) {
     struct consumer *consumer = consumer_of(group, c);
     struct pending_entry entry = {id_of(i), consumer ? consumer->number : CONSUMER_NOBODY,
                                   (int64_t)random_below(&model->random, 1000), 1};
-    consumer_group_assign(group, streamlog_pieces(model->log), &entry);
+    consumer_group_assign(group, &model->log->pieces, &entry);
     expected->owner[i] = consumer ? (int)c : -1;
     expected->time[i] = entry.delivered_ms;
 }
@@ -100,8 +100,8 @@ static void acknowledge_many(struct model *model, size_t g, size_t first) {
     size_t count = 0, found = 0;
     for (size_t i = first; i < IDS && count < 100; i += 1 + random_below(&model->random, 3))
         ids[count++] = id_of(i);
-    size_t total = consumer_group_acknowledge_all(group_of(model, g), streamlog_pieces(model->log),
-                                                  ids, count, acknowledged);
+    size_t total = consumer_groups_acknowledge_all(&model->log->groups, &model->log->pieces,
+                                                   group_of(model, g), ids, count, acknowledged);
     for (size_t i = first, n = 0; n < count; i++) {
         if (stream_id_compare(id_of(i), ids[n]) != 0) continue;
         n++;
@@ -127,13 +127,12 @@ static void change(struct model *model, bool grow) {
     } else if (choice > 998) {
         acknowledge_many(model, g, i);
     } else {
-        assert_int_equal(
-            consumer_group_acknowledge(group_of(model, g), streamlog_pieces(model->log), id_of(i)),
-            expected->owner[i] != -2);
+        assert_int_equal(consumer_groups_acknowledge(&model->log->groups, &model->log->pieces,
+                                                     group_of(model, g), id_of(i)),
+                         expected->owner[i] != -2);
         expected->owner[i] = -2;
     }
-    if (relocate_step_begins(&model->relocation, &model->random) &&
-        !streamlog_is_captured(model->log))
+    if (relocate_step_begins(&model->relocation, &model->random) && !model->log->pieces.capture)
         model->log =
             streamlog_relocate(model->log, &model->relocation.relocator, &model->relocation.cursor);
 }
@@ -174,7 +173,7 @@ static void compare(struct model *model) {
             if (found) assert_int_equal(entry.delivered_ms, expected->time[i]);
         }
     }
-    assert_int_equal(consumer_groups_count(streamlog_groups(model->log)), count);
+    assert_int_equal(consumer_groups_count(&model->log->groups), count);
 }
 
 /* --- Sums, for captures --- */
@@ -204,7 +203,7 @@ static uint64_t sum_image(const struct consumer_groups_image *image) {
 }
 
 static uint64_t sum(struct model *model) {
-    struct consumer_groups_image *image = consumer_groups_image(streamlog_groups(model->log));
+    struct consumer_groups_image *image = consumer_groups_image(&model->log->groups);
     uint64_t result = sum_image(image);
     mem_free(image);
     return result;

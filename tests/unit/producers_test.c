@@ -54,7 +54,7 @@ static struct streamlog **log_of(struct model *model) {
 }
 
 static struct producers *producers_of(const struct model *model) {
-    return streamlog_producers(model->log);
+    return model->log->producers;
 }
 
 static bool is_old(const struct model *model, uint64_t ms) {
@@ -85,8 +85,8 @@ static void add(struct model *model, size_t p, size_t iid) {
     producer->iids[producer->count] = iid;
     producer->times[producer->count++] = model->now_ms;
     model->added++;
-    producers_add(producers_of(model), streamlog_pieces(model->log), name_of(p, name),
-                  iid_of(iid, bytes), (struct stream_id){model->now_ms, iid});
+    producers_add(producers_of(model), &model->log->pieces, name_of(p, name), iid_of(iid, bytes),
+                  (struct stream_id){model->now_ms, iid});
 }
 
 static void set_limits(struct model *model) {
@@ -94,7 +94,7 @@ static void set_limits(struct model *model) {
                                       1 + (uint32_t)random_below(&model->random, 30)};
     bool changed =
         limits.duration_s != model->limits.duration_s || limits.iids != model->limits.iids;
-    producers_set_limits(producers_of(model), streamlog_pieces(model->log), limits);
+    producers_set_limits(producers_of(model), &model->log->pieces, limits);
     model->limits = limits;
     for (size_t p = 0; changed && p < PRODUCERS; p++) model->producers[p].count = 0;
 }
@@ -106,11 +106,10 @@ static void change(struct model *model, bool grow) {
     if (kind == 0)
         set_limits(model);
     else if (kind < 200)
-        producers_expire(producers_of(model), streamlog_pieces(model->log), (int64_t)model->now_ms);
+        producers_expire(producers_of(model), &model->log->pieces, (int64_t)model->now_ms);
     else if (place_of(model, p, iid) == KEPT)
         add(model, p, iid);
-    if (relocate_step_begins(&model->relocation, &model->random) &&
-        !streamlog_is_captured(model->log))
+    if (relocate_step_begins(&model->relocation, &model->random) && !model->log->pieces.capture)
         model->log =
             streamlog_relocate(model->log, &model->relocation.relocator, &model->relocation.cursor);
 }
@@ -194,8 +193,8 @@ static void old_producers_do_not_gather(void **state) {
         struct slice unique = slice_make(name, (size_t)snprintf(name, sizeof(name), "%zu", i));
         int64_t now_ms = (int64_t)(1000000 + i * 100);
         struct stream_id id = {(uint64_t)now_ms, 0};
-        producers_add(producers_of(model), streamlog_pieces(model->log), unique, SLICE("iid"), id);
-        producers_expire(producers_of(model), streamlog_pieces(model->log), now_ms);
+        producers_add(producers_of(model), &model->log->pieces, unique, SLICE("iid"), id);
+        producers_expire(producers_of(model), &model->log->pieces, now_ms);
         assert_true(producers_of(model)->table.count <= 300); /* 100 are not too old */
     }
     streamlog_free(model->log);

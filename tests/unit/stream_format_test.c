@@ -2,7 +2,6 @@
  * is wrong is refused. */
 #include "base/keyed_hash.h"
 #include "types/stream.h"
-#include "types/stream_groups.h"
 #include "unit/format_checks.h"
 
 static sds append_id(sds out, struct stream_id id) {
@@ -202,7 +201,7 @@ static void payloads_of_other_servers_are_read(void **state) {
         assert_is(entry, payloads[i].value);
         struct consumer_groups *groups = stream_groups(entry);
         while (consumer_groups_count(groups) > 0)
-            stream_remove_group(entry, consumer_groups_at(groups, 0));
+            consumer_groups_remove(groups, stream_pieces(entry), consumer_groups_at(groups, 0));
         assert_digest(entry, payloads[i].digest);
         value_free(entry);
     }

@@ -131,8 +131,8 @@ static void trim(struct model *model) {
     struct streamlog *cut;
     uint64_t removed = streamlog_trim(model->log, &trim, &cut);
     if (cut) {
-        assert_false(streamlog_is_captured(model->log));
-        assert_true(streamlog_check(cut) && streamlog_length(cut) <= removed);
+        assert_false(model->log->pieces.capture);
+        assert_true(streamlog_check(cut) && cut->length <= removed);
         streamlog_free(cut);
     }
     if (trim.whole_nodes)
@@ -161,7 +161,7 @@ static void compare_range(struct model *model, struct stream_id first, struct st
                           bool reverse) {
     struct stream_iter iter;
     struct stream_entry entry;
-    streamlog_iter_start(&iter, streamlog_index_of(model->log), first, last, reverse);
+    streamlog_iter_start(&iter, idindex_view(&model->log->index), first, last, reverse);
     for (size_t n = 0; n < model->used; n++) {
         const struct item *item = &model->items[reverse ? model->used - 1 - n : n];
         if (!item->in || stream_id_compare(item->id, first) < 0 ||
@@ -182,9 +182,9 @@ static struct stream_id random_id(struct model *model) {
 }
 
 static void compare(struct model *model) {
-    struct stream_facts facts = *streamlog_facts(model->log);
+    struct stream_facts facts = model->log->facts;
     assert_true(streamlog_check(model->log));
-    assert_int_equal(streamlog_length(model->log), model->length);
+    assert_int_equal(model->log->length, model->length);
     assert_memory_equal(&facts, &model->facts, sizeof(facts));
     compare_range(model, STREAM_ID_MIN, STREAM_ID_MAX, false);
     compare_range(model, STREAM_ID_MIN, STREAM_ID_MAX, true);
@@ -192,7 +192,7 @@ static void compare(struct model *model) {
 }
 
 static void compare_nodes(struct model *model) {
-    struct stream_node_iter iter = {.index = streamlog_index_of(model->log)};
+    struct stream_node_iter iter = {.index = idindex_view(&model->log->index)};
     struct stream_node_view node;
     struct stream_entry entry;
     uint64_t length = 0;
@@ -208,7 +208,7 @@ static void compare_nodes(struct model *model) {
         length += count;
     }
     assert_int_equal(length, model->length);
-    assert_int_equal(nodes, streamlog_nodes(model->log));
+    assert_int_equal(nodes, model->log->nodes);
 }
 
 static void change(struct model *model, bool grow) {
@@ -219,8 +219,7 @@ static void change(struct model *model, bool grow) {
         delete (model, random_below(&model->random, model->used));
     else
         append(model);
-    if (relocate_step_begins(&model->relocation, &model->random) &&
-        !streamlog_is_captured(model->log))
+    if (relocate_step_begins(&model->relocation, &model->random) && !model->log->pieces.capture)
         model->log =
             streamlog_relocate(model->log, &model->relocation.relocator, &model->relocation.cursor);
 }
@@ -241,7 +240,7 @@ static void any_sequence_gives_what_the_model_gives(void **state) {
             compare_nodes(model);
         }
         for (size_t i = 0; i < model->used; i++) delete (model, i);
-        assert_int_equal(streamlog_nodes(model->log), 0);
+        assert_int_equal(model->log->nodes, 0);
         compare(model);
         append(model);
         compare(model);
@@ -291,14 +290,14 @@ static void limits_decide_where_a_node_ends(void **state) {
         streamlog_append(log, (struct stream_id){i, 0}, pair, 1, &three);
         if (i == 2) assert_true(streamlog_delete(log, (struct stream_id){2, 0}));
     }
-    assert_int_equal(streamlog_nodes(log), 3);
+    assert_int_equal(log->nodes, 3);
     streamlog_free(log);
     log = streamlog_new();
     /* The listpack takes 18 bytes and 11 for each entry; the texts of the next one are 2 bytes. */
     const struct stream_limits bytes = {18 + 3 * 11 + 2, 0};
     for (uint64_t i = 1; i <= 7; i++)
         streamlog_append(log, (struct stream_id){i, 0}, pair, 1, &bytes);
-    assert_int_equal(streamlog_nodes(log), 3);
+    assert_int_equal(log->nodes, 3);
     streamlog_free(log);
 }
 
@@ -313,7 +312,7 @@ static void a_node_that_was_trimmed_at_its_beginning_takes_more_entries(void **s
         streamlog_append(log, (struct stream_id){i, 0}, pair, 1, &limits);
         assert_int_equal(streamlog_trim(log, &trim, &cut), i > 10);
         assert_null(cut);
-        assert_true(streamlog_check(log) && streamlog_nodes(log) <= 2);
+        assert_true(streamlog_check(log) && log->nodes <= 2);
     }
     streamlog_free(log);
 }
@@ -333,11 +332,11 @@ static void what_is_trimmed_in_large_parts_is_cut_off(void **state) {
         bool is_much = i > 0;
         assert_int_equal(streamlog_trim(log, &trim, &cut), COUNT - lengths[i]);
         assert_true(streamlog_check(log));
-        assert_int_equal(streamlog_length(log), lengths[i]);
+        assert_int_equal(log->length, lengths[i]);
         if (is_much) assert_non_null(cut);
         if (cut) {
             assert_true(streamlog_check(cut));
-            assert_true(streamlog_length(cut) >= 5 * IDINDEX_SEGMENT);
+            assert_true(cut->length >= 5 * IDINDEX_SEGMENT);
             streamlog_free(cut);
         }
         streamlog_append(log, (struct stream_id){COUNT + 1, 0}, pair, 1, &limits);
@@ -368,7 +367,7 @@ static void change_often(struct model *model, size_t count, bool grow) {
 }
 
 static uint64_t sum_log(struct model *model) {
-    return sum_index(streamlog_index_of(model->log));
+    return sum_index(idindex_view(&model->log->index));
 }
 
 static size_t allocated_by_log(struct model *model) {
@@ -381,7 +380,7 @@ static void free_log(struct model *model) {
 
 static struct capture *begin_capture(struct model *model, size_t *left) {
     struct capture *capture = streamlog_capture_begin(model->log, left);
-    assert_true(streamlog_is_captured(model->log));
+    assert_true(model->log->pieces.capture);
     assert_int_equal(streamlog_captured(capture)->length, model->length);
     return capture;
 }
