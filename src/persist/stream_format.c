@@ -13,8 +13,11 @@
  *      entry         flags, ms, seq, value …, elements before this one      with SAME_FIELDS
  *                    flags, ms, seq, fields, field, value …, elements       otherwise
  *
- * ms and seq are differences to the base id. Groups: persist/stream_groups_format.h; producers:
- * persist/stream_producers_format.h. A stream that knows of producers is written in the fourth form
+ *      producers     [seconds] [iids] [producers] producer … [added] [duplicates]
+ *      producer      name [iids] (iid [ms] [seq]) …                       the oldest iid first
+ *
+ * ms and seq of entries are differences to the base id. Groups: persist/stream_groups_format.h. The
+ * first two numbers of producers are their limits. A stream that knows of producers is written in the fourth form
  * (but not for Valkey, which does not read it: there the producers are left out), another one with
  * a consumer in the third form, any other in the second one, which Redis 7.0 reads. Source: DUMP
  * and files of Redis 7.0 to 8.10 and Valkey 9.1.
@@ -28,8 +31,8 @@
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"
 #include "persist/stream_groups_format.h"
-#include "persist/stream_producers_format.h"
 #include "persist/type_format.h"
+#include "persist/value_commands.h"
 #include "types/stream.h"
 #include "types/value.h"
 
@@ -112,6 +115,26 @@ static struct stream_id first_id(struct idindex_view index) {
     return streamlog_iter_next(&iter, &entry) ? entry.id : STREAM_ID_MIN;
 }
 
+static void write_producer(struct rdb_writer *writer, const struct producer_image *producer) {
+    rdb_write_string(writer, producer->name);
+    rdb_write_length(writer, producer->count);
+    for (uint32_t i = 0; i < producer->count && writer->error == 0; i++) {
+        rdb_write_string(writer, producer_image_iid(producer, i));
+        rdb_write_length(writer, producer->ids[i].ms);
+        rdb_write_length(writer, producer->ids[i].seq);
+    }
+}
+
+static void write_producers(struct rdb_writer *writer, const struct producers_image *image) {
+    rdb_write_length(writer, image->limits.duration_s);
+    rdb_write_length(writer, image->limits.iids);
+    rdb_write_length(writer, image->count);
+    for (size_t i = 0; i < image->count && writer->error == 0; i++)
+        write_producer(writer, &image->producers[i]);
+    rdb_write_length(writer, image->added);
+    rdb_write_length(writer, image->duplicates);
+}
+
 static void write_stream(struct rdb_writer *writer, unsigned type,
                          const struct streamlog_contents *log) {
     struct stream_node_iter iter = {.index = log->index};
@@ -128,7 +151,7 @@ static void write_stream(struct rdb_writer *writer, unsigned type,
     write_id(writer, log->facts.max_deleted_id);
     rdb_write_length(writer, log->facts.added);
     stream_groups_write(writer, type, log->groups);
-    if (type == RDB_STREAM_LISTPACKS_4) stream_producers_write(writer, log->producers);
+    if (type == RDB_STREAM_LISTPACKS_4) write_producers(writer, log->producers);
 }
 
 /* In the file: pending entries that nobody has get one. */
@@ -184,15 +207,11 @@ static void stream_format_write_capture(struct rdb_writer *writer, struct captur
 
 /* --- As commands, and in digests --- */
 
-static void command_id(struct rdb_writer *writer, struct stream_id id) {
-    char text[STREAM_ID_TEXT_MAX];
-    value_commands_text(writer, stream_id_text(text, id));
-}
-
 static void write_add(struct rdb_writer *writer, struct slice key, struct stream_entry *entry) {
     struct stream_pair pair;
+    char id[STREAM_ID_TEXT_MAX];
     value_commands_begin(writer, "XADD", key, 1 + 2 * (size_t)entry->pairs);
-    command_id(writer, entry->id);
+    value_commands_text(writer, stream_id_text(id, entry->id));
     while (streamlog_next_pair(entry, &pair)) {
         value_commands_text(writer, pair.field);
         value_commands_text(writer, pair.value);
@@ -201,10 +220,29 @@ static void write_add(struct rdb_writer *writer, struct slice key, struct stream
 
 /* Only XADD makes a stream: its entry is trimmed at once. */
 static void write_empty(struct rdb_writer *writer, struct slice key) {
-    static const char *const words[] = {"MAXLEN", "0", "0-1", "x", "y"};
-    enum { WORDS = sizeof(words) / sizeof(words[0]) };
-    value_commands_begin(writer, "XADD", key, WORDS);
-    for (size_t i = 0; i < WORDS; i++) value_commands_text(writer, slice_of_cstr(words[i]));
+    VALUE_COMMAND(writer, SLICE("XADD"), key, SLICE("MAXLEN"), SLICE("0"), SLICE("0-1"), SLICE("x"),
+                  SLICE("y"));
+}
+
+static void write_records(struct rdb_writer *writer, struct slice key,
+                          const struct producer_image *producer) {
+    for (uint32_t i = 0; i < producer->count && writer->error == 0; i++) {
+        char text[STREAM_ID_TEXT_MAX];
+        VALUE_COMMAND(writer, SLICE("XIDMPRECORD"), key, producer->name,
+                      producer_image_iid(producer, i), stream_id_text(text, producer->ids[i]));
+    }
+}
+
+/* The commands that make the producers; the counters are lost. */
+static void write_producer_commands(struct rdb_writer *writer, struct slice key,
+                                    const struct producers_image *image) {
+    char duration[INT64_TEXT_MAX], iids[INT64_TEXT_MAX];
+    if (!image) return;
+    VALUE_COMMAND(writer, SLICE("XCFGSET"), key, SLICE("IDMP-DURATION"),
+                  number_text(duration, image->limits.duration_s), SLICE("IDMP-MAXSIZE"),
+                  number_text(iids, image->limits.iids));
+    for (size_t i = 0; i < image->count && writer->error == 0; i++)
+        write_records(writer, key, &image->producers[i]);
 }
 
 /* XSETID refuses a deleted id behind the last one, which files of Redis 7.0 may have: the last id
@@ -212,20 +250,19 @@ static void write_empty(struct rdb_writer *writer, struct slice key) {
 static void write_commands(struct rdb_writer *writer, struct slice key,
                            const struct streamlog_contents *log) {
     const struct stream_facts *facts = &log->facts;
+    char last[STREAM_ID_TEXT_MAX], added[INT64_TEXT_MAX], deleted[STREAM_ID_TEXT_MAX];
     bool is_behind = stream_id_compare(facts->max_deleted_id, facts->last_id) > 0;
     struct stream_iter iter;
     struct stream_entry entry;
     if (log->length == 0) write_empty(writer, key);
     streamlog_iter_start(&iter, log->index, STREAM_ID_MIN, STREAM_ID_MAX, false);
     while (!writer->error && streamlog_iter_next(&iter, &entry)) write_add(writer, key, &entry);
-    value_commands_begin(writer, "XSETID", key, 5);
-    command_id(writer, facts->last_id);
-    value_commands_text(writer, SLICE("ENTRIESADDED"));
-    value_commands_integer(writer, (int64_t)facts->added);
-    value_commands_text(writer, SLICE("MAXDELETEDID"));
-    command_id(writer, is_behind ? facts->last_id : facts->max_deleted_id);
+    VALUE_COMMAND(writer, SLICE("XSETID"), key, stream_id_text(last, facts->last_id),
+                  SLICE("ENTRIESADDED"), number_text(added, (int64_t)facts->added),
+                  SLICE("MAXDELETEDID"),
+                  stream_id_text(deleted, is_behind ? facts->last_id : facts->max_deleted_id));
     stream_groups_write_commands(writer, key, log->groups);
-    stream_producers_write_commands(writer, key, log->producers);
+    write_producer_commands(writer, key, log->producers);
 }
 
 static void stream_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
@@ -271,9 +308,10 @@ struct texts {
 struct stream_load {
     struct rdb_reader *reader;
     const struct stream_limits *limits;
-    struct producers_limits producers;
+    struct producers_limits producers; /* of new ones */
     struct streamlog *log;
-    struct rdb_scratch scratch; /* a listpack that was encoded anew */
+    struct rdb_scratch scratch; /* a listpack that was encoded anew, or the name of a producer */
+    struct rdb_scratch iid_bytes;
     struct texts master;
     struct texts entry;
     size_t fields; /* of the master */
@@ -439,14 +477,69 @@ static bool read_facts(struct stream_load *load, unsigned type) {
     return true;
 }
 
+static bool fail(struct stream_load *load, const char *what) {
+    return rdb_reader_fail(load->reader, "a stream has %s" RDB_INTEGRITY, what);
+}
+
+static bool read_limit(struct stream_load *load, uint32_t max, uint32_t *limit) {
+    uint64_t number;
+    if (!rdb_read_length(load->reader, &number)) return false;
+    *limit = (uint32_t)number;
+    return (number >= 1 && number <= max) || fail(load, "a limit of producers out of range");
+}
+
+static bool read_iid(struct stream_load *load, struct slice name) {
+    struct streamlog *log = load->log;
+    struct stream_id id, other;
+    struct slice iid;
+    if (!rdb_read_kept_string(load->reader, &load->iid_bytes, &iid)) return false;
+    if (iid.len == 0) return fail(load, "an empty iid");
+    if (producers_find_any(log->producers, name, iid, &other)) return fail(load, "an iid twice");
+    if (!read_id(load->reader, &id)) return false;
+    producers_add(log->producers, &log->pieces, name, iid, id);
+    return true;
+}
+
+static bool read_producer(struct stream_load *load) {
+    struct slice name;
+    uint64_t iids;
+    if (!rdb_read_kept_string(load->reader, &load->scratch, &name)) return false;
+    if (name.len == 0) return fail(load, "a producer without a name");
+    if (producers_has(load->log->producers, name)) return fail(load, "a producer twice");
+    if (!rdb_read_length(load->reader, &iids)) return false;
+    for (; iids > 0; iids--)
+        if (!read_iid(load, name)) return false;
+    return true;
+}
+
+/* The log has none after this, either, if nothing says more than new ones would. */
+static bool read_producers(struct stream_load *load) {
+    struct rdb_reader *reader = load->reader;
+    struct producers_limits limits;
+    uint64_t count, added, duplicates;
+    if (!read_limit(load, PRODUCERS_DURATION_MAX, &limits.duration_s) ||
+        !read_limit(load, PRODUCERS_IIDS_MAX, &limits.iids) || !rdb_read_length(reader, &count))
+        return false;
+    struct producers *producers = streamlog_need_producers(load->log, limits);
+    for (; count > 0; count--)
+        if (!read_producer(load)) return false;
+    if (!rdb_read_length(reader, &added) || !rdb_read_length(reader, &duplicates)) return false;
+    producers->added = stream_counter(added);
+    producers->duplicates = stream_counter(duplicates);
+    bool says_nothing = added == 0 && duplicates == 0 &&
+                        limits.duration_s == load->producers.duration_s &&
+                        limits.iids == load->producers.iids;
+    if (says_nothing) streamlog_drop_producers(load->log);
+    return true;
+}
+
 static bool read_stream(struct stream_load *load, unsigned type) {
     uint64_t nodes;
     if (!rdb_read_length(load->reader, &nodes)) return false;
     for (; nodes > 0; nodes--)
         if (!read_node(load)) return false;
     return read_facts(load, type) && stream_groups_read(load->reader, type, load->log) &&
-           (type < RDB_STREAM_LISTPACKS_4 ||
-            stream_producers_read(load->reader, load->log, load->producers));
+           (type < RDB_STREAM_LISTPACKS_4 || read_producers(load));
 }
 
 /* Files before RDB version 10 do not say how many entries each group has read. */
@@ -470,6 +563,7 @@ static struct entry *stream_format_read(struct rdb_reader *reader, unsigned type
     free_texts(&load.master);
     free_texts(&load.entry);
     mem_free(load.scratch.bytes);
+    mem_free(load.iid_bytes.bytes);
     if (good && type == RDB_STREAM_LISTPACKS) count_entries_read(entry);
     if (good) return entry;
     value_free(entry);

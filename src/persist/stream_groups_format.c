@@ -25,23 +25,6 @@ static void write_pending(struct rdb_writer *writer, const struct consumer_group
     }
 }
 
-static void begin_consumer(struct rdb_writer *writer, unsigned type,
-                           const struct consumer_image *consumer) {
-    rdb_write_string(writer, consumer->name);
-    rdb_write_uint64(writer, (uint64_t)consumer->seen_ms);
-    if (type >= RDB_STREAM_LISTPACKS_3) rdb_write_uint64(writer, (uint64_t)consumer->active_ms);
-    rdb_write_length(writer, consumer->pending_count);
-}
-
-static void write_consumer(struct rdb_writer *writer, unsigned type,
-                           const struct consumer_image *consumer) {
-    struct pending_iter iter;
-    struct pending_entry entry;
-    begin_consumer(writer, type, consumer);
-    pending_iter_start(&iter, consumer->ids, STREAM_ID_MIN);
-    while (pending_iter_next(&iter, &entry)) write_raw_id(writer, entry.id);
-}
-
 /* The next pending entry that nobody has. */
 static bool next_of_nobody(struct pending_iter *iter, struct pending_entry *entry) {
     while (pending_iter_next(iter, entry))
@@ -56,36 +39,38 @@ static uint64_t count_of_nobody(const struct consumer_group_image *group) {
     return count;
 }
 
-static void write_ids_of_nobody(struct rdb_writer *writer,
-                                const struct consumer_group_image *group) {
+/* Writes the ids that nobody has. In the list of a consumer, which has only ids, that is all. */
+static void write_ids(struct rdb_writer *writer, struct idindex_view ids) {
     struct pending_iter iter;
     struct pending_entry entry;
-    pending_iter_start(&iter, group->pending, STREAM_ID_MIN);
+    pending_iter_start(&iter, ids, STREAM_ID_MIN);
     while (next_of_nobody(&iter, &entry)) write_raw_id(writer, entry.id);
+}
+
+/* A consumer that takes over as many pending entries of the group, which nobody has. */
+static void write_consumer(struct rdb_writer *writer, unsigned type,
+                           const struct consumer_image *consumer,
+                           const struct consumer_group_image *group, uint64_t of_nobody) {
+    rdb_write_string(writer, consumer->name);
+    rdb_write_uint64(writer, (uint64_t)consumer->seen_ms);
+    if (type >= RDB_STREAM_LISTPACKS_3) rdb_write_uint64(writer, (uint64_t)consumer->active_ms);
+    rdb_write_length(writer, consumer->pending_count + of_nobody);
+    write_ids(writer, consumer->ids);
+    if (of_nobody > 0) write_ids(writer, group->pending);
 }
 
 static void write_consumers(struct rdb_writer *writer, unsigned type,
                             const struct consumer_group_image *group) {
+    const struct consumer_image unnamed = {.name = SLICE(""), .active_ms = -1};
     uint64_t of_nobody = count_of_nobody(group);
-    struct consumer_image nobody = {.name = SLICE(""), .active_ms = -1};
-    size_t first = 0; /* names ascend, so the one without a name would be the first */
-    if (of_nobody > 0 && group->consumer_count > 0 && group->consumers[0].name.len == 0) {
-        nobody = group->consumers[0];
-        first = 1;
-    }
-    rdb_write_length(writer, group->consumer_count + (of_nobody > 0 && first == 0));
-    if (of_nobody > 0) {
-        struct consumer_image both = nobody;
-        struct pending_iter iter;
-        struct pending_entry entry;
-        both.pending_count += of_nobody;
-        begin_consumer(writer, type, &both);
-        pending_iter_start(&iter, nobody.ids, STREAM_ID_MIN);
-        while (pending_iter_next(&iter, &entry)) write_raw_id(writer, entry.id);
-        write_ids_of_nobody(writer, group);
-    }
-    for (size_t c = first; c < group->consumer_count && writer->error == 0; c++)
-        write_consumer(writer, type, &group->consumers[c]);
+    /* Names ascend. */
+    bool has_unnamed = group->consumer_count > 0 && group->consumers[0].name.len == 0;
+    bool adds_unnamed = of_nobody > 0 && !has_unnamed;
+    rdb_write_length(writer, group->consumer_count + adds_unnamed);
+    if (adds_unnamed) write_consumer(writer, type, &unnamed, group, of_nobody);
+    for (size_t c = 0; c < group->consumer_count && writer->error == 0; c++)
+        write_consumer(writer, type, &group->consumers[c], group,
+                       c == 0 && has_unnamed ? of_nobody : 0);
 }
 
 void stream_groups_write(struct rdb_writer *writer, unsigned type,
@@ -105,34 +90,15 @@ void stream_groups_write(struct rdb_writer *writer, unsigned type,
 
 /* --- As commands --- */
 
-static void command_id(struct rdb_writer *writer, struct stream_id id) {
-    char text[STREAM_ID_TEXT_MAX];
-    value_commands_text(writer, stream_id_text(text, id));
-}
-
-/* An XGROUP command; `arguments` follow the name of the group. */
-static void begin_xgroup(struct rdb_writer *writer, const char *subcommand, struct slice key,
-                         const struct consumer_group_image *group, size_t arguments) {
-    value_commands_begin(writer, "XGROUP", slice_of_cstr(subcommand), 2 + arguments);
-    value_commands_text(writer, key);
-    value_commands_text(writer, group->name);
-}
-
 static void write_claim(struct rdb_writer *writer, struct slice key,
                         const struct consumer_group_image *group,
                         const struct consumer_image *consumer, const struct pending_entry *entry) {
-    enum { ARGUMENTS = 10 };
-    value_commands_begin(writer, "XCLAIM", key, ARGUMENTS);
-    value_commands_text(writer, group->name);
-    value_commands_text(writer, consumer->name);
-    value_commands_integer(writer, 0);
-    command_id(writer, entry->id);
-    value_commands_text(writer, SLICE("TIME"));
-    value_commands_integer(writer, entry->delivered_ms);
-    value_commands_text(writer, SLICE("RETRYCOUNT"));
-    value_commands_integer(writer, (int64_t)entry->deliveries);
-    value_commands_text(writer, SLICE("JUSTID"));
-    value_commands_text(writer, SLICE("FORCE"));
+    char id[STREAM_ID_TEXT_MAX], time[INT64_TEXT_MAX], deliveries[INT64_TEXT_MAX];
+    VALUE_COMMAND(writer, SLICE("XCLAIM"), key, group->name, consumer->name, SLICE("0"),
+                  stream_id_text(id, entry->id), SLICE("TIME"),
+                  number_text(time, entry->delivered_ms), SLICE("RETRYCOUNT"),
+                  number_text(deliveries, (int64_t)entry->deliveries), SLICE("JUSTID"),
+                  SLICE("FORCE"));
 }
 
 static void write_consumer_commands(struct rdb_writer *writer, struct slice key,
@@ -140,10 +106,9 @@ static void write_consumer_commands(struct rdb_writer *writer, struct slice key,
                                     const struct consumer_image *consumer) {
     struct pending_iter iter;
     struct pending_entry entry;
-    if (consumer->pending_count == 0) {
-        begin_xgroup(writer, "CREATECONSUMER", key, group, 1);
-        value_commands_text(writer, consumer->name);
-    }
+    if (consumer->pending_count == 0)
+        VALUE_COMMAND(writer, SLICE("XGROUP"), SLICE("CREATECONSUMER"), key, group->name,
+                      consumer->name);
     pending_iter_start(&iter, consumer->ids, STREAM_ID_MIN);
     while (writer->error == 0 && pending_iter_next(&iter, &entry)) {
         pending_find(group->pending, entry.id, &entry);
@@ -155,36 +120,32 @@ static void write_consumer_commands(struct rdb_writer *writer, struct slice key,
  * Any consumer serves for that; where there is none, one is made and deleted. */
 static void write_releases(struct rdb_writer *writer, struct slice key,
                            const struct consumer_group_image *group) {
-    enum { ARGUMENTS = 5 };
     const struct consumer_image unnamed = {.name = SLICE("")};
     const struct consumer_image *consumer =
         group->consumer_count > 0 ? &group->consumers[0] : &unnamed;
     struct pending_iter iter;
     struct pending_entry entry;
+    char id[STREAM_ID_TEXT_MAX];
     if (count_of_nobody(group) == 0) return;
     pending_iter_start(&iter, group->pending, STREAM_ID_MIN);
     while (writer->error == 0 && next_of_nobody(&iter, &entry)) {
         write_claim(writer, key, group, consumer, &entry);
-        value_commands_begin(writer, "XNACK", key, ARGUMENTS);
-        value_commands_text(writer, group->name);
-        value_commands_text(writer, SLICE("FAIL"));
-        value_commands_text(writer, SLICE("IDS"));
-        value_commands_integer(writer, 1);
-        command_id(writer, entry.id);
+        VALUE_COMMAND(writer, SLICE("XNACK"), key, group->name, SLICE("FAIL"), SLICE("IDS"),
+                      SLICE("1"), stream_id_text(id, entry.id));
     }
-    if (consumer != &unnamed) return;
-    begin_xgroup(writer, "DELCONSUMER", key, group, 1);
-    value_commands_text(writer, unnamed.name);
+    if (consumer == &unnamed)
+        VALUE_COMMAND(writer, SLICE("XGROUP"), SLICE("DELCONSUMER"), key, group->name,
+                      unnamed.name);
 }
 
 void stream_groups_write_commands(struct rdb_writer *writer, struct slice key,
                                   const struct consumer_groups_image *image) {
     for (size_t i = 0; image && i < image->count; i++) {
         const struct consumer_group_image *group = &image->groups[i];
-        begin_xgroup(writer, "CREATE", key, group, 3);
-        command_id(writer, group->last_id);
-        value_commands_text(writer, SLICE("ENTRIESREAD"));
-        value_commands_integer(writer, group->entries_read);
+        char last[STREAM_ID_TEXT_MAX], read[INT64_TEXT_MAX];
+        VALUE_COMMAND(writer, SLICE("XGROUP"), SLICE("CREATE"), key, group->name,
+                      stream_id_text(last, group->last_id), SLICE("ENTRIESREAD"),
+                      number_text(read, group->entries_read));
         for (size_t c = 0; c < group->consumer_count && writer->error == 0; c++)
             write_consumer_commands(writer, key, group, &group->consumers[c]);
         write_releases(writer, key, group);

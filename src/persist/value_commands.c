@@ -50,6 +50,11 @@ void value_commands_begin(struct rdb_writer *writer, const char *name, struct sl
     value_commands_text(writer, key);
 }
 
+void value_commands_write(struct rdb_writer *writer, const struct slice *words, size_t count) {
+    write_count(writer, '*', count);
+    for (size_t i = 0; i < count; i++) value_commands_text(writer, words[i]);
+}
+
 void value_commands_member(struct value_commands_members *members) {
     if (members->room == 0) {
         CHECKED_ASSERT(members->left > 0);
@@ -65,17 +70,17 @@ void value_commands_member(struct value_commands_members *members) {
 /* --- Whole commands --- */
 
 void value_commands_write_expiry(struct rdb_writer *writer, const struct entry *entry) {
+    char digits[INT64_TEXT_MAX];
     if (entry_expiry(entry) < 0) return;
-    value_commands_begin(writer, "PEXPIREAT", entry_key(entry), 1);
-    value_commands_integer(writer, entry_expiry(entry));
+    VALUE_COMMAND(writer, SLICE("PEXPIREAT"), entry_key(entry),
+                  number_text(digits, entry_expiry(entry)));
 }
 
 void value_commands_select(struct rdb_writer *writer, int database) {
     char digits[INT64_TEXT_MAX];
-    value_commands_begin(writer, "SELECT", number_text(digits, database), 0);
+    VALUE_COMMAND(writer, SLICE("SELECT"), number_text(digits, database));
 }
 
 void value_commands_load_function(struct rdb_writer *writer, struct slice code) {
-    value_commands_begin(writer, "FUNCTION", SLICE("LOAD"), 1);
-    value_commands_text(writer, code);
+    VALUE_COMMAND(writer, SLICE("FUNCTION"), SLICE("LOAD"), code);
 }

@@ -30,6 +30,13 @@ void value_commands_text(struct rdb_writer *writer, struct slice text);
 void value_commands_integer(struct rdb_writer *writer, int64_t value);
 void value_commands_element(struct rdb_writer *writer, const struct listpack_value *element);
 
+/* Writes a command whose arguments are there one by one:
+ *      VALUE_COMMAND(writer, SLICE("SELECT"), number_text(digits, database)); */
+#define VALUE_COMMAND(writer, ...)                                                                 \
+    value_commands_write((writer), (const struct slice[]){__VA_ARGS__},                            \
+                         sizeof((const struct slice[]){__VA_ARGS__}) / sizeof(struct slice))
+void value_commands_write(struct rdb_writer *writer, const struct slice *words, size_t count);
+
 /* Writes a captured text as an argument, part by part; passes each part (text_capture_pass). */
 void value_commands_text_capture(struct rdb_writer *writer, struct capture *capture);
 

@@ -91,7 +91,7 @@ static bool find_groups(struct rdb_reader *reader, unsigned type, struct rdb_str
     return true;
 }
 
-/* See persist/stream_producers_format.h. */
+/* See persist/stream_format.c. */
 static bool find_producers(struct rdb_reader *reader, struct rdb_strings *strings) {
     uint64_t n;
     if (!find_parts(reader, strings, "ll") || !rdb_read_length(reader, &n)) return false;
