@@ -168,7 +168,7 @@ static void pop_one(struct call *call, const struct pop_type *type, struct keyre
     CALL_PROPAGATE(call, type->commands[from_last], key);
 }
 
-static bool serve_pop(struct call *call, struct slice key, const void *arg) {
+static bool serve_pop(struct call *call, struct slice key, void *arg) {
     const struct pop_state *state = arg;
     struct keyref ref;
     if (!block_find_ready(call, key, state->type->type, &ref)) return false;
@@ -176,7 +176,7 @@ static bool serve_pop(struct call *call, struct slice key, const void *arg) {
     return true;
 }
 
-static bool serve_mpop(struct call *call, struct slice key, const void *arg) {
+static bool serve_mpop(struct call *call, struct slice key, void *arg) {
     const struct pop_state *state = arg;
     struct keyref ref;
     const struct pop_options options = {&key, 1, state->from_last, state->count};

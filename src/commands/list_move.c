@@ -101,7 +101,7 @@ static void move(struct call *call, struct keyref *source, const struct ends *en
     call_propagate_as(call, argv, count);
 }
 
-static bool serve_move(struct call *call, struct slice key, const void *state) {
+static bool serve_move(struct call *call, struct slice key, void *state) {
     struct keyref source;
     if (!block_find_ready(call, key, VALUE_LIST, &source)) return false;
     move(call, &source, state);
@@ -286,7 +286,7 @@ void lmovem_command(struct call *call) {
         reply_null_array(call->reply);
 }
 
-static bool serve_blmovem(struct call *call, struct slice key, const void *state) {
+static bool serve_blmovem(struct call *call, struct slice key, void *state) {
     struct many_moves moves = *(const struct many_moves *)state;
     struct keyref source;
     if (!block_find_ready(call, key, VALUE_LIST, &source) || !has_enough(source.entry, &moves))

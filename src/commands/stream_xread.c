@@ -521,17 +521,17 @@ static int64_t next_idle(const struct reading *reading) {
 
 /* A key has become ready, or was deleted: replies the new entries of all keys, as Redis does, or
  * the error of one that holds another type now, or has lost the group. */
-static bool serve(struct call *call, struct slice key, const void *state) {
-    struct reading reading = *(const struct reading *)state;
+static bool serve(struct call *call, struct slice key, void *state) {
+    struct reading *waiting = state, reading = *waiting;
     const struct entry *entry = reading.for_group ? NULL : call_find(call, key, 0, NULL);
     if (!reading.for_group && (!entry || entry_type(entry) != VALUE_STREAM)) return false;
     reading.call = call;
     reading.replied = reading.bytes = 0;
-    reading.keys = (struct read_key *)(uintptr_t)((const struct reading *)state + 1);
+    reading.keys = (struct read_key *)(waiting + 1);
     for (size_t i = 0; i < reading.count_of_keys; i++)
         if (!find_key(&reading, i)) return true;
     if (reply_streams(&reading)) return true;
-    ((struct reading *)(uintptr_t)state)->wakes_at_ms = next_idle(&reading);
+    waiting->wakes_at_ms = next_idle(&reading);
     return false;
 }
 

@@ -456,7 +456,7 @@ void call_answer_text(struct call *call, sds text);
 struct waiter_kind {
     /* A key is ready; or `key` is empty and what else the client waits for has come further
      * (blocking_advance, wakes_at). NULL: it waits for none of these. May change the state. */
-    bool (*serve)(struct call *call, struct slice key, const void *state);
+    bool (*serve)(struct call *call, struct slice key, void *state);
     /* Writes the reply when the wait ends without a key. NULL: a null array. */
     void (*unserved)(struct call *call, const void *state);
     /* Returns whether the client has what it waits for: then `unserved` replies. Asked when
@@ -465,7 +465,7 @@ struct waiter_kind {
     bool (*is_done)(const struct session *session, const void *state);
     /* A key was deleted, or has a value that no client waits for. NULL: the client goes on
      * waiting. */
-    bool (*on_deleted)(struct call *call, struct slice key, const void *state);
+    bool (*on_deleted)(struct call *call, struct slice key, void *state);
     /* Returns when (wall clock, in ms) `serve` is to be asked although no key is ready; INT64_MAX:
      * never. Asked when the wait begins, and when serve was asked for this reason. NULL: never. */
     int64_t (*wakes_at)(const void *state);

@@ -125,8 +125,8 @@ static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
 /* Calls `serve`, a function of the waiter's kind or NULL, for a key. The waiter may be freed by
  * it. */
 static void serve_one(struct blocking *blocking, struct waiter *waiter,
-                      bool (*serve)(struct call *call, struct slice key, const void *state),
-                      int database, struct slice key) {
+                      bool (*serve)(struct call *call, struct slice key, void *state), int database,
+                      struct slice key) {
     if (!serve) return;
     struct session *session = waiter->session;
     struct reply *reply = outbox_begin(session);

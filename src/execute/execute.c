@@ -358,8 +358,8 @@ static bool is_refused_now(const struct resumption *resumption) {
 }
 
 bool execute_serve(const struct resumption *resumption,
-                   bool (*serve)(struct call *call, struct slice key, const void *state),
-                   int database, struct slice key) {
+                   bool (*serve)(struct call *call, struct slice key, void *state), int database,
+                   struct slice key) {
     struct requester *requester = &resumption->session->requester;
     struct engine *engine = requester->engine;
     if (is_refused_now(resumption)) return true;

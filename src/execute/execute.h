@@ -74,15 +74,15 @@ struct resumption {
     const struct slice *argv;
     size_t argc;
     struct reply *reply;
-    uint64_t ticks;    /* clock_ticks that it has taken before */
-    const void *state; /* of its wait */
+    uint64_t ticks; /* clock_ticks that it has taken before */
+    void *state;    /* of its wait */
 };
 
 /* Calls `serve` with the key of a database. Returns true if it replied; the command then counts as
  * executed. */
 bool execute_serve(const struct resumption *resumption,
-                   bool (*serve)(struct call *call, struct slice key, const void *state),
-                   int database, struct slice key);
+                   bool (*serve)(struct call *call, struct slice key, void *state), int database,
+                   struct slice key);
 
 /* Calls `finish` to write the reply, because the wait has ended without a key. */
 void execute_finish(const struct resumption *resumption,

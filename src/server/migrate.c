@@ -659,7 +659,7 @@ static void migration_free(struct migration *migration) {
     mem_free(migration);
 }
 
-static bool go_on(struct call *call, struct slice key, const void *state) {
+static bool go_on(struct call *call, struct slice key, void *state) {
     struct migration *const *migration = state;
     (void)key;
     return advance(*migration, call);

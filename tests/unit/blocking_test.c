@@ -58,7 +58,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static bool serve(struct call *call, struct slice key, const void *state) {
+static bool serve(struct call *call, struct slice key, void *state) {
     (void)call, (void)key, (void)state;
     return true;
 }
