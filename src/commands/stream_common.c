@@ -1,3 +1,4 @@
+/* stream_common: see stream_common.h. */
 #include "commands/stream_common.h"
 
 /* --- Ids --- */
@@ -48,6 +49,30 @@ bool stream_is_id(struct slice text, uint64_t missing_seq, struct stream_id *id)
 
 bool stream_parse_id(struct call *call, size_t index, uint64_t missing_seq, struct stream_id *id) {
     return stream_is_id(call->argv[index], missing_seq, id) || fail_id(call);
+}
+
+bool stream_check_ids(struct call *call, struct id_range ids) {
+    struct stream_id id;
+    for (size_t i = ids.from; i < ids.end; i++)
+        if (!stream_parse_id(call, i, 0, &id)) return false;
+    return true;
+}
+
+bool stream_parse_id_list(struct call *call, size_t *at, struct id_range *ids, int64_t max,
+                          const char *not_positive, const char *no_match) {
+    int64_t count;
+    size_t from = *at + 2;
+    if (!call_integer_in(call, *at + 1, 1, max, &count, not_positive)) return false;
+    if ((uint64_t)count > call->argc - from) return reply_error(call->reply, no_match);
+    *at = from + (size_t)count;
+    *ids = (struct id_range){from, *at};
+    return true;
+}
+
+struct stream_id stream_id_at(const struct call *call, size_t index) {
+    struct stream_id id = STREAM_ID_MIN;
+    stream_is_id(call->argv[index], 0, &id);
+    return id;
 }
 
 bool stream_parse_new_id(struct call *call, size_t index, struct stream_new_id *id) {
@@ -113,93 +138,97 @@ void stream_reply_range(struct reply *reply, const struct entry *entry, struct s
     reply_array_end(reply, mark, replied);
 }
 
-/* --- Trimming --- */
+/* --- Finding groups --- */
 
-bool stream_is_references(struct slice text, enum stream_references *references) {
-    if (slice_is(text, "keepref"))
-        *references = STREAM_KEEP_REFERENCES;
-    else if (slice_is(text, "delref"))
-        *references = STREAM_DROP_REFERENCES;
-    else if (slice_is(text, "acked"))
-        *references = STREAM_ONLY_ACKNOWLEDGED;
+bool group_find(struct call *call, size_t key, size_t name, bool to_change,
+                struct group_ref *found) {
+    struct slice text = call->argv[key];
+    struct entry *entry =
+        to_change ? call_find_write(call, text, NULL) : call_find_read(call, text, NULL);
+    *found = (struct group_ref){.key = text, .entry = entry};
+    if (!entry) return true;
+    if (!call_check_type(call, entry, VALUE_STREAM)) return false;
+    found->group = consumer_groups_find(stream_groups(entry), call->argv[name]);
+    found->pieces = stream_pieces(entry);
+    return true;
+}
+
+bool group_fail_missing(struct call *call, struct slice key, struct slice name, const char *where) {
+    return reply_error_format(call->reply, "NOGROUP No such key '%.*s' or consumer group '%.*s'%s",
+                              slice_precision(key), key.ptr, slice_precision(name), name.ptr,
+                              where);
+}
+
+bool group_fail_unknown(struct call *call, struct slice key, struct slice name) {
+    return reply_error_format(call->reply,
+                              "NOGROUP No such consumer group '%.*s' for key name '%.*s'",
+                              slice_precision(name), name.ptr, slice_precision(key), key.ptr);
+}
+
+bool group_need(struct call *call, size_t key, size_t name, bool to_change,
+                struct group_ref *found) {
+    return group_find(call, key, name, to_change, found) &&
+           (found->group || group_fail_missing(call, found->key, call->argv[name], ""));
+}
+
+/* --- Changing them --- */
+
+struct consumer *group_need_consumer(struct call *call, const struct group_ref *ref,
+                                     struct slice name, bool *created) {
+    struct consumer *consumer = consumer_group_find(ref->group, name);
+    *created = !consumer;
+    if (!consumer) {
+        consumer = consumer_group_add(ref->group, ref->pieces, name, call->now_ms);
+        call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, "xgroup-createconsumer", 1);
+    }
+    consumer->seen_ms = call->now_ms;
+    return consumer;
+}
+
+/* XCLAIM key group consumer 0 id TIME ms RETRYCOUNT n FORCE JUSTID LASTID last. Where the stream
+ * has no such entry, it is no longer pending afterwards. */
+static void propagate_claim(struct call *call, const struct group_ref *ref, struct slice consumer,
+                            const struct pending_entry *entry) {
+    char id[STREAM_ID_TEXT_MAX], last[STREAM_ID_TEXT_MAX];
+    char time[INT64_TEXT_MAX], deliveries[INT64_TEXT_MAX];
+    CALL_PROPAGATE(call, SLICE("XCLAIM"), ref->key, ref->group->name, consumer, SLICE("0"),
+                   stream_id_text(id, entry->id), SLICE("TIME"),
+                   number_text(time, entry->delivered_ms), SLICE("RETRYCOUNT"),
+                   number_text(deliveries, (int64_t)entry->deliveries), SLICE("FORCE"),
+                   SLICE("JUSTID"), SLICE("LASTID"), stream_id_text(last, ref->group->last_id));
+}
+
+bool group_acknowledge(const struct group_ref *ref, struct stream_id id) {
+    return consumer_groups_acknowledge(stream_groups(ref->entry), ref->pieces, ref->group, id);
+}
+
+void group_assign(struct call *call, const struct group_ref *ref, const struct consumer *consumer,
+                  const struct pending_entry *entry) {
+    consumer_group_assign(ref->group, ref->pieces, entry);
+    propagate_claim(call, ref, consumer->name, entry);
+}
+
+void group_forget(struct call *call, const struct group_ref *ref,
+                  const struct pending_entry *entry) {
+    const struct consumer *owner = consumer_group_numbered(ref->group, entry->consumer);
+    char id[STREAM_ID_TEXT_MAX];
+    if (owner)
+        propagate_claim(call, ref, owner->name, entry);
     else
-        return false;
-    return true;
+        CALL_PROPAGATE(call, SLICE("XACK"), ref->key, ref->group->name,
+                       stream_id_text(id, entry->id));
+    group_acknowledge(ref, entry->id);
 }
 
-static bool parse_threshold(struct call *call, size_t index, struct stream_trim_options *options) {
-    int64_t length;
-    if (options->strategy == STREAM_MINID)
-        return stream_parse_id(call, index, 0, &options->trim.min_id);
-    if (!call_integer(call, index, &length)) return false;
-    options->trim.max_length = (uint64_t)length;
-    return length >= 0 || reply_error(call->reply, "ERR The MAXLEN argument must be >= 0.");
+void group_propagate_position(struct call *call, const struct group_ref *ref) {
+    char last[STREAM_ID_TEXT_MAX], read[INT64_TEXT_MAX];
+    CALL_PROPAGATE(call, SLICE("XGROUP"), SLICE("SETID"), ref->key, ref->group->name,
+                   stream_id_text(last, ref->group->last_id), SLICE("ENTRIESREAD"),
+                   number_text(read, ref->group->entries_read));
 }
 
-static bool parse_strategy(struct call *call, size_t *index, struct stream_trim_options *options,
-                           enum stream_strategy strategy) {
-    size_t at = *index + 1;
-    if (options->strategy != STREAM_NO_TRIM)
-        return reply_error(call->reply,
-                           "ERR syntax error, MAXLEN and MINID options at the same time are not "
-                           "compatible");
-    options->strategy = strategy;
-    options->trim.by_id = strategy == STREAM_MINID;
-    bool has_more = at + 1 < call->argc;
-    if (has_more && slice_equal(call->argv[at], SLICE("~"))) {
-        options->trim.whole_nodes = true;
-        at++;
-    } else if (has_more && slice_equal(call->argv[at], SLICE("="))) {
-        at++;
-    }
-    *index = at + 1;
-    return parse_threshold(call, at, options);
-}
-
-bool stream_parse_trim(struct call *call, size_t *index, struct stream_trim_options *options,
-                       bool *taken) {
-    struct slice word = call->argv[*index];
-    *taken = true;
-    if (*index + 1 < call->argc) {
-        if (slice_is(word, "maxlen")) return parse_strategy(call, index, options, STREAM_MAXLEN);
-        if (slice_is(word, "minid")) return parse_strategy(call, index, options, STREAM_MINID);
-        if (slice_is(word, "limit")) {
-            options->has_limit = true;
-            *index += 2;
-            if (!call_integer(call, *index - 1, &options->limit)) return false;
-            return options->limit >= 0 ||
-                   reply_error(call->reply, "ERR The LIMIT argument must be >= 0.");
-        }
-    }
-    if (!options->has_references && stream_is_references(word, &options->references)) {
-        options->has_references = true;
-        ++*index;
-        return true;
-    }
-    *taken = false;
-    return true;
-}
-
-/* The work of one command that trims whole nodes and names no limit. */
-static uint64_t default_limit(const struct call *call) {
-    enum { NODES = 100, DEFAULT = 10000, MAX = 1000000 };
-    size_t entries = call->limits->stream.node_entries;
-    if (entries == 0) return DEFAULT;
-    return entries < MAX / NODES ? entries * NODES : MAX;
-}
-
-bool stream_check_trim(struct call *call, struct stream_trim_options *options) {
-    if (options->limit > 0 && options->strategy == STREAM_NO_TRIM)
-        return reply_error(call->reply,
-                           "ERR syntax error, LIMIT cannot be used without specifying a trimming "
-                           "strategy");
-    if (call_is_repeated(call)) return true; /* Redis propagates = with LIMIT */
-    if (options->has_limit && !options->trim.whole_nodes)
-        return reply_error(call->reply,
-                           "ERR syntax error, LIMIT cannot be used without the special ~ option");
-    if (options->has_limit)
-        options->trim.limit = (uint64_t)options->limit;
-    else if (options->trim.whole_nodes)
-        options->trim.limit = default_limit(call);
-    return true;
+void group_propagate_consumer(struct call *call, const struct group_ref *ref,
+                              const struct consumer *consumer) {
+    CALL_PROPAGATE(call, SLICE("XGROUP"), SLICE("CREATECONSUMER"), ref->key, ref->group->name,
+                   consumer->name);
 }

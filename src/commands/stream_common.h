@@ -1,4 +1,5 @@
-/* stream_common: ids as arguments, and entries as replies, for the commands of streams. */
+/* stream_common: what the commands of streams share: ids and consumer groups as arguments, entries
+ * as replies, and what changes of groups are propagated as. */
 #ifndef PACKLIST_COMMANDS_STREAM_COMMON_H
 #define PACKLIST_COMMANDS_STREAM_COMMON_H
 
@@ -27,6 +28,23 @@ bool stream_parse_new_id(struct call *call, size_t index, struct stream_new_id *
 /* A bound of a range: also - and +, and, after a bracket, the next id within the range. */
 bool stream_parse_bound(struct call *call, size_t index, bool is_end, struct stream_id *id);
 
+/* argv[from] to argv[end - 1] are ids: replies the error of the first one that is not, and returns
+ * false. */
+struct id_range {
+    size_t from;
+    size_t end;
+};
+bool stream_check_ids(struct call *call, struct id_range ids);
+
+/* IDS count id …, at argv[*at], which is "ids" and not the last argument; moves *at behind the last
+ * id. The ids are not checked. The errors are for a count that is not 1 to `max`, and for one that
+ * is not that of the ids. */
+bool stream_parse_id_list(struct call *call, size_t *at, struct id_range *ids, int64_t max,
+                          const char *not_positive, const char *no_match);
+
+/* An id that was checked. */
+struct stream_id stream_id_at(const struct call *call, size_t index);
+
 /* The id's text as a bulk. */
 void stream_reply_id(struct reply *reply, struct stream_id id);
 
@@ -39,36 +57,50 @@ void stream_reply_entry(struct reply *reply, struct stream_entry *entry);
 void stream_reply_range(struct reply *reply, const struct entry *entry, struct stream_id first,
                         struct stream_id last, bool reverse, uint64_t count);
 
-/* --- Trimming: MAXLEN | MINID [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED] --- */
+/* --- Consumer groups --- */
 
-/* What becomes of the references that consumer groups have to an entry that is deleted. */
-enum stream_references {
-    STREAM_KEEP_REFERENCES,  /* KEEPREF: they stay */
-    STREAM_DROP_REFERENCES,  /* DELREF: they go, too */
-    STREAM_ONLY_ACKNOWLEDGED /* ACKED: an entry stays that a group has pending or has not read */
+/* A consumer group that a command works on. */
+struct group_ref {
+    struct slice key;
+    struct entry *entry;          /* the stream; NULL: no such key */
+    struct consumer_group *group; /* NULL: no such group */
+    struct pieces *pieces;
 };
 
-/* Returns whether the text is one of these words, in any case. */
-bool stream_is_references(struct slice text, enum stream_references *references);
+/* Finds the group argv[name] of the stream argv[key], to change it or to read it. Returns false,
+ * with WRONGTYPE replied, if that is no stream. O(log groups). */
+bool group_find(struct call *call, size_t key, size_t name, bool to_change,
+                struct group_ref *found);
 
-enum stream_strategy { STREAM_NO_TRIM, STREAM_MAXLEN, STREAM_MINID };
+/* The same; if there is no such key or group, it replies NOGROUP and returns false. */
+bool group_need(struct call *call, size_t key, size_t name, bool to_change,
+                struct group_ref *found);
 
-struct stream_trim_options {
-    enum stream_strategy strategy;
-    struct stream_trim trim;
-    enum stream_references references;
-    bool has_references;
-    int64_t limit;
-    bool has_limit;
-};
+/* Replies "NOGROUP No such key … or consumer group …"; `where` follows. Returns false. */
+bool group_fail_missing(struct call *call, struct slice key, struct slice name, const char *where);
 
-/* Takes the option at argv[*index] and moves *index past it. Sets *taken to whether there was
- * one. */
-bool stream_parse_trim(struct call *call, size_t *index, struct stream_trim_options *options,
-                       bool *taken);
+/* Replies "NOGROUP No such consumer group … for key name …". Returns false. */
+bool group_fail_unknown(struct call *call, struct slice key, struct slice name);
 
-/* Checks the options together, once all are taken. A command of the append-only file has no limit,
- * so that it does what it did before. */
-bool stream_check_trim(struct call *call, struct stream_trim_options *options);
+/* Returns the consumer, seen now; makes it, with its event, if there is none, and then sets
+ * *created. */
+struct consumer *group_need_consumer(struct call *call, const struct group_ref *ref,
+                                     struct slice name, bool *created);
+
+/* The entry is pending no more; false if it was not. */
+bool group_acknowledge(const struct group_ref *ref, struct stream_id id);
+
+/* Gives the consumer a pending entry, and propagates that. */
+void group_assign(struct call *call, const struct group_ref *ref, const struct consumer *consumer,
+                  const struct pending_entry *entry);
+
+/* A pending entry of which the stream has no entry any more: forgets it, and propagates that. */
+void group_forget(struct call *call, const struct group_ref *ref,
+                  const struct pending_entry *entry);
+
+/* Propagate the last id of the group with the entries read; a consumer that was made. */
+void group_propagate_position(struct call *call, const struct group_ref *ref);
+void group_propagate_consumer(struct call *call, const struct group_ref *ref,
+                              const struct consumer *consumer);
 
 #endif

@@ -1,6 +1,6 @@
-/* XGROUP, and XACK */
+/* XGROUP */
 #include "commands/commands.h"
-#include "commands/stream_group_common.h"
+#include "commands/stream_common.h"
 
 #include <string.h>
 
@@ -95,7 +95,7 @@ void xgroup_create_command(struct call *call) {
     struct position position = {0};
     struct group_ref ref;
     if (!parse_options(call, true, &position)) return;
-    if (!group_find_write(call, 2, 3, &ref)) return;
+    if (!group_find(call, 2, 3, true, &ref)) return;
     if (!ref.entry && !position.makes_stream) {
         fail_without_key(call);
         return;
@@ -121,7 +121,7 @@ void xgroup_create_command(struct call *call) {
 
 /* Finds the group argv[3] of the stream argv[2]; else replies the error. */
 static bool find_group(struct call *call, struct group_ref *ref) {
-    if (!group_find_write(call, 2, 3, ref)) return false;
+    if (!group_find(call, 2, 3, true, ref)) return false;
     if (!ref->entry) return fail_without_key(call);
     return ref->group || group_fail_unknown(call, ref->key, call->argv[3]);
 }
@@ -142,7 +142,7 @@ void xgroup_setid_command(struct call *call) {
 /* Clients that wait for the group get an error. */
 void xgroup_destroy_command(struct call *call) {
     struct group_ref ref;
-    if (!group_find_write(call, 2, 3, &ref)) return;
+    if (!group_find(call, 2, 3, true, &ref)) return;
     if (!ref.entry) {
         fail_without_key(call);
         return;
@@ -195,25 +195,4 @@ void xgroup_help_command(struct call *call) {
         NULL,
     };
     call_help(call, lines);
-}
-
-/* --- XACK key group id … --- */
-
-void xack_command(struct call *call) {
-    struct group_ref ref;
-    struct stream_id id;
-    uint64_t count = 0;
-    if (!group_find_write(call, 1, 2, &ref)) return;
-    if (!ref.group) {
-        reply_integer(call->reply, 0);
-        return;
-    }
-    for (size_t i = 3; i < call->argc; i++)
-        if (!stream_parse_id(call, i, 0, &id)) return;
-    for (size_t i = 3; i < call->argc; i++) {
-        stream_parse_id(call, i, 0, &id);
-        count += consumer_groups_acknowledge(stream_groups(ref.entry), ref.pieces, ref.group, id);
-    }
-    reply_integer(call->reply, (int64_t)count);
-    if (count > 0) call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, NULL, count);
 }

@@ -1,6 +1,6 @@
 /* XINFO */
 #include "commands/commands.h"
-#include "commands/stream_group_common.h"
+#include "commands/stream_common.h"
 
 /* Finds the stream argv[2]; otherwise replies the error. */
 static const struct entry *find_stream(struct call *call) {

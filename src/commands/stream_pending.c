@@ -1,7 +1,7 @@
-/* XPENDING XCLAIM XAUTOCLAIM */
+/* XPENDING XCLAIM XAUTOCLAIM XNACK XACK */
 #include "base/alloc.h"
 #include "commands/commands.h"
-#include "commands/stream_group_common.h"
+#include "commands/stream_common.h"
 
 /* --- XPENDING key group --- */
 
@@ -122,7 +122,7 @@ void xpending_command(struct call *call) {
     struct group_ref ref;
     bool is_summary = call->argc == 3;
     if (!is_summary && !parse_listing(call, &listing)) return;
-    if (!group_need_read(call, 1, 2, &ref)) return;
+    if (!group_need(call, 1, 2, false, &ref)) return;
     if (is_summary)
         reply_summary(call->reply, ref.group);
     else
@@ -144,8 +144,7 @@ struct claim {
     bool forces;
     bool has_last_id;
     struct stream_id last_id;
-    size_t first_id; /* argv[first_id] to argv[end_ids - 1] are ids */
-    size_t end_ids;
+    struct id_range ids;
 };
 
 static bool parse_min_idle(struct claim *claim, const char *error) {
@@ -235,10 +234,10 @@ static bool parse_claim(struct claim *claim) {
     struct call *call = claim->call;
     struct stream_id id;
     if (!parse_min_idle(claim, "ERR Invalid min-idle-time argument for XCLAIM")) return false;
-    claim->first_id = claim->end_ids = 5;
-    while (claim->end_ids < call->argc && stream_is_id(call->argv[claim->end_ids], 0, &id))
-        claim->end_ids++;
-    for (size_t at = claim->end_ids; at < call->argc; at++)
+    claim->ids = (struct id_range){5, 5};
+    while (claim->ids.end < call->argc && stream_is_id(call->argv[claim->ids.end], 0, &id))
+        claim->ids.end++;
+    for (size_t at = claim->ids.end; at < call->argc; at++)
         if (!parse_claim_option(claim, &at)) return false;
     if (claim->delivered_ms < 0 || claim->delivered_ms > call->now_ms)
         claim->delivered_ms = call->now_ms;
@@ -270,18 +269,16 @@ static bool claim_id(struct claim *claim, struct stream_id id, bool *claimed) {
 void xclaim_command(struct call *call) {
     struct claim claim = {.call = call, .delivered_ms = call->now_ms, .deliveries = -1};
     uint64_t changes = 0, count = 0;
-    if (!group_need_write(call, 1, 2, &claim.ref) || !parse_claim(&claim)) return;
+    if (!group_need(call, 1, 2, true, &claim.ref) || !parse_claim(&claim)) return;
     struct consumer_group *group = claim.ref.group;
     claim.is_moved = claim.has_last_id && stream_id_compare(claim.last_id, group->last_id) > 0;
     changes = claim.is_moved;
     if (claim.is_moved) group->last_id = claim.last_id;
     find_claimer(&claim);
     size_t mark = reply_begin(call->reply);
-    for (size_t i = claim.first_id; i < claim.end_ids; i++) {
-        struct stream_id id;
+    for (size_t i = claim.ids.from; i < claim.ids.end; i++) {
         bool claimed;
-        stream_parse_id(call, i, 0, &id);
-        changes += claim_id(&claim, id, &claimed);
+        changes += claim_id(&claim, stream_id_at(call, i), &claimed);
         count += claimed;
     }
     reply_array_end(call->reply, mark, count);
@@ -311,21 +308,10 @@ static bool parse_autoclaim(struct claim *claim, struct stream_id *start, int64_
     return true;
 }
 
-struct ids {
-    struct stream_id *ids;
-    size_t count;
-    size_t capacity;
-};
-
-static void add_id(struct ids *ids, struct stream_id id) {
-    MEM_RESERVE(ids->ids, ids->capacity, ids->count + 1);
-    ids->ids[ids->count++] = id;
-}
-
 /* Claims what is idle, from *next on, and forgets what the stream has lost. *next is set to where
  * the next call should begin. */
 static void claim_idle(struct claim *claim, struct stream_id *next, int64_t count,
-                       struct ids *claimed, struct ids *lost) {
+                       struct pending_selection *claimed, struct pending_selection *lost) {
     const struct group_ref *ref = &claim->ref;
     struct stream_finder finder = {.stream = ref->entry};
     struct pending_iter iter;
@@ -338,7 +324,7 @@ static void claim_idle(struct claim *claim, struct stream_id *next, int64_t coun
         if (!has_more || looks == 0 || count == 0) break;
         bool exists = stream_finder_next(&finder, pending.id, &entry);
         if (exists && !is_idle_enough(claim, &pending)) continue;
-        add_id(exists ? claimed : lost, pending.id);
+        pending_select(exists ? claimed : lost, &pending);
         if (exists)
             claim_entry(claim, pending);
         else
@@ -352,7 +338,8 @@ static void claim_idle(struct claim *claim, struct stream_id *next, int64_t coun
 }
 
 static void reply_autoclaim(const struct claim *claim, struct stream_id next,
-                            const struct ids *claimed, const struct ids *lost) {
+                            const struct pending_selection *claimed,
+                            const struct pending_selection *lost) {
     struct reply *reply = claim->call->reply;
     struct stream_finder finder = {.stream = claim->ref.entry};
     struct stream_entry entry;
@@ -360,24 +347,124 @@ static void reply_autoclaim(const struct claim *claim, struct stream_id next,
     stream_reply_id(reply, next);
     reply_array(reply, claimed->count);
     for (size_t i = 0; i < claimed->count; i++) {
-        stream_finder_next(&finder, claimed->ids[i], &entry);
+        stream_finder_next(&finder, claimed->entries[i].id, &entry);
         reply_claimed(claim, &entry);
     }
     reply_array(reply, lost->count);
-    for (size_t i = 0; i < lost->count; i++) stream_reply_id(reply, lost->ids[i]);
+    for (size_t i = 0; i < lost->count; i++) stream_reply_id(reply, lost->entries[i].id);
 }
 
 void xautoclaim_command(struct call *call) {
     struct claim claim = {.call = call, .delivered_ms = call->now_ms, .deliveries = -1};
-    struct ids claimed = {0}, lost = {0};
+    struct pending_selection claimed = {0}, lost = {0};
     struct stream_id next;
     int64_t count;
-    if (!parse_autoclaim(&claim, &next, &count) || !group_need_write(call, 1, 2, &claim.ref))
+    if (!parse_autoclaim(&claim, &next, &count) || !group_need(call, 1, 2, true, &claim.ref))
         return;
     find_claimer(&claim);
     claim_idle(&claim, &next, count, &claimed, &lost);
     reply_autoclaim(&claim, next, &claimed, &lost);
     end_claims(&claim, claimed.count + lost.count);
-    mem_free(claimed.ids);
-    mem_free(lost.ids);
+    mem_free(claimed.entries);
+    mem_free(lost.entries);
+}
+
+/* --- XNACK key group SILENT | FAIL | FATAL IDS count id … [RETRYCOUNT count] [FORCE], the options
+ * in any order ---
+ *
+ * A consumer gives back what it cannot do: the entries stay pending, but nobody has them, and they
+ * count as idle since ever. SILENT takes the delivery back, FATAL marks what no one can do. */
+
+enum refusal { REFUSAL_SILENT, REFUSAL_FAIL, REFUSAL_FATAL };
+
+struct release {
+    struct call *call;
+    struct group_ref ref;
+    enum refusal refusal;
+    int64_t deliveries; /* -1: as the refusal says */
+    bool forces;
+    struct id_range ids;
+};
+
+static bool parse_refusal(struct release *release) {
+    static const char *const words[] = {"silent", "fail", "fatal"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (!slice_is(release->call->argv[3], words[i])) continue;
+        release->refusal = (enum refusal)i;
+        return true;
+    }
+    return reply_error(release->call->reply, "ERR mode must be SILENT, FAIL, or FATAL");
+}
+
+static bool parse_release_option(struct release *release, size_t *at) {
+    struct call *call = release->call;
+    struct slice word = call->argv[*at];
+    bool has_value = *at + 1 < call->argc;
+    if (slice_is(word, "ids") && has_value)
+        return stream_parse_id_list(call, at, &release->ids, INT32_MAX,
+                                    "ERR numids must be a positive integer",
+                                    "ERR number of IDs doesn't match numids") &&
+               stream_check_ids(call, release->ids);
+    ++*at;
+    if (slice_is(word, "force")) return release->forces = true;
+    if (slice_is(word, "retrycount") && has_value)
+        return call_integer(call, (*at)++, &release->deliveries) &&
+               (release->deliveries >= 0 ||
+                reply_error(call->reply, "ERR Invalid RETRYCOUNT value, must be >= 0"));
+    return reply_error_format(call->reply, "ERR Unrecognized XNACK option '%.*s'",
+                              slice_precision(word), word.ptr);
+}
+
+static bool parse_release(struct release *release) {
+    struct call *call = release->call;
+    if (!parse_refusal(release)) return false;
+    for (size_t at = 4; at < call->argc;)
+        if (!parse_release_option(release, &at)) return false;
+    return release->ids.end > 0 ||
+           reply_error(call->reply, "ERR syntax error, expected IDS keyword");
+}
+
+static uint64_t deliveries_after(const struct release *release, uint64_t before) {
+    if (release->deliveries >= 0) return (uint64_t)release->deliveries;
+    if (release->refusal == REFUSAL_FATAL) return INT64_MAX;
+    return release->refusal == REFUSAL_SILENT && before > 0 ? before - 1 : before;
+}
+
+/* Returns whether the entry is pending now, and nobody's. */
+static bool release_id(const struct release *release, struct stream_id id) {
+    const struct group_ref *ref = &release->ref;
+    struct pending_entry pending = {.id = id};
+    struct stream_entry entry;
+    bool is_pending = pendinglist_find(&ref->group->pending, id, &pending);
+    if (!is_pending && !(release->forces && stream_find(ref->entry, id, &entry))) return false;
+    pending.consumer = CONSUMER_NOBODY;
+    pending.delivered_ms = 0;
+    pending.deliveries = deliveries_after(release, pending.deliveries);
+    consumer_group_assign(ref->group, ref->pieces, &pending);
+    return true;
+}
+
+void xnack_command(struct call *call) {
+    struct release release = {.call = call, .deliveries = -1};
+    uint64_t count = 0;
+    if (!group_need(call, 1, 2, true, &release.ref) || !parse_release(&release)) return;
+    for (size_t i = release.ids.from; i < release.ids.end; i++)
+        count += release_id(&release, stream_id_at(call, i));
+    reply_integer(call->reply, (int64_t)count);
+    if (count == 0) return;
+    call_touched_aside(call, release.ref.entry, release.ref.key, EVENT_STREAM, NULL, count);
+    call_wake_waiting(call, release.ref.key); /* XREADGROUP with CLAIM may take them */
+}
+
+/* --- XACK key group id … --- */
+
+void xack_command(struct call *call) {
+    struct group_ref ref;
+    uint64_t count = 0;
+    if (!group_find(call, 1, 2, true, &ref)) return;
+    if (ref.group && !stream_check_ids(call, (struct id_range){3, call->argc})) return;
+    for (size_t i = 3; ref.group && i < call->argc; i++)
+        count += group_acknowledge(&ref, stream_id_at(call, i));
+    reply_integer(call->reply, (int64_t)count);
+    if (count > 0) call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, NULL, count);
 }

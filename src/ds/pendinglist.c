@@ -417,8 +417,7 @@ static void note_found(struct search *search, const struct pending_entry *entry)
         found->entries[0] = *entry;
         sift_down(found->entries, found->count, 0);
     } else {
-        MEM_RESERVE(found->entries, found->capacity, found->count + 1);
-        found->entries[found->count++] = *entry;
+        pending_select(found, entry);
         if (found->count != search->max) return;
         for (size_t i = found->count / 2; i-- > 0;) sift_down(found->entries, found->count, i);
     }

@@ -99,6 +99,13 @@ struct pending_selection {
     size_t capacity;
 };
 
+/* Adds an entry. Amortised O(1). */
+static inline void pending_select(struct pending_selection *selection,
+                                  const struct pending_entry *entry) {
+    MEM_RESERVE(selection->entries, selection->capacity, selection->count + 1);
+    selection->entries[selection->count++] = *entry;
+}
+
 /* Adds the entries that were delivered at `latest_ms` or before, the oldest ones first, but at most
  * `max` (0: all). Times are not negative. The list may change its blocks, but not what they hold.
  * O(found * log n + blocks that hold entries about as old + n / 100000); where no entry is so old
