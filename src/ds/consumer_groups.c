@@ -355,65 +355,29 @@ size_t consumer_groups_acknowledge_all(struct consumer_groups *groups, struct pi
 
 /* --- Images --- */
 
-/* Where the parts of an image are: groups, then consumers, then segments. */
-struct image_parts {
-    struct consumer_image *consumer;
-    struct idindex_segment *segment;
-};
-
-static size_t segments_of(const struct consumer_group *group) {
-    size_t count = group->pending.index.segment_count;
-    for (size_t i = 0; i < group->consumers.count; i++)
-        count += consumer_group_at(group, i)->ids.index.segment_count;
-    return count;
-}
-
-static struct idindex_view copy_segments(struct image_parts *parts, const struct idindex *index) {
-    struct idindex_view view = {parts->segment, index->segment_count};
-    size_t size = index->segment_count * sizeof(*index->segments);
-    if (size > 0) memcpy(parts->segment, index->segments, size);
-    parts->segment += index->segment_count;
-    return view;
-}
-
-static struct consumer_group_image image_of(struct image_parts *parts,
-                                            const struct consumer_group *group) {
-    struct consumer_group_image image = {.name = group->name,
-                                         .last_id = group->last_id,
-                                         .entries_read = group->entries_read,
-                                         .pending_count = group->pending.length,
-                                         .pending = copy_segments(parts, &group->pending.index),
-                                         .consumers = parts->consumer,
-                                         .consumer_count = group->consumers.count};
-    for (size_t i = 0; i < group->consumers.count; i++) {
-        const struct consumer *consumer = consumer_group_at(group, i);
-        *parts->consumer++ = (struct consumer_image){consumer->name, consumer->seen_ms,
-                                                     consumer->active_ms, consumer->ids.length,
-                                                     copy_segments(parts, &consumer->ids.index)};
+size_t consumer_groups_image_size(const struct consumer_groups *groups) {
+    size_t size = nametable_image_size(&groups->groups, sizeof(struct consumer_group));
+    for (size_t i = 0; i < groups->groups.count; i++) {
+        const struct consumer_group *group = consumer_groups_at(groups, i);
+        size += idindex_image_size(&group->pending.index) +
+                nametable_image_size(&group->consumers, sizeof(struct consumer));
+        for (size_t c = 0; c < group->consumers.count; c++)
+            size += idindex_image_size(&consumer_group_at(group, c)->ids.index);
     }
-    return image;
+    return size;
 }
 
-struct consumer_groups_image *consumer_groups_image(const struct consumer_groups *groups) {
-    size_t count = groups->groups.count, consumers = 0, segments = 0;
-    if (count == 0) return NULL;
-    for (size_t i = 0; i < count; i++) {
-        consumers += consumer_groups_at(groups, i)->consumers.count;
-        segments += segments_of(consumer_groups_at(groups, i));
+void consumer_groups_image(struct consumer_groups *groups, char **to) {
+    nametable_image(&groups->groups, sizeof(struct consumer_group), to);
+    groups->released = (struct pendinglist){0};
+    for (size_t i = 0; i < groups->groups.count; i++) {
+        struct consumer_group *group = consumer_groups_at(groups, i);
+        idindex_image(&group->pending.index, to);
+        nametable_image(&group->consumers, sizeof(struct consumer), to);
+        for (size_t c = 0; c < group->consumers.count; c++)
+            idindex_image(&consumer_group_at(group, c)->ids.index, to);
+        group->numbers = NULL;
     }
-    struct consumer_groups_image *image;
-    size_t size = sizeof(*image) + count * sizeof(*image->groups) +
-                  consumers * sizeof(struct consumer_image) +
-                  segments * sizeof(struct idindex_segment);
-    image = mem_alloc(size);
-    image->count = count;
-    image->allocated = mem_good_size(size);
-    struct image_parts parts;
-    parts.consumer = (struct consumer_image *)(image->groups + count);
-    parts.segment = (struct idindex_segment *)(parts.consumer + consumers);
-    for (size_t i = 0; i < count; i++)
-        image->groups[i] = image_of(&parts, consumer_groups_at(groups, i));
-    return image;
 }
 
 /* --- Relocating: a part is [1 + group, 32 bits][0: the group itself; 1 + consumer], and `at` in it

@@ -157,38 +157,15 @@ void consumer_groups_note_looked(struct consumer_groups *groups, struct pieces *
 void consumer_groups_look_again(struct consumer_groups *groups, struct pieces *pieces,
                                 struct stream_id from);
 
-/* --- As they were at one moment --- */
+/* --- For captures --- */
 
-/* What does not change any more, in one allocation besides the memory that it shares with the
- * groups. */
-struct consumer_image {
-    struct slice name;
-    int64_t seen_ms;
-    int64_t active_ms;
-    uint64_t pending_count;
-    struct idindex_view ids;
-};
-
-struct consumer_group_image {
-    struct slice name;
-    struct stream_id last_id;
-    int64_t entries_read;
-    uint64_t pending_count;
-    struct idindex_view pending;
-    const struct consumer_image *consumers;
-    size_t consumer_count;
-};
-
-struct consumer_groups_image {
-    size_t count;
-    size_t allocated;
-    struct consumer_group_image groups[];
-};
-
-/* The image, to be freed with mem_free; NULL when there are no groups. It stays as it is only until
- * the groups change, or, where the value's capture has begun an epoch, until the capture is
- * released. O(groups + consumers + pending entries / 100000). */
-struct consumer_groups_image *consumer_groups_image(const struct consumer_groups *groups);
+/* Copies the structs of groups and consumers, and the segments of their pending entries, to *to,
+ * which is moved behind them: so many bytes, a multiple of 8. `groups`, which is itself a copy,
+ * then leads to these, and shares all other memory; it knows no consumer by its number. It stays as
+ * it is only until the groups change, or, where the value's capture has begun an epoch, until the
+ * capture is released. O(groups + consumers + pending entries / 100000). */
+size_t consumer_groups_image_size(const struct consumer_groups *groups);
+void consumer_groups_image(struct consumer_groups *groups, char **to);
 
 /* Moves memory of the groups to better places (base/relocate.h), from *cursor on, until the step is
  * due, and sets *cursor. Their parts begin with CONSUMER_GROUPS_PART. There must be no capture, and

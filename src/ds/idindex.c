@@ -179,6 +179,12 @@ void idindex_cut(struct idindex *index, struct pieces *pieces, size_t count, str
         resize_segments(index, pieces, index->segment_count);
 }
 
+void idindex_image(struct idindex *index, char **to) {
+    size_t size = idindex_image_size(index);
+    if (size > 0) index->segments = memcpy(*to, index->segments, size);
+    *to += size;
+}
+
 /* --- Pieces --- */
 
 static void visit_node(const struct idindex_segment *segment, struct idindex_item *item,

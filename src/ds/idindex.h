@@ -59,6 +59,21 @@ static inline struct idindex_view idindex_view(const struct idindex *index) {
     return (struct idindex_view){index->segments, index->segment_count};
 }
 
+/* The position of an item: whether there is one, which it is, and the next one. O(1) each. */
+static inline bool idindex_has(struct idindex_view index, struct idindex_position at) {
+    return at.segment < index.segment_count;
+}
+
+static inline struct idindex_item *idindex_at(struct idindex_view index,
+                                              struct idindex_position at) {
+    return &index.segments[at.segment].items[at.item];
+}
+
+static inline void idindex_step(struct idindex_view index, struct idindex_position *at) {
+    if (++at->item < index.segments[at->segment].count) return;
+    *at = (struct idindex_position){at->segment + 1, 0};
+}
+
 /* The node, without the bit. */
 static inline void *idindex_node(const struct idindex_item *item) {
     return (void *)(item->node & ~(uintptr_t)PIECES_SHARED);
@@ -112,6 +127,13 @@ void idindex_remove(struct idindex *index, struct pieces *pieces, size_t segment
  * O(segments). */
 void idindex_cut(struct idindex *index, struct pieces *pieces, size_t count, struct idindex *cut,
                  struct pieces *cut_pieces);
+
+/* Copies the segments, for a capture, to *to, which is moved behind them. The index, which is itself
+ * a copy, then leads to these. O(segments). */
+static inline size_t idindex_image_size(const struct idindex *index) {
+    return index->segment_count * sizeof(*index->segments);
+}
+void idindex_image(struct idindex *index, char **to);
 
 /* Leads the visitor through the arrays and the nodes (ds/pieces.h). `node_size` returns the bytes
  * of a node, which points to no other pieces. O(nodes). */

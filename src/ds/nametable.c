@@ -93,6 +93,16 @@ void nametable_leave_item(struct slice *item, size_t size, const struct piece_vi
     visitor->leave(visitor, item, mem_good_size(size + item->len), PIECES_READ);
 }
 
+void nametable_image(struct nametable *table, size_t size, char **to) {
+    struct slice **items = (struct slice **)(void *)*to;
+    *to += table->count * sizeof(*items);
+    for (size_t i = 0; i < table->count; i++) {
+        items[i] = memcpy(*to, table->items[i], size);
+        *to += size;
+    }
+    table->items = items;
+}
+
 bool nametable_check(const struct nametable *table) {
     for (size_t i = 1; i < table->count; i++)
         if (slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;

@@ -38,6 +38,14 @@ void nametable_leave(const struct nametable *table, const struct piece_visitor *
 void *nametable_enter_item(struct slice **item, size_t size, const struct piece_visitor *visitor);
 void nametable_leave_item(struct slice *item, size_t size, const struct piece_visitor *visitor);
 
+/* Copies the pointers and the items, whose structs have `size` bytes, to *to, which is moved behind
+ * them. The table, which is itself a copy, then leads to these; names are still where they were.
+ * O(n). */
+static inline size_t nametable_image_size(const struct nametable *table, size_t size) {
+    return table->count * (sizeof(*table->items) + size);
+}
+void nametable_image(struct nametable *table, size_t size, char **to);
+
 /* Checks the order. O(n). */
 bool nametable_check(const struct nametable *table);
 

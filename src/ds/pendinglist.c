@@ -16,6 +16,10 @@ static struct pending_block *block_of(const struct idindex_item *item) {
     return idindex_node(item);
 }
 
+static struct pending_block *block_at(struct idindex_view index, struct idindex_position at) {
+    return block_of(idindex_at(index, at));
+}
+
 /* --- Blocks that may be changed --- */
 
 /* Frees the block of an item, or leaves it to a capture. */
@@ -48,7 +52,8 @@ static void replace_block(struct pieces *pieces, struct idindex_segment *segment
 static struct pending_block *open_block(struct pieces *pieces, struct idindex_segment *segment,
                                         struct idindex_item *item) {
     if (idindex_reader(pieces, segment, item))
-        replace_block(pieces, segment, item, pending_block_copy(block_of(item)));
+        replace_block(pieces, segment, item,
+                      pending_block_resized(block_of(item), block_of(item)->room));
     return block_of(item);
 }
 
@@ -139,7 +144,7 @@ void pendinglist_insert(struct pendinglist *list, struct pieces *pieces,
 static bool find(struct idindex_view index, struct stream_id id, struct idindex_position *at,
                  unsigned *row) {
     if (!idindex_find(index, id, at)) return false;
-    const struct pending_block *block = block_of(&index.segments[at->segment].items[at->item]);
+    const struct pending_block *block = block_at(index, *at);
     *row = pending_block_search(block, id);
     return *row < block->count && stream_id_compare(pending_block_id(block, *row), id) == 0;
 }
@@ -148,7 +153,7 @@ bool pending_find(struct idindex_view index, struct stream_id id, struct pending
     struct idindex_position at;
     unsigned row;
     if (!find(index, id, &at, &row)) return false;
-    *entry = pending_block_get(block_of(&index.segments[at.segment].items[at.item]), row);
+    *entry = pending_block_get(block_at(index, at), row);
     return true;
 }
 
@@ -165,8 +170,7 @@ static bool walk_to_block(struct id_walk *walk, const struct pendinglist *list,
                           struct idindex_position *at, unsigned *row) {
     for (; walk->next < walk->count; walk->next++) {
         if (!idindex_find(idindex_view(&list->index), walk->ids[walk->next], at)) continue;
-        const struct pending_block *block =
-            block_of(&list->index.segments[at->segment].items[at->item]);
+        const struct pending_block *block = block_at(idindex_view(&list->index), *at);
         *row = pending_block_search(block, walk->ids[walk->next]);
         if (*row < block->count) return true;
     }
@@ -201,8 +205,7 @@ void pendinglist_find_ids(const struct pendinglist *list, const struct stream_id
     unsigned row;
     if (is_apart(list, ids, count)) return;
     while (walk_to_block(&walk, list, &at, &row)) {
-        const struct pending_block *block =
-            block_of(&list->index.segments[at.segment].items[at.item]);
+        const struct pending_block *block = block_at(idindex_view(&list->index), at);
         while (walk_in_block(&walk, block, &row)) found[walk.next++] = true;
     }
 }
@@ -312,8 +315,7 @@ size_t pendinglist_remove_ids(struct pendinglist *list, struct pieces *pieces,
     unsigned row;
     if (is_apart(list, ids, count)) return 0;
     while (walk_to_block(&walk, list, &at, &row)) {
-        const struct pending_block *block =
-            block_of(&list->index.segments[at.segment].items[at.item]);
+        const struct pending_block *block = block_at(idindex_view(&list->index), at);
         struct kept_rows kept = {.count = 0};
         while (walk_in_block(&walk, block, &row)) {
             removed[total++] = pending_block_get(block, row);
@@ -517,22 +519,18 @@ void pending_iter_start(struct pending_iter *iter, struct idindex_view index,
                         struct stream_id first) {
     *iter = (struct pending_iter){.index = index};
     if (!idindex_find(index, first, &iter->at)) return;
-    const struct pending_block *block =
-        block_of(&index.segments[iter->at.segment].items[iter->at.item]);
+    const struct pending_block *block = block_at(index, iter->at);
     iter->row = pending_block_search(block, first);
 }
 
 /* The block that the iterator is in; NULL at the end. */
 static const struct pending_block *current_block(const struct pending_iter *iter) {
-    if (iter->at.segment == iter->index.segment_count) return NULL;
-    return block_of(&iter->index.segments[iter->at.segment].items[iter->at.item]);
+    return idindex_has(iter->index, iter->at) ? block_at(iter->index, iter->at) : NULL;
 }
 
 static void next_block(struct pending_iter *iter) {
     iter->row = 0;
-    if (++iter->at.item < iter->index.segments[iter->at.segment].count) return;
-    iter->at.item = 0;
-    iter->at.segment++;
+    idindex_step(iter->index, &iter->at);
 }
 
 bool pending_iter_next(struct pending_iter *iter, struct pending_entry *entry) {
@@ -566,25 +564,23 @@ bool pending_iter_next_old(struct pending_iter *iter, int64_t latest_ms,
 /* --- Checking --- */
 
 bool pendinglist_check(const struct pendinglist *list, const struct pieces *pieces) {
+    struct idindex_view view = idindex_view(&list->index);
+    struct stream_id last = STREAM_ID_MIN;
     uint64_t length = 0;
-    const struct pending_block *before = NULL;
     if (!idindex_check(&list->index, pieces)) return false;
-    for (size_t s = 0; s < list->index.segment_count; s++) {
-        const struct idindex_segment *segment = &list->index.segments[s];
-        for (size_t i = 0; i < segment->count; i++) {
-            const struct idindex_item *item = &segment->items[i];
-            const struct pending_block *block = block_of(item);
-            if (!pending_block_check(block)) return false;
-            if (stream_id_compare(pending_block_id(block, 0), item->base) < 0) return false;
-            if (before &&
-                stream_id_compare(pending_block_id(before, before->count - 1u), item->base) >= 0)
+    for (struct idindex_position at = {0, 0}; idindex_has(view, at); idindex_step(view, &at)) {
+        const struct pending_block *block = block_at(view, at);
+        struct stream_id base = idindex_at(view, at)->base;
+        bool is_behind = length == 0 || stream_id_compare(last, base) < 0;
+        if (!pending_block_check(block) || !is_behind ||
+            stream_id_compare(pending_block_id(block, 0), base) < 0)
+            return false;
+        for (unsigned row = 0; row < block->count; row++)
+            if ((uint64_t)pending_block_get(block, row).delivered_ms <
+                view.segments[at.segment].least)
                 return false;
-            for (unsigned row = 0; row < block->count; row++)
-                if ((uint64_t)pending_block_get(block, row).delivered_ms < segment->least)
-                    return false;
-            length += block->count;
-            before = block;
-        }
+        length += block->count;
+        last = pending_block_id(block, block->count - 1u);
     }
     return length == list->length;
 }

@@ -120,13 +120,6 @@ struct pending_block *pending_block_after(const struct pending_block *before,
     return block;
 }
 
-struct pending_block *pending_block_copy(const struct pending_block *block) {
-    size_t size = pending_block_size(block);
-    struct pending_block *copy = mem_alloc(size);
-    memcpy(copy, block, sizeof(*block) + row_size(block->width) * block->room);
-    return copy;
-}
-
 /* --- Reading --- */
 
 struct pending_entry pending_block_get(const struct pending_block *block, unsigned at) {

@@ -52,8 +52,6 @@ struct pending_block *pending_block_new(const struct pending_entry *entries, uns
 struct pending_block *pending_block_after(const struct pending_block *before,
                                           const struct pending_entry *entry);
 
-struct pending_block *pending_block_copy(const struct pending_block *block);
-
 struct pending_entry pending_block_get(const struct pending_block *block, unsigned at);
 void pending_block_get_all(const struct pending_block *block, struct pending_entry *entries);
 

@@ -8,20 +8,6 @@
 
 #include <string.h>
 
-struct producer {
-    struct slice name;     /* the first member: see nametable.h */
-    uint64_t epoch;        /* in which `ids` and `bytes` were allocated */
-    struct stream_id *ids; /* the columns, in one allocation */
-    uint64_t *ends;
-    uint32_t *hashes;
-    char *bytes;
-    uint64_t begin; /* of the first iid's bytes; after the last iid, where the next one begins */
-    uint64_t byte_capacity;
-    uint32_t first; /* index of the first iid in the columns */
-    uint32_t count;
-    uint32_t capacity;
-};
-
 /* --- Memory --- */
 
 static size_t columns_size(uint32_t capacity) {
@@ -78,12 +64,6 @@ static void reserve(struct pieces *pieces, struct producer *producer, size_t len
     struct producer old = *producer;
     place_iids(pieces, producer, &old, len);
     drop_iids(pieces, &old);
-}
-
-/* --- Producers --- */
-
-static struct producer *producer_at(const struct producers *producers, size_t at) {
-    return (struct producer *)(void *)producers->table.items[at];
 }
 
 /* --- Pieces: see ds/pieces.h --- */
@@ -156,11 +136,6 @@ static bool is_old(const struct producers *producers, struct stream_id id, int64
     return now_ms >= duration_ms && id.ms <= (uint64_t)(now_ms - duration_ms);
 }
 
-static struct slice iid_at(const struct producer *producer, uint32_t at) {
-    uint64_t begin = at == producer->first ? producer->begin : producer->ends[at - 1];
-    return slice_make(producer->bytes + begin, producer->ends[at] - begin);
-}
-
 bool producers_has(const struct producers *producers, struct slice name) {
     size_t at;
     return nametable_find(&producers->table, name, &at);
@@ -170,10 +145,12 @@ bool producers_find_any(const struct producers *producers, struct slice name, st
                         struct stream_id *id) {
     size_t at;
     if (!nametable_find(&producers->table, name, &at)) return false;
-    const struct producer *producer = producer_at(producers, at);
+    const struct producer *producer = producers_at(producers, at);
     uint32_t hash = (uint32_t)hash_bytes(iid);
     for (uint32_t i = producer->first + producer->count; i-- > producer->first;) {
-        if (producer->hashes[i] != hash || !slice_equal(iid_at(producer, i), iid)) continue;
+        if (producer->hashes[i] != hash ||
+            !slice_equal(producer_iid(producer, i - producer->first), iid))
+            continue;
         *id = producer->ids[i];
         return true;
     }
@@ -198,7 +175,7 @@ void producers_add(struct producers *producers, struct pieces *pieces, struct sl
     CHECKED_ASSERT(name.len > 0 && iid.len > 0);
     struct producer *producer =
         nametable_find(&producers->table, name, &at)
-            ? producer_at(producers, at)
+            ? producers_at(producers, at)
             : nametable_insert(&producers->table, pieces, at, sizeof(*producer), name);
     while (producer->count >= producers->limits.iids) forget_first(producer);
     reserve(pieces, producer, iid.len);
@@ -216,7 +193,7 @@ void producers_expire(struct producers *producers, struct pieces *pieces, int64_
     enum { STEPS = 2 }; /* more than one, so that old producers become fewer */
     for (int step = 0; step < STEPS && producers->table.count > 0; step++) {
         if (producers->next >= producers->table.count) producers->next = 0;
-        struct producer *producer = producer_at(producers, producers->next);
+        struct producer *producer = producers_at(producers, producers->next);
         while (producer->count > 0 && is_old(producers, producer->ids[producer->first], now_ms))
             forget_first(producer);
         if (producer->count > 0)
@@ -230,7 +207,7 @@ void producers_count(const struct producers *producers, int64_t now_ms, uint64_t
                      uint64_t *iid_count) {
     *producer_count = *iid_count = 0;
     for (size_t i = 0; i < producers->table.count; i++) {
-        const struct producer *producer = producer_at(producers, i);
+        const struct producer *producer = producers_at(producers, i);
         uint32_t old = 0;
         while (old < producer->count &&
                is_old(producers, producer->ids[producer->first + old], now_ms))
@@ -259,26 +236,16 @@ struct producers *producers_relocate(struct producers *producers, uint64_t *at,
 
 /* --- Images --- */
 
-struct producers_image *producers_image(const struct producers *producers) {
+size_t producers_image_size(const struct producers *producers) {
+    if (!producers) return 0;
+    return sizeof(*producers) + nametable_image_size(&producers->table, sizeof(struct producer));
+}
+
+struct producers *producers_image(const struct producers *producers, char **to) {
     if (!producers) return NULL;
-    size_t count = producers->table.count;
-    struct producers_image *image;
-    size_t size = sizeof(*image) + count * sizeof(*image->producers);
-    image = mem_alloc(size);
-    image->limits = producers->limits;
-    image->added = producers->added;
-    image->duplicates = producers->duplicates;
-    image->count = count;
-    image->allocated = mem_good_size(size);
-    for (size_t i = 0; i < count; i++) {
-        const struct producer *producer = producer_at(producers, i);
-        image->producers[i] = (struct producer_image){.name = producer->name,
-                                                      .ids = producer->ids + producer->first,
-                                                      .ends = producer->ends + producer->first,
-                                                      .bytes = producer->bytes,
-                                                      .begin = producer->begin,
-                                                      .count = producer->count};
-    }
+    struct producers *image = memcpy(*to, producers, sizeof(*producers));
+    *to += sizeof(*producers);
+    nametable_image(&image->table, sizeof(struct producer), to);
     return image;
 }
 
@@ -294,14 +261,16 @@ static bool check_producer(const struct producers *producers, const struct produ
     for (uint32_t i = producer->first; i < producer->first + producer->count; i++) {
         if (producer->ends[i] < begin) return false;
         begin = producer->ends[i];
-        if (producer->hashes[i] != (uint32_t)hash_bytes(iid_at(producer, i))) return false;
+        if (producer->hashes[i] !=
+            (uint32_t)hash_bytes(producer_iid(producer, i - producer->first)))
+            return false;
     }
     return true;
 }
 
 bool producers_check(const struct producers *producers, const struct pieces *pieces) {
     for (size_t i = 0; i < producers->table.count; i++)
-        if (!check_producer(producers, producer_at(producers, i), pieces)) return false;
+        if (!check_producer(producers, producers_at(producers, i), pieces)) return false;
     return nametable_check(&producers->table) && producers->limits.iids >= 1 &&
            producers->limits.iids <= PRODUCERS_IIDS_MAX && producers->limits.duration_s >= 1 &&
            producers->limits.duration_s <= PRODUCERS_DURATION_MAX;

@@ -28,6 +28,21 @@ struct producers_limits {
 
 enum { PRODUCERS_DURATION_MAX = 86400, PRODUCERS_IIDS_MAX = 10000 };
 
+/* The name and the count may be read. */
+struct producer {
+    struct slice name;     /* the first member: see nametable.h */
+    uint64_t epoch;        /* in which `ids` and `bytes` were allocated */
+    struct stream_id *ids; /* the columns, in one allocation */
+    uint64_t *ends;
+    uint32_t *hashes;
+    char *bytes;
+    uint64_t begin; /* of the first iid's bytes; after the last iid, where the next one begins */
+    uint64_t byte_capacity;
+    uint32_t first; /* index of the first iid in the columns */
+    uint32_t count;
+    uint32_t capacity;
+};
+
 /* The fields may be read; added and duplicates also be set. */
 struct producers {
     struct producers_limits limits;
@@ -86,34 +101,29 @@ void producers_count(const struct producers *producers, int64_t now_ms, uint64_t
 struct producers *producers_relocate(struct producers *producers, uint64_t *at,
                                      struct relocator *relocator);
 
-/* --- As they were at one moment --- */
+/* --- For captures --- */
 
-struct producer_image {
-    struct slice name;
-    const struct stream_id *ids;
-    const uint64_t *ends; /* of the bytes of each iid */
-    const char *bytes;
-    uint64_t begin; /* of the first iid's bytes */
-    uint32_t count;
-};
+/* Copies the structs to *to, which is moved behind them: so many bytes, a multiple of 8. What is
+ * returned, NULL of NULL, shares all other memory, and is valid as long as the image of consumer
+ * groups (ds/consumer_groups.h). O(producers). */
+size_t producers_image_size(const struct producers *producers);
+struct producers *producers_image(const struct producers *producers, char **to);
 
-struct producers_image {
-    struct producers_limits limits;
-    uint64_t added;
-    uint64_t duplicates;
-    size_t count;
-    size_t allocated;
-    struct producer_image producers[];
-};
+/* --- Reading --- */
 
-/* The image, to be freed with mem_free; NULL of NULL. Valid as long as that of consumer groups
- * (ds/consumer_groups.h). O(producers). */
-struct producers_image *producers_image(const struct producers *producers);
+static inline struct producer *producers_at(const struct producers *producers, size_t at) {
+    return (struct producer *)(void *)producers->table.items[at];
+}
 
-/* The iid at this place (0 … count - 1): a view. O(1). */
-static inline struct slice producer_image_iid(const struct producer_image *image, uint32_t at) {
-    uint64_t begin = at == 0 ? image->begin : image->ends[at - 1];
-    return slice_make(image->bytes + begin, image->ends[at] - begin);
+/* The iid at this place (0 … count - 1), as a view, and the id of its entry. O(1). */
+static inline struct slice producer_iid(const struct producer *producer, uint32_t place) {
+    uint32_t at = producer->first + place;
+    uint64_t begin = place == 0 ? producer->begin : producer->ends[at - 1];
+    return slice_make(producer->bytes + begin, producer->ends[at] - begin);
+}
+
+static inline struct stream_id producer_id(const struct producer *producer, uint32_t place) {
+    return producer->ids[producer->first + place];
 }
 
 /* Checks the invariant. O(bytes). */

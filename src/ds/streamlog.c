@@ -204,7 +204,7 @@ static size_t offset_of(const struct streamlog_node *node, struct stream_id base
 bool streamlog_delete(struct streamlog *log, struct stream_id id) {
     struct idindex_position position;
     if (!idindex_find(idindex_view(&log->index), id, &position)) return false;
-    struct idindex_item *item = &log->index.segments[position.segment].items[position.item];
+    struct idindex_item *item = idindex_at(idindex_view(&log->index), position);
     size_t at = offset_of(streamlog__node(item), item->base, id);
     if (at == 0) return false;
     if (stream_id_compare(id, log->facts.max_deleted_id) > 0) log->facts.max_deleted_id = id;
@@ -348,38 +348,30 @@ uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim,
 
 /* --- Iterating over entries --- */
 
-static const struct idindex_item *item_at(struct idindex_view index, size_t segment, size_t item) {
-    return &index.segments[segment].items[item];
-}
-
-/* Goes to the iterator's segment and item. */
+/* Goes to the node at the iterator's position. */
 static void enter_node(struct stream_iter *iter) {
-    iter->node = streamlog__node(item_at(iter->index, iter->segment, iter->item));
+    iter->node = streamlog__node(idindex_at(iter->index, iter->position));
     iter->at = iter->reverse ? streamlog__end(iter->node) : streamlog__first(iter->node);
 }
 
 void streamlog_iter_start(struct stream_iter *iter, struct idindex_view index,
                           struct stream_id first, struct stream_id last, bool reverse) {
-    struct idindex_position position = {0, 0};
     *iter = (struct stream_iter){.index = index, .first = first, .last = last, .reverse = reverse};
-    bool found = idindex_find(index, reverse ? last : first, &position);
-    if (index.segment_count == 0 || (reverse && !found)) return;
-    iter->segment = position.segment;
-    iter->item = position.item;
-    enter_node(iter);
+    bool found = idindex_find(index, reverse ? last : first, &iter->position);
+    if (index.segment_count > 0 && (found || !reverse)) enter_node(iter);
 }
 
 /* Goes to the next node. Returns false at the end of the range's nodes. */
 static bool leave_node(struct stream_iter *iter) {
+    struct idindex_position *at = &iter->position;
     iter->node = NULL;
-    if (iter->reverse) {
-        if (iter->item == 0 && iter->segment == 0) return false;
-        if (iter->item == 0) iter->item = iter->index.segments[--iter->segment].count;
-        iter->item--;
-    } else if (++iter->item == iter->index.segments[iter->segment].count) {
-        if (iter->segment + 1 == iter->index.segment_count) return false;
-        iter->segment++;
-        iter->item = 0;
+    if (!iter->reverse) {
+        idindex_step(iter->index, at);
+        if (!idindex_has(iter->index, *at)) return false;
+    } else {
+        if (at->item == 0 && at->segment == 0) return false;
+        if (at->item == 0) at->item = iter->index.segments[--at->segment].count;
+        at->item--;
     }
     enter_node(iter);
     return true;
@@ -391,7 +383,7 @@ static bool step(struct stream_iter *iter, struct stream_entry *entry) {
     const uint8_t *limit =
         iter->reverse ? streamlog__first(iter->node) : streamlog__end(iter->node);
     if (iter->at == limit && !leave_node(iter)) return false;
-    struct stream_id base = item_at(iter->index, iter->segment, iter->item)->base;
+    struct stream_id base = idindex_at(iter->index, iter->position)->base;
     const uint8_t *begin = iter->reverse ? streamlog__before(iter->at) : iter->at;
     streamlog__read(iter->node, base, begin, entry);
     iter->at = iter->reverse ? begin : streamlog__after(begin);
@@ -412,17 +404,13 @@ bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry) {
 /* --- Iterating over nodes --- */
 
 bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view) {
-    if (iter->segment == iter->index.segment_count) return false;
-    const struct idindex_segment *segment = &iter->index.segments[iter->segment];
-    const struct idindex_item *item = &segment->items[iter->item];
+    if (!idindex_has(iter->index, iter->position)) return false;
+    const struct idindex_item *item = idindex_at(iter->index, iter->position);
     const struct streamlog_node *node = streamlog__node(item);
     *view = (struct stream_node_view){
         .base = item->base, .count = node->count, .node = node, .at = streamlog__first(node)};
     view->master = streamlog__master(node);
-    if (++iter->item == segment->count) {
-        iter->segment++;
-        iter->item = 0;
-    }
+    idindex_step(iter->index, &iter->position);
     return true;
 }
 
@@ -430,7 +418,7 @@ bool streamlog_node_at(struct idindex_view index, struct stream_id id, uint64_t 
                        struct stream_id *last) {
     struct idindex_position position;
     if (!idindex_find(index, id, &position)) return false;
-    const struct idindex_item *item = &index.segments[position.segment].items[position.item];
+    const struct idindex_item *item = idindex_at(index, position);
     *count = streamlog__node(item)->count;
     *last = streamlog__last_id(streamlog__node(item), item->base);
     return true;
@@ -447,43 +435,35 @@ bool streamlog_node_next(struct stream_node_view *view, struct stream_entry *ent
 
 struct streamlog_capture {
     struct capture capture;
-    struct streamlog_contents contents;
-    struct consumer_groups_image *groups;
-    struct producers_image *producers;
-    struct idindex_segment segments[];
+    struct streamlog log; /* a copy, whose arrays and structs are the image behind it */
+    char image[] __attribute__((aligned(8)));
 };
 
-static void free_rest(struct capture *capture) {
-    mem_free(((struct streamlog_capture *)capture)->groups);
-    mem_free(((struct streamlog_capture *)capture)->producers);
+static void free_orphan(struct capture *capture) {
     if (capture->orphan) streamlog_free(capture->orphan);
 }
 
-static const struct capture_functions capture_functions = {.free = free_rest};
+static const struct capture_functions capture_functions = {.free = free_orphan};
 
 struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
-    struct idindex_view index = idindex_view(&log->index);
-    size_t size = index.segment_count * sizeof(*index.segments);
+    size_t size = idindex_image_size(&log->index) + consumer_groups_image_size(&log->groups) +
+                  producers_image_size(log->producers);
     struct streamlog_capture *capture =
         capture_begin(&capture_functions, sizeof(*capture) + size, &log->pieces.capture, left);
-    capture->groups = consumer_groups_image(&log->groups);
-    if (capture->groups) capture->capture.allocated += capture->groups->allocated;
-    capture->producers = producers_image(log->producers);
-    if (capture->producers) capture->capture.allocated += capture->producers->allocated;
-    capture->contents = (struct streamlog_contents){{capture->segments, index.segment_count},
-                                                    log->nodes,
-                                                    log->length,
-                                                    log->facts,
-                                                    capture->groups,
-                                                    capture->producers};
-    if (size > 0) memcpy(capture->segments, index.segments, size);
+    char *to = capture->image;
+    capture->log = *log;
+    capture->log.pieces = (struct pieces){0};
+    idindex_image(&capture->log.index, &to);
+    consumer_groups_image(&capture->log.groups, &to);
+    capture->log.producers = producers_image(log->producers, &to);
+    CHECKED_ASSERT(to == capture->image + size);
     log->pieces.epoch++;
     return &capture->capture;
 }
 
-const struct streamlog_contents *streamlog_captured(const struct capture *capture) {
+const struct streamlog *streamlog_captured(const struct capture *capture) {
     CHECKED_ASSERT(capture->functions == &capture_functions);
-    return &((const struct streamlog_capture *)capture)->contents;
+    return &((const struct streamlog_capture *)capture)->log;
 }
 
 /* --- Relocating: nodes, producers, groups --- */
@@ -540,11 +520,9 @@ bool streamlog_check(const struct streamlog *log) {
         (log->producers && !producers_check(log->producers, &log->pieces)))
         return false;
     visit((struct streamlog *)log, &counter.visitor); /* which changes nothing */
-    for (size_t s = 0; s < log->index.segment_count; s++) {
-        const struct idindex_segment *segment = &log->index.segments[s];
-        for (size_t i = 0; i < segment->count; i++)
-            if (!check_item(&segment->items[i], &totals)) return false;
-    }
+    struct idindex_view view = idindex_view(&log->index);
+    for (struct idindex_position at = {0, 0}; idindex_has(view, at); idindex_step(view, &at))
+        if (!check_item(idindex_at(view, at), &totals)) return false;
     if (totals.has_last && stream_id_compare(totals.last, log->facts.last_id) > 0) return false;
     return totals.length == log->length && totals.nodes == log->nodes &&
            pieces_are_counted(&log->pieces, &memory) && log->facts.added >= log->length;

@@ -140,22 +140,11 @@ struct stream_pair {
 /* Reads the next pair of an entry; false after the last one. O(1). */
 bool streamlog_next_pair(struct stream_entry *entry, struct stream_pair *pair);
 
-/* All that a log or a capture holds. */
-struct streamlog_contents {
-    struct idindex_view index;
-    size_t nodes;
-    uint64_t length;
-    struct stream_facts facts;
-    const struct consumer_groups_image *groups; /* NULL: none */
-    const struct producers_image *producers;    /* likewise */
-};
-
 /* All entries with ids from `first` to `last`, the last ones first if `reverse`. Lives on the
  * caller's stack; needs no end. The fields are private. */
 struct stream_iter {
     struct idindex_view index;
-    size_t segment;
-    size_t item;
+    struct idindex_position position;
     const struct streamlog_node *node; /* NULL: at the end */
     const uint8_t *at;
     struct stream_id first;
@@ -173,8 +162,7 @@ bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry);
 /* The nodes one after another, for files. */
 struct stream_node_iter {
     struct idindex_view index;
-    size_t segment;
-    size_t item;
+    struct idindex_position position;
 };
 
 struct stream_node_view {
@@ -207,8 +195,9 @@ bool streamlog_next_field(struct stream_entry *master, struct stream_pair *pair)
  * consumer_groups_image and producers_image. */
 struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left);
 
-/* What was captured: a view. In any thread, until the release. */
-const struct streamlog_contents *streamlog_captured(const struct capture *capture);
+/* What was captured, to be read in any thread until the release: without pieces and released
+ * ids. */
+const struct streamlog *streamlog_captured(const struct capture *capture);
 
 /* Moves memory of the log, its producers and its groups to better places (base/relocate.h), from
  * *cursor on, until the step is due; sets *cursor. Returns where the log is now. It must not be

@@ -115,29 +115,38 @@ static struct stream_id first_id(struct idindex_view index) {
     return streamlog_iter_next(&iter, &entry) ? entry.id : STREAM_ID_MIN;
 }
 
-static void write_producer(struct rdb_writer *writer, const struct producer_image *producer) {
+static void write_producer(struct rdb_writer *writer, const struct producer *producer) {
     rdb_write_string(writer, producer->name);
     rdb_write_length(writer, producer->count);
     for (uint32_t i = 0; i < producer->count && writer->error == 0; i++) {
-        rdb_write_string(writer, producer_image_iid(producer, i));
-        rdb_write_length(writer, producer->ids[i].ms);
-        rdb_write_length(writer, producer->ids[i].seq);
+        rdb_write_string(writer, producer_iid(producer, i));
+        write_id(writer, producer_id(producer, i));
     }
 }
 
-static void write_producers(struct rdb_writer *writer, const struct producers_image *image) {
-    rdb_write_length(writer, image->limits.duration_s);
-    rdb_write_length(writer, image->limits.iids);
-    rdb_write_length(writer, image->count);
-    for (size_t i = 0; i < image->count && writer->error == 0; i++)
-        write_producer(writer, &image->producers[i]);
-    rdb_write_length(writer, image->added);
-    rdb_write_length(writer, image->duplicates);
+static void write_producers(struct rdb_writer *writer, const struct producers *producers) {
+    rdb_write_length(writer, producers->limits.duration_s);
+    rdb_write_length(writer, producers->limits.iids);
+    rdb_write_length(writer, producers->table.count);
+    for (size_t i = 0; i < producers->table.count && writer->error == 0; i++)
+        write_producer(writer, producers_at(producers, i));
+    rdb_write_length(writer, producers->added);
+    rdb_write_length(writer, producers->duplicates);
 }
 
-static void write_stream(struct rdb_writer *writer, unsigned type,
-                         const struct streamlog_contents *log) {
-    struct stream_node_iter iter = {.index = log->index};
+/* Pending entries that nobody has get a consumer in the file. */
+static unsigned type_of(const struct streamlog *log) {
+    if (log->producers) return RDB_STREAM_LISTPACKS_4;
+    for (size_t i = 0; i < consumer_groups_count(&log->groups); i++) {
+        const struct consumer_group *group = consumer_groups_at(&log->groups, i);
+        if (group->consumers.count > 0 || group->pending.length > 0) return RDB_STREAM_LISTPACKS_3;
+    }
+    return RDB_STREAM_LISTPACKS_2;
+}
+
+static void write_stream(struct rdb_writer *writer, const struct streamlog *log) {
+    unsigned type = rdb_type_for(writer, type_of(log));
+    struct stream_node_iter iter = {.index = idindex_view(&log->index)};
     struct stream_node_view node;
     struct body_writer body = {0};
     rdb_write_length(writer, log->nodes);
@@ -147,62 +156,23 @@ static void write_stream(struct rdb_writer *writer, unsigned type,
     if (body.failed && writer->error == 0) writer->error = ENOMEM;
     rdb_write_length(writer, log->length);
     write_id(writer, log->facts.last_id);
-    write_id(writer, first_id(log->index));
+    write_id(writer, first_id(idindex_view(&log->index)));
     write_id(writer, log->facts.max_deleted_id);
     rdb_write_length(writer, log->facts.added);
-    stream_groups_write(writer, type, log->groups);
+    stream_groups_write(writer, type, &log->groups);
     if (type == RDB_STREAM_LISTPACKS_4) write_producers(writer, log->producers);
 }
 
-/* In the file: pending entries that nobody has get one. */
-static bool has_consumers(uint64_t consumers, uint64_t pending) {
-    return consumers > 0 || pending > 0;
-}
-
-/* In a captured stream and in the entry it is the same. */
 static unsigned stream_format_written(const struct entry *entry) {
-    const struct consumer_groups *groups = stream_groups(entry);
-    if (stream_producers(entry)) return RDB_STREAM_LISTPACKS_4;
-    for (size_t i = 0; i < consumer_groups_count(groups); i++)
-        if (has_consumers(consumer_groups_at(groups, i)->consumers.count,
-                          consumer_groups_at(groups, i)->pending.length))
-            return RDB_STREAM_LISTPACKS_3;
-    return RDB_STREAM_LISTPACKS_2;
-}
-
-static unsigned captured_type(const struct streamlog_contents *log) {
-    const struct consumer_groups_image *groups = log->groups;
-    if (log->producers) return RDB_STREAM_LISTPACKS_4;
-    for (size_t i = 0; groups && i < groups->count; i++)
-        if (has_consumers(groups->groups[i].consumer_count, groups->groups[i].pending_count))
-            return RDB_STREAM_LISTPACKS_3;
-    return RDB_STREAM_LISTPACKS_2;
-}
-
-/* All that the stream holds, to be given up with release_contents. */
-static struct streamlog_contents contents_of(const struct entry *entry) {
-    return (struct streamlog_contents){idindex_view(&stream_log(entry)->index),
-                                       stream_log(entry)->nodes,
-                                       stream_length(entry),
-                                       stream_facts(entry),
-                                       consumer_groups_image(stream_groups(entry)),
-                                       producers_image(stream_producers(entry))};
-}
-
-static void release_contents(const struct streamlog_contents *log) {
-    mem_free((void *)(uintptr_t)log->groups);
-    mem_free((void *)(uintptr_t)log->producers);
+    return type_of(stream_log(entry));
 }
 
 static void stream_format_write(struct rdb_writer *writer, const struct entry *entry) {
-    struct streamlog_contents log = contents_of(entry);
-    write_stream(writer, rdb_type_for(writer, stream_format_written(entry)), &log);
-    release_contents(&log);
+    write_stream(writer, stream_log(entry));
 }
 
 static void stream_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
-    const struct streamlog_contents *log = streamlog_captured(capture);
-    write_stream(writer, rdb_type_for(writer, captured_type(log)), log);
+    write_stream(writer, streamlog_captured(capture));
 }
 
 /* --- As commands, and in digests --- */
@@ -225,50 +195,48 @@ static void write_empty(struct rdb_writer *writer, struct slice key) {
 }
 
 static void write_records(struct rdb_writer *writer, struct slice key,
-                          const struct producer_image *producer) {
+                          const struct producer *producer) {
     for (uint32_t i = 0; i < producer->count && writer->error == 0; i++) {
         char text[STREAM_ID_TEXT_MAX];
-        VALUE_COMMAND(writer, SLICE("XIDMPRECORD"), key, producer->name,
-                      producer_image_iid(producer, i), stream_id_text(text, producer->ids[i]));
+        VALUE_COMMAND(writer, SLICE("XIDMPRECORD"), key, producer->name, producer_iid(producer, i),
+                      stream_id_text(text, producer_id(producer, i)));
     }
 }
 
 /* The commands that make the producers; the counters are lost. */
 static void write_producer_commands(struct rdb_writer *writer, struct slice key,
-                                    const struct producers_image *image) {
+                                    const struct producers *producers) {
     char duration[INT64_TEXT_MAX], iids[INT64_TEXT_MAX];
-    if (!image) return;
+    if (!producers) return;
     VALUE_COMMAND(writer, SLICE("XCFGSET"), key, SLICE("IDMP-DURATION"),
-                  number_text(duration, image->limits.duration_s), SLICE("IDMP-MAXSIZE"),
-                  number_text(iids, image->limits.iids));
-    for (size_t i = 0; i < image->count && writer->error == 0; i++)
-        write_records(writer, key, &image->producers[i]);
+                  number_text(duration, producers->limits.duration_s), SLICE("IDMP-MAXSIZE"),
+                  number_text(iids, producers->limits.iids));
+    for (size_t i = 0; i < producers->table.count && writer->error == 0; i++)
+        write_records(writer, key, producers_at(producers, i));
 }
 
 /* XSETID refuses a deleted id behind the last one, which files of Redis 7.0 may have: the last id
  * then stands for it. */
 static void write_commands(struct rdb_writer *writer, struct slice key,
-                           const struct streamlog_contents *log) {
+                           const struct streamlog *log) {
     const struct stream_facts *facts = &log->facts;
     char last[STREAM_ID_TEXT_MAX], added[INT64_TEXT_MAX], deleted[STREAM_ID_TEXT_MAX];
     bool is_behind = stream_id_compare(facts->max_deleted_id, facts->last_id) > 0;
     struct stream_iter iter;
     struct stream_entry entry;
     if (log->length == 0) write_empty(writer, key);
-    streamlog_iter_start(&iter, log->index, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, idindex_view(&log->index), STREAM_ID_MIN, STREAM_ID_MAX, false);
     while (!writer->error && streamlog_iter_next(&iter, &entry)) write_add(writer, key, &entry);
     VALUE_COMMAND(writer, SLICE("XSETID"), key, stream_id_text(last, facts->last_id),
                   SLICE("ENTRIESADDED"), number_text(added, (int64_t)facts->added),
                   SLICE("MAXDELETEDID"),
                   stream_id_text(deleted, is_behind ? facts->last_id : facts->max_deleted_id));
-    stream_groups_write_commands(writer, key, log->groups);
+    stream_groups_write_commands(writer, key, &log->groups);
     write_producer_commands(writer, key, log->producers);
 }
 
 static void stream_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
-    struct streamlog_contents log = contents_of(entry);
-    write_commands(writer, entry_key(entry), &log);
-    release_contents(&log);
+    write_commands(writer, entry_key(entry), stream_log(entry));
 }
 
 static void stream_format_write_capture_commands(struct rdb_writer *writer, struct slice key,

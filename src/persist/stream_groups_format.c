@@ -13,11 +13,11 @@ static void write_raw_id(struct rdb_writer *writer, struct stream_id id) {
     rdb_write_uint64(writer, __builtin_bswap64(id.seq));
 }
 
-static void write_pending(struct rdb_writer *writer, const struct consumer_group_image *group) {
+static void write_pending(struct rdb_writer *writer, const struct consumer_group *group) {
     struct pending_iter iter;
     struct pending_entry entry;
-    rdb_write_length(writer, group->pending_count);
-    pending_iter_start(&iter, group->pending, STREAM_ID_MIN);
+    rdb_write_length(writer, group->pending.length);
+    pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
     while (pending_iter_next(&iter, &entry)) {
         write_raw_id(writer, entry.id);
         rdb_write_uint64(writer, (uint64_t)entry.delivered_ms);
@@ -33,52 +33,53 @@ static bool next_of_nobody(struct pending_iter *iter, struct pending_entry *entr
 }
 
 /* How many entries nobody has. A consumer without a name takes them over in the file. */
-static uint64_t count_of_nobody(const struct consumer_group_image *group) {
-    uint64_t count = group->pending_count;
-    for (size_t i = 0; i < group->consumer_count; i++) count -= group->consumers[i].pending_count;
+static uint64_t count_of_nobody(const struct consumer_group *group) {
+    uint64_t count = group->pending.length;
+    for (size_t i = 0; i < group->consumers.count; i++)
+        count -= consumer_group_at(group, i)->ids.length;
     return count;
 }
 
 /* Writes the ids that nobody has. In the list of a consumer, which has only ids, that is all. */
-static void write_ids(struct rdb_writer *writer, struct idindex_view ids) {
+static void write_ids(struct rdb_writer *writer, const struct pendinglist *ids) {
     struct pending_iter iter;
     struct pending_entry entry;
-    pending_iter_start(&iter, ids, STREAM_ID_MIN);
+    pending_iter_start(&iter, idindex_view(&ids->index), STREAM_ID_MIN);
     while (next_of_nobody(&iter, &entry)) write_raw_id(writer, entry.id);
 }
 
 /* A consumer that takes over as many pending entries of the group, which nobody has. */
 static void write_consumer(struct rdb_writer *writer, unsigned type,
-                           const struct consumer_image *consumer,
-                           const struct consumer_group_image *group, uint64_t of_nobody) {
+                           const struct consumer *consumer, const struct consumer_group *group,
+                           uint64_t of_nobody) {
     rdb_write_string(writer, consumer->name);
     rdb_write_uint64(writer, (uint64_t)consumer->seen_ms);
     if (type >= RDB_STREAM_LISTPACKS_3) rdb_write_uint64(writer, (uint64_t)consumer->active_ms);
-    rdb_write_length(writer, consumer->pending_count + of_nobody);
-    write_ids(writer, consumer->ids);
-    if (of_nobody > 0) write_ids(writer, group->pending);
+    rdb_write_length(writer, consumer->ids.length + of_nobody);
+    write_ids(writer, &consumer->ids);
+    if (of_nobody > 0) write_ids(writer, &group->pending);
 }
 
 static void write_consumers(struct rdb_writer *writer, unsigned type,
-                            const struct consumer_group_image *group) {
-    const struct consumer_image unnamed = {.name = SLICE(""), .active_ms = -1};
+                            const struct consumer_group *group) {
+    const struct consumer unnamed = {.name = SLICE(""), .active_ms = -1};
     uint64_t of_nobody = count_of_nobody(group);
     /* Names ascend. */
-    bool has_unnamed = group->consumer_count > 0 && group->consumers[0].name.len == 0;
+    bool has_unnamed = group->consumers.count > 0 && consumer_group_at(group, 0)->name.len == 0;
     bool adds_unnamed = of_nobody > 0 && !has_unnamed;
-    rdb_write_length(writer, group->consumer_count + adds_unnamed);
+    rdb_write_length(writer, group->consumers.count + adds_unnamed);
     if (adds_unnamed) write_consumer(writer, type, &unnamed, group, of_nobody);
-    for (size_t c = 0; c < group->consumer_count && writer->error == 0; c++)
-        write_consumer(writer, type, &group->consumers[c], group,
+    for (size_t c = 0; c < group->consumers.count && writer->error == 0; c++)
+        write_consumer(writer, type, consumer_group_at(group, c), group,
                        c == 0 && has_unnamed ? of_nobody : 0);
 }
 
 void stream_groups_write(struct rdb_writer *writer, unsigned type,
-                         const struct consumer_groups_image *image) {
-    size_t count = image ? image->count : 0;
+                         const struct consumer_groups *groups) {
+    size_t count = consumer_groups_count(groups);
     rdb_write_length(writer, count);
     for (size_t i = 0; i < count && writer->error == 0; i++) {
-        const struct consumer_group_image *group = &image->groups[i];
+        const struct consumer_group *group = consumer_groups_at(groups, i);
         rdb_write_string(writer, group->name);
         rdb_write_length(writer, group->last_id.ms);
         rdb_write_length(writer, group->last_id.seq);
@@ -91,8 +92,8 @@ void stream_groups_write(struct rdb_writer *writer, unsigned type,
 /* --- As commands --- */
 
 static void write_claim(struct rdb_writer *writer, struct slice key,
-                        const struct consumer_group_image *group,
-                        const struct consumer_image *consumer, const struct pending_entry *entry) {
+                        const struct consumer_group *group, const struct consumer *consumer,
+                        const struct pending_entry *entry) {
     char id[STREAM_ID_TEXT_MAX], time[INT64_TEXT_MAX], deliveries[INT64_TEXT_MAX];
     VALUE_COMMAND(writer, SLICE("XCLAIM"), key, group->name, consumer->name, SLICE("0"),
                   stream_id_text(id, entry->id), SLICE("TIME"),
@@ -102,16 +103,16 @@ static void write_claim(struct rdb_writer *writer, struct slice key,
 }
 
 static void write_consumer_commands(struct rdb_writer *writer, struct slice key,
-                                    const struct consumer_group_image *group,
-                                    const struct consumer_image *consumer) {
+                                    const struct consumer_group *group,
+                                    const struct consumer *consumer) {
     struct pending_iter iter;
     struct pending_entry entry;
-    if (consumer->pending_count == 0)
+    if (consumer->ids.length == 0)
         VALUE_COMMAND(writer, SLICE("XGROUP"), SLICE("CREATECONSUMER"), key, group->name,
                       consumer->name);
-    pending_iter_start(&iter, consumer->ids, STREAM_ID_MIN);
+    pending_iter_start(&iter, idindex_view(&consumer->ids.index), STREAM_ID_MIN);
     while (writer->error == 0 && pending_iter_next(&iter, &entry)) {
-        pending_find(group->pending, entry.id, &entry);
+        pendinglist_find(&group->pending, entry.id, &entry);
         write_claim(writer, key, group, consumer, &entry);
     }
 }
@@ -119,15 +120,15 @@ static void write_consumer_commands(struct rdb_writer *writer, struct slice key,
 /* What nobody has is claimed and given back: so it is made even where the stream has no such entry.
  * Any consumer serves for that; where there is none, one is made and deleted. */
 static void write_releases(struct rdb_writer *writer, struct slice key,
-                           const struct consumer_group_image *group) {
-    const struct consumer_image unnamed = {.name = SLICE("")};
-    const struct consumer_image *consumer =
-        group->consumer_count > 0 ? &group->consumers[0] : &unnamed;
+                           const struct consumer_group *group) {
+    const struct consumer unnamed = {.name = SLICE("")};
+    const struct consumer *consumer =
+        group->consumers.count > 0 ? consumer_group_at(group, 0) : &unnamed;
     struct pending_iter iter;
     struct pending_entry entry;
     char id[STREAM_ID_TEXT_MAX];
     if (count_of_nobody(group) == 0) return;
-    pending_iter_start(&iter, group->pending, STREAM_ID_MIN);
+    pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
     while (writer->error == 0 && next_of_nobody(&iter, &entry)) {
         write_claim(writer, key, group, consumer, &entry);
         VALUE_COMMAND(writer, SLICE("XNACK"), key, group->name, SLICE("FAIL"), SLICE("IDS"),
@@ -139,15 +140,15 @@ static void write_releases(struct rdb_writer *writer, struct slice key,
 }
 
 void stream_groups_write_commands(struct rdb_writer *writer, struct slice key,
-                                  const struct consumer_groups_image *image) {
-    for (size_t i = 0; image && i < image->count; i++) {
-        const struct consumer_group_image *group = &image->groups[i];
+                                  const struct consumer_groups *groups) {
+    for (size_t i = 0; i < consumer_groups_count(groups); i++) {
+        const struct consumer_group *group = consumer_groups_at(groups, i);
         char last[STREAM_ID_TEXT_MAX], read[INT64_TEXT_MAX];
         VALUE_COMMAND(writer, SLICE("XGROUP"), SLICE("CREATE"), key, group->name,
                       stream_id_text(last, group->last_id), SLICE("ENTRIESREAD"),
                       number_text(read, group->entries_read));
-        for (size_t c = 0; c < group->consumer_count && writer->error == 0; c++)
-            write_consumer_commands(writer, key, group, &group->consumers[c]);
+        for (size_t c = 0; c < group->consumers.count && writer->error == 0; c++)
+            write_consumer_commands(writer, key, group, consumer_group_at(group, c));
         write_releases(writer, key, group);
     }
 }

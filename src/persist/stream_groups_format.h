@@ -23,13 +23,13 @@
 #include "persist/rdb_reader.h"
 #include "persist/rdb_writer.h"
 
-/* Writes the groups as in a stream of this enum rdb_type; `image` NULL: none. O(groups). */
+/* Writes the groups as in a stream of this enum rdb_type. O(groups). */
 void stream_groups_write(struct rdb_writer *writer, unsigned type,
-                         const struct consumer_groups_image *image);
+                         const struct consumer_groups *groups);
 
 /* Writes the commands that create the groups of a stream that exists. O(groups). */
 void stream_groups_write_commands(struct rdb_writer *writer, struct slice key,
-                                  const struct consumer_groups_image *image);
+                                  const struct consumer_groups *groups);
 
 /* Mixes the groups into a digest: for each, in the order of names, its name, last id and entries
  * read; its pending entries with the names of their consumers and their deliveries; and the names

@@ -113,18 +113,16 @@ static uint64_t digest_groups(uint64_t digest, const struct consumer_groups *gro
 }
 
 static uint64_t digest_producers(uint64_t digest, const struct producers *producers) {
-    struct producers_image *image = producers_image(producers);
-    if (!image) return digest;
-    digest = digest_word(digest_word(digest, image->added), image->duplicates);
-    digest = digest_word(digest_word(digest, image->limits.duration_s), image->limits.iids);
-    for (size_t p = 0; p < image->count; p++) {
-        const struct producer_image *producer = &image->producers[p];
+    if (!producers) return digest;
+    digest = digest_word(digest_word(digest, producers->added), producers->duplicates);
+    digest = digest_word(digest_word(digest, producers->limits.duration_s), producers->limits.iids);
+    for (size_t p = 0; p < producers->table.count; p++) {
+        const struct producer *producer = producers_at(producers, p);
         digest = digest_bytes(digest, producer->name);
         for (uint32_t i = 0; i < producer->count; i++)
-            digest =
-                digest_id(digest_bytes(digest, producer_image_iid(producer, i)), producer->ids[i]);
+            digest = digest_id(digest_bytes(digest, producer_iid(producer, i)),
+                               producer_id(producer, i));
     }
-    mem_free(image);
     return digest;
 }
 

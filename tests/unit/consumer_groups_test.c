@@ -178,39 +178,36 @@ static void compare(struct model *model) {
 
 /* --- Sums, for captures --- */
 
-static uint64_t sum_list(struct idindex_view list) {
+static uint64_t sum_list(const struct pendinglist *list) {
     struct pending_iter iter;
     struct pending_entry entry;
-    uint64_t sum = 0;
-    pending_iter_start(&iter, list, STREAM_ID_MIN);
+    uint64_t sum = list->length;
+    pending_iter_start(&iter, idindex_view(&list->index), STREAM_ID_MIN);
     while (pending_iter_next(&iter, &entry))
         sum = sum * 31 + entry.id.ms + (uint64_t)entry.delivered_ms + entry.consumer;
     return sum;
 }
 
-static uint64_t sum_image(const struct consumer_groups_image *image) {
+static uint64_t sum_groups(const struct consumer_groups *groups) {
     uint64_t sum = 0;
-    for (size_t g = 0; image && g < image->count; g++) {
-        const struct consumer_group_image *group = &image->groups[g];
-        sum = sum * 31 + hash_bytes(group->name) + group->pending_count + sum_list(group->pending);
-        for (size_t c = 0; c < group->consumer_count; c++) {
-            const struct consumer_image *consumer = &group->consumers[c];
-            sum = sum * 31 + hash_bytes(consumer->name) + consumer->pending_count +
-                  (uint64_t)consumer->seen_ms + sum_list(consumer->ids);
+    for (size_t g = 0; g < consumer_groups_count(groups); g++) {
+        const struct consumer_group *group = consumer_groups_at(groups, g);
+        sum = sum * 31 + hash_bytes(group->name) + sum_list(&group->pending);
+        for (size_t c = 0; c < group->consumers.count; c++) {
+            const struct consumer *consumer = consumer_group_at(group, c);
+            sum = sum * 31 + hash_bytes(consumer->name) + (uint64_t)consumer->seen_ms +
+                  sum_list(&consumer->ids);
         }
     }
     return sum;
 }
 
 static uint64_t sum(struct model *model) {
-    struct consumer_groups_image *image = consumer_groups_image(&model->log->groups);
-    uint64_t result = sum_image(image);
-    mem_free(image);
-    return result;
+    return sum_groups(&model->log->groups);
 }
 
 static uint64_t sum_capture(const struct capture *capture) {
-    return sum_image(streamlog_captured(capture)->groups);
+    return sum_groups(&streamlog_captured(capture)->groups);
 }
 
 int main(void) {

@@ -147,26 +147,23 @@ static void compare(struct model *model) {
 
 /* --- Sums, for captures --- */
 
-static uint64_t sum_image(const struct producers_image *image) {
-    uint64_t sum = image->limits.iids + image->added;
-    for (size_t p = 0; p < image->count; p++) {
-        const struct producer_image *producer = &image->producers[p];
+static uint64_t sum_producers(const struct producers *producers) {
+    uint64_t sum = producers->limits.iids + producers->added;
+    for (size_t p = 0; p < producers->table.count; p++) {
+        const struct producer *producer = producers_at(producers, p);
         sum = sum * 31 + hash_bytes(producer->name);
         for (uint32_t i = 0; i < producer->count; i++)
-            sum = sum * 31 + hash_bytes(producer_image_iid(producer, i)) + producer->ids[i].ms;
+            sum = sum * 31 + hash_bytes(producer_iid(producer, i)) + producer_id(producer, i).ms;
     }
     return sum;
 }
 
 static uint64_t sum(struct model *model) {
-    struct producers_image *image = producers_image(producers_of(model));
-    uint64_t result = sum_image(image);
-    mem_free(image);
-    return result;
+    return sum_producers(producers_of(model));
 }
 
 static uint64_t sum_capture(const struct capture *capture) {
-    return sum_image(streamlog_captured(capture)->producers);
+    return sum_producers(streamlog_captured(capture)->producers);
 }
 
 /* --- Tests --- */

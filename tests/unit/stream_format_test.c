@@ -32,20 +32,18 @@ static sds describe_nobody(sds out, const struct consumer_group *group) {
 
 /* "; 100 s 50 iids added 3 duplicates 1: p i=1-1 j=2-1" */
 static sds describe_producers(sds out, const struct producers *producers) {
-    struct producers_image *image = producers_image(producers);
-    out = sds_append_format(out,
-                            "; %u s %u iids added %llu duplicates %llu:", image->limits.duration_s,
-                            image->limits.iids, (unsigned long long)image->added,
-                            (unsigned long long)image->duplicates);
-    for (size_t p = 0; p < image->count; p++) {
-        const struct producer_image *producer = &image->producers[p];
+    out = sds_append_format(
+        out, "; %u s %u iids added %llu duplicates %llu:", producers->limits.duration_s,
+        producers->limits.iids, (unsigned long long)producers->added,
+        (unsigned long long)producers->duplicates);
+    for (size_t p = 0; p < producers->table.count; p++) {
+        const struct producer *producer = producers_at(producers, p);
         out = sds_append(sds_append_cstr(out, " "), producer->name);
         for (uint32_t i = 0; i < producer->count; i++) {
-            out = sds_append(sds_append_cstr(out, " "), producer_image_iid(producer, i));
-            out = append_id(sds_append_cstr(out, "="), producer->ids[i]);
+            out = sds_append(sds_append_cstr(out, " "), producer_iid(producer, i));
+            out = append_id(sds_append_cstr(out, "="), producer_id(producer, i));
         }
     }
-    mem_free(image);
     return out;
 }
 

@@ -386,7 +386,7 @@ static struct capture *begin_capture(struct model *model, size_t *left) {
 }
 
 static uint64_t sum_capture(const struct capture *capture) {
-    return sum_index(streamlog_captured(capture)->index);
+    return sum_index(idindex_view(&streamlog_captured(capture)->index));
 }
 
 static const struct capture_kind captured_log = {
