@@ -173,16 +173,14 @@ bool group_need(struct call *call, size_t key, size_t name, bool to_change,
 
 /* --- Changing them --- */
 
-struct consumer *group_need_consumer(struct call *call, const struct group_ref *ref,
-                                     struct slice name, bool *created) {
-    struct consumer *consumer = consumer_group_find(ref->group, name);
-    *created = !consumer;
-    if (!consumer) {
-        consumer = consumer_group_add(ref->group, ref->pieces, name, call->now_ms);
+void group_need_consumer(struct call *call, struct group_ref *ref, struct slice name) {
+    ref->consumer = consumer_group_find(ref->group, name);
+    ref->owes_consumer = !ref->consumer;
+    if (ref->owes_consumer) {
+        ref->consumer = consumer_group_add(ref->group, ref->pieces, name, call->now_ms);
         call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, "xgroup-createconsumer", 1);
     }
-    consumer->seen_ms = call->now_ms;
-    return consumer;
+    ref->consumer->seen_ms = call->now_ms;
 }
 
 /* XCLAIM key group consumer 0 id TIME ms RETRYCOUNT n FORCE JUSTID LASTID last. Where the stream
@@ -202,10 +200,12 @@ bool group_acknowledge(const struct group_ref *ref, struct stream_id id) {
     return consumer_groups_acknowledge(stream_groups(ref->entry), ref->pieces, ref->group, id);
 }
 
-void group_assign(struct call *call, const struct group_ref *ref, const struct consumer *consumer,
-                  const struct pending_entry *entry) {
-    consumer_group_assign(ref->group, ref->pieces, entry);
-    propagate_claim(call, ref, consumer->name, entry);
+void group_assign(struct call *call, struct group_ref *ref, struct pending_entry entry) {
+    entry.consumer = ref->consumer->number;
+    ref->consumer->active_ms = call->now_ms;
+    ref->owes_consumer = false;
+    consumer_group_assign(ref->group, ref->pieces, &entry);
+    propagate_claim(call, ref, ref->consumer->name, &entry);
 }
 
 void group_forget(struct call *call, const struct group_ref *ref,
@@ -227,8 +227,9 @@ void group_propagate_position(struct call *call, const struct group_ref *ref) {
                    number_text(read, ref->group->entries_read));
 }
 
-void group_propagate_consumer(struct call *call, const struct group_ref *ref,
-                              const struct consumer *consumer) {
+void group_propagate_consumer(struct call *call, struct group_ref *ref) {
+    if (!ref->owes_consumer) return;
+    ref->owes_consumer = false;
     CALL_PROPAGATE(call, SLICE("XGROUP"), SLICE("CREATECONSUMER"), ref->key, ref->group->name,
-                   consumer->name);
+                   ref->consumer->name);
 }

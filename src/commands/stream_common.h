@@ -65,6 +65,8 @@ struct group_ref {
     struct entry *entry;          /* the stream; NULL: no such key */
     struct consumer_group *group; /* NULL: no such group */
     struct pieces *pieces;
+    struct consumer *consumer; /* once group_need_consumer has found it */
+    bool owes_consumer;        /* it was made, and that is not propagated yet */
 };
 
 /* Finds the group argv[name] of the stream argv[key], to change it or to read it. Returns false,
@@ -82,25 +84,22 @@ bool group_fail_missing(struct call *call, struct slice key, struct slice name, 
 /* Replies "NOGROUP No such consumer group … for key name …". Returns false. */
 bool group_fail_unknown(struct call *call, struct slice key, struct slice name);
 
-/* Returns the consumer, seen now; makes it, with its event, if there is none, and then sets
- * *created. */
-struct consumer *group_need_consumer(struct call *call, const struct group_ref *ref,
-                                     struct slice name, bool *created);
+/* Finds the consumer, which is seen now; makes it, with its event, if there is none. */
+void group_need_consumer(struct call *call, struct group_ref *ref, struct slice name);
 
 /* The entry is pending no more; false if it was not. */
 bool group_acknowledge(const struct group_ref *ref, struct stream_id id);
 
-/* Gives the consumer a pending entry, and propagates that. */
-void group_assign(struct call *call, const struct group_ref *ref, const struct consumer *consumer,
-                  const struct pending_entry *entry);
+/* Gives the consumer, which is active now, a pending entry; propagates that, which makes the consumer
+ * at replicas, too. */
+void group_assign(struct call *call, struct group_ref *ref, struct pending_entry entry);
 
 /* A pending entry of which the stream has no entry any more: forgets it, and propagates that. */
 void group_forget(struct call *call, const struct group_ref *ref,
                   const struct pending_entry *entry);
 
-/* Propagate the last id of the group with the entries read; a consumer that was made. */
+/* Propagate the last id of the group with the entries read; the consumer, if that is owed. */
 void group_propagate_position(struct call *call, const struct group_ref *ref);
-void group_propagate_consumer(struct call *call, const struct group_ref *ref,
-                              const struct consumer *consumer);
+void group_propagate_consumer(struct call *call, struct group_ref *ref);
 
 #endif

@@ -82,15 +82,6 @@ static void set_position(struct call *call, const struct group_ref *ref,
     ref->group->entries_read = position->entries_read;
 }
 
-/* Makes the stream of a key that does not exist. */
-static void make_stream(struct call *call, struct group_ref *ref) {
-    struct keyref keyref;
-    call_find_write(call, ref->key, &keyref);
-    stream_create(&keyref, ref->key);
-    ref->entry = keyref.entry;
-    ref->pieces = stream_pieces(ref->entry);
-}
-
 void xgroup_create_command(struct call *call) {
     struct position position = {0};
     struct group_ref ref;
@@ -105,18 +96,20 @@ void xgroup_create_command(struct call *call) {
         reply_error(call->reply, "BUSYGROUP Consumer Group name already exists");
         return;
     }
-    bool is_new = !ref.entry;
-    if (is_new) make_stream(call, &ref);
+    struct keyref made = {0};
+    if (!ref.entry) {
+        call_find_write(call, ref.key, &made);
+        stream_create(&made, ref.key);
+        ref.entry = made.entry;
+        ref.pieces = stream_pieces(ref.entry);
+    }
     ref.group = consumer_groups_add(stream_groups(ref.entry), ref.pieces, call->argv[3]);
     set_position(call, &ref, &position);
     reply_ok(call->reply);
-    if (is_new) {
-        struct keyref keyref;
-        call_find_write(call, ref.key, &keyref);
-        call_touched(call, &keyref, ref.key, EVENT_STREAM, "xgroup-create", 1);
-    } else {
+    if (made.entry)
+        call_touched(call, &made, ref.key, EVENT_STREAM, "xgroup-create", 1);
+    else
         call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, "xgroup-create", 1);
-    }
 }
 
 /* Finds the group argv[3] of the stream argv[2]; else replies the error. */

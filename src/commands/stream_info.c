@@ -125,10 +125,8 @@ static void reply_consumer_in_full(struct reply *reply, const struct consumer_gr
     enum { FIELDS = 5 };
     reply_map(reply, FIELDS);
     reply_named_text(reply, "name", consumer->name);
-    reply_bulk_cstr(reply, "seen-time");
-    reply_integer(reply, consumer->seen_ms);
-    reply_bulk_cstr(reply, "active-time");
-    reply_integer(reply, consumer->active_ms);
+    reply_number(reply, "seen-time", (uint64_t)consumer->seen_ms);
+    reply_number(reply, "active-time", (uint64_t)consumer->active_ms);
     reply_number(reply, "pel-count", consumer->ids.length);
     reply_pending(reply, group, &consumer->ids, count);
 }

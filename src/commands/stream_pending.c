@@ -134,9 +134,7 @@ void xpending_command(struct call *call) {
 struct claim {
     struct call *call;
     struct group_ref ref;
-    struct consumer *consumer;
-    bool is_created; /* the consumer; and the last id was moved: what was not propagated of it */
-    bool is_moved;
+    bool is_moved; /* the last id, and that is not propagated yet */
     int64_t min_idle_ms;
     int64_t delivered_ms;
     int64_t deliveries; /* -1: one more, unless only ids are replied */
@@ -162,16 +160,13 @@ static bool is_idle_enough(const struct claim *claim, const struct pending_entry
 
 /* Gives the consumer the pending entry. */
 static void claim_entry(struct claim *claim, struct pending_entry pending) {
-    struct call *call = claim->call;
-    pending.consumer = claim->consumer->number;
     if (claim->deliveries >= 0)
         pending.deliveries = (uint64_t)claim->deliveries;
     else if (!claim->only_ids)
         pending_note_delivery(&pending, claim->delivered_ms);
     pending.delivered_ms = claim->delivered_ms;
-    claim->consumer->active_ms = call->now_ms;
-    group_assign(call, &claim->ref, claim->consumer, &pending);
-    claim->is_created = claim->is_moved = false;
+    group_assign(claim->call, &claim->ref, pending);
+    claim->is_moved = false;
 }
 
 static void reply_claimed(const struct claim *claim, struct stream_entry *entry) {
@@ -181,17 +176,11 @@ static void reply_claimed(const struct claim *claim, struct stream_entry *entry)
         stream_reply_entry(claim->call->reply, entry);
 }
 
-/* Finds the consumer argv[3], or makes it. */
-static void find_claimer(struct claim *claim) {
-    claim->consumer =
-        group_need_consumer(claim->call, &claim->ref, claim->call->argv[3], &claim->is_created);
-}
-
 /* `changes` pending entries were changed, or the last id. */
 static void end_claims(struct claim *claim, uint64_t changes) {
     struct call *call = claim->call;
     call_touched_aside(call, claim->ref.entry, claim->ref.key, EVENT_STREAM, NULL, changes);
-    if (claim->is_created) group_propagate_consumer(call, &claim->ref, claim->consumer);
+    group_propagate_consumer(call, &claim->ref);
     if (claim->is_moved) group_propagate_position(call, &claim->ref);
 }
 
@@ -274,7 +263,7 @@ void xclaim_command(struct call *call) {
     claim.is_moved = claim.has_last_id && stream_id_compare(claim.last_id, group->last_id) > 0;
     changes = claim.is_moved;
     if (claim.is_moved) group->last_id = claim.last_id;
-    find_claimer(&claim);
+    group_need_consumer(call, &claim.ref, call->argv[3]);
     size_t mark = reply_begin(call->reply);
     for (size_t i = claim.ids.from; i < claim.ids.end; i++) {
         bool claimed;
@@ -361,7 +350,7 @@ void xautoclaim_command(struct call *call) {
     int64_t count;
     if (!parse_autoclaim(&claim, &next, &count) || !group_need(call, 1, 2, true, &claim.ref))
         return;
-    find_claimer(&claim);
+    group_need_consumer(call, &claim.ref, call->argv[3]);
     claim_idle(&claim, &next, count, &claimed, &lost);
     reply_autoclaim(&claim, next, &claimed, &lost);
     end_claims(&claim, claimed.count + lost.count);

@@ -62,11 +62,9 @@ void xrevrange_command(struct call *call) {
 
 /* One key of a request. While the client waits, only `after` counts. */
 struct read_key {
-    struct stream_id after;    /* the greatest id that is not replied */
-    bool is_ready;             /* there is something to reply */
-    struct group_ref ref;      /* XREAD: only the key and the stream */
-    struct consumer *consumer; /* XREADGROUP */
-    bool is_created;           /* the consumer, and it was not propagated */
+    struct stream_id after; /* the greatest id that is not replied */
+    bool is_ready;          /* there is something to reply */
+    struct group_ref ref;   /* XREAD: only the key and the stream */
 };
 
 struct reading {
@@ -291,31 +289,18 @@ static bool has_claimable(const struct reading *reading, const struct group_ref 
     return found.count > 0;
 }
 
-/* Propagates a new consumer that nothing else makes. */
-static void propagate_consumer(struct call *call, struct read_key *key) {
-    if (key->is_created) group_propagate_consumer(call, &key->ref, key->consumer);
-    key->is_created = false;
-}
-
-/* Gives the consumer a pending entry, which makes it at replicas, too. */
-static void assign(struct call *call, struct read_key *key, const struct pending_entry *pending) {
-    group_assign(call, &key->ref, key->consumer, pending);
-    key->is_created = false;
-}
-
 /* What consumers do is noted even if there is nothing to read: they are made, and seen. */
 static void look(struct reading *reading, struct read_key *key) {
     struct call *call = reading->call;
-    const struct group_ref *ref = &key->ref;
+    struct group_ref *ref = &key->ref;
     if (!reading->for_group) {
         key->is_ready = ref->entry && has_entry_behind(ref->entry, key->after);
         return;
     }
     key->is_ready = !reads_new(key) || has_entry_behind(ref->entry, ref->group->last_id) ||
                     has_claimable(reading, ref);
-    key->consumer =
-        group_need_consumer(call, ref, call->argv[reading->group + 1], &key->is_created);
-    if (!key->is_ready || !reads_new(key) || reading->no_ack) propagate_consumer(call, key);
+    group_need_consumer(call, ref, call->argv[reading->group + 1]);
+    if (!key->is_ready || !reads_new(key) || reading->no_ack) group_propagate_consumer(call, ref);
 }
 
 /* --- Replies --- */
@@ -397,20 +382,18 @@ static uint64_t deliver_idle(struct reading *reading, struct read_key *key) {
         if (!stream_find(key->ref.entry, pending.id, &entry)) continue;
         if (!may_reply(reading, count, &entry)) break;
         reply_delivered(reading, &entry, call->now_ms - pending.delivered_ms, pending.deliveries);
-        pending.consumer = key->consumer->number;
         pending_note_delivery(&pending, call->now_ms);
-        assign(call, key, &pending);
+        group_assign(call, &key->ref, pending);
         count++;
     }
     mem_free(found.entries);
-    if (count > 0) key->consumer->active_ms = call->now_ms;
     return count;
 }
 
 /* Gives the consumer new entries, and replies them. */
 static void deliver(struct reading *reading, struct read_key *key) {
     struct call *call = reading->call;
-    const struct group_ref *ref = &key->ref;
+    struct group_ref *ref = &key->ref;
     struct stream_extent extent = stream_extent(ref->entry);
     struct stream_id first = ref->group->last_id;
     struct stream_iter iter;
@@ -421,14 +404,14 @@ static void deliver(struct reading *reading, struct read_key *key) {
     stream_iter_start(&iter, ref->entry, first, STREAM_ID_MAX, false);
     while (has_more && streamlog_iter_next(&iter, &entry) &&
            may_reply(reading, claimed + count, &entry)) {
-        const struct pending_entry pending = {entry.id, key->consumer->number, call->now_ms, 1};
+        const struct pending_entry pending = {
+            .id = entry.id, .delivered_ms = call->now_ms, .deliveries = 1};
         reply_delivered(reading, &entry, 0, 0);
         stream_group_advance(&extent, ref->group, pending.id);
-        if (!reading->no_ack) assign(call, key, &pending);
+        if (!reading->no_ack) group_assign(call, ref, pending);
         count++;
     }
     end_entries(reading, mark, claimed + count);
-    if (count > 0 && !reading->no_ack) key->consumer->active_ms = call->now_ms;
     call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, NULL, claimed + count > 0);
     if (count > 0) group_propagate_position(call, ref);
 }
@@ -452,7 +435,7 @@ static void deliver_again(struct reading *reading, struct read_key *key) {
     struct stream_id first = key->after;
     size_t mark = reply_begin(call->reply), count = 0;
     stream_id_increment(&first);
-    pending_iter_start(&iter, idindex_view(&key->consumer->ids.index), first);
+    pending_iter_start(&iter, idindex_view(&key->ref.consumer->ids.index), first);
     while (pending_iter_next(&iter, &pending)) {
         bool exists = stream_finder_next(&finder, pending.id, &entry);
         if (!exists) entry = (struct stream_entry){.id = pending.id};
@@ -468,7 +451,7 @@ static void deliver_again(struct reading *reading, struct read_key *key) {
         reply_null_array(call->reply);
     }
     end_entries(reading, mark, count);
-    if (count > 0) key->consumer->active_ms = call->now_ms;
+    if (count > 0) key->ref.consumer->active_ms = call->now_ms;
     call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, NULL, 0);
 }
 
@@ -525,7 +508,7 @@ static bool reply_streams(struct reading *reading) {
         struct read_key *key = &reading->keys[i];
         look(reading, key);
         if (!key->is_ready || is_full(reading)) {
-            if (reading->for_group) propagate_consumer(reading->call, key);
+            group_propagate_consumer(reading->call, &key->ref);
             continue;
         }
         if (reading->count_of_keys == 1)
@@ -534,7 +517,7 @@ static bool reply_streams(struct reading *reading) {
             mark = reply_begin(reply);
         ready++;
         reply_key(reading, key);
-        if (reading->for_group) propagate_consumer(reading->call, key);
+        group_propagate_consumer(reading->call, &key->ref);
     }
     if (ready > 0 && reading->count_of_keys > 1) end_map(reply, mark, ready);
     return ready > 0;
