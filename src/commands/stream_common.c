@@ -130,7 +130,7 @@ void stream_reply_range(struct reply *reply, const struct entry *entry, struct s
     struct stream_iter iter;
     struct stream_entry one;
     size_t mark = reply_begin(reply), replied = 0;
-    stream_iter_start(&iter, entry, first, last, reverse);
+    streamlog_iter_start(&iter, stream_log(entry), first, last, reverse);
     while ((count == 0 || replied < count) && streamlog_iter_next(&iter, &one)) {
         stream_reply_entry(reply, &one);
         replied++;

@@ -337,7 +337,7 @@ static void drop_references_to_first(struct call *call, const struct entry *entr
     struct stream_iter iter;
     struct id_batch batch;
     if (consumer_groups_count(stream_groups(entry)) == 0) return;
-    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, stream_log(entry), STREAM_ID_MIN, STREAM_ID_MAX, false);
     for (; count > 0; count -= batch.count) {
         next_ids(&iter, count, &batch);
         drop_references(call, entry, key, &batch);
@@ -365,8 +365,7 @@ static bool is_beyond(struct acknowledged_trim *state, struct stream_id id) {
     const struct stream_trim *trim = state->trim;
     uint64_t count;
     bool begins = trim->limit > 0 && stream_id_compare(id, state->node_end) > 0 &&
-                  streamlog_node_at(idindex_view(&stream_log(state->ref->entry)->index), id, &count,
-                                    &state->node_end);
+                  streamlog_node_at(stream_log(state->ref->entry), id, &count, &state->node_end);
     if (begins && state->removed + count > trim->limit) return true;
     return trim->by_id ? stream_id_compare(id, trim->min_id) >= 0
                        : state->length - state->removed <= trim->max_length;
@@ -409,7 +408,8 @@ static uint64_t trim_acknowledged(struct call *call, struct keyref *ref, struct 
         batch.count = consumer_groups_released(groups, state.given, batch.ids, STREAM_BATCH);
         if (batch.count == 0) {
             struct stream_iter iter;
-            stream_iter_start(&iter, ref->entry, groups->looked_until, state.given, false);
+            streamlog_iter_start(&iter, stream_log(ref->entry), groups->looked_until, state.given,
+                                 false);
             next_ids(&iter, max, &batch);
             max -= batch.count;
         }

@@ -108,7 +108,7 @@ static void reply_pending(struct reply *reply, const struct consumer_group *grou
     uint64_t left = count == 0 || count > of->length ? of->length : count;
     reply_bulk_cstr(reply, "pending");
     reply_array(reply, left);
-    pending_iter_start(&iter, idindex_view(&of->index), STREAM_ID_MIN);
+    pending_iter_start(&iter, of, STREAM_ID_MIN);
     for (; left > 0 && pending_iter_next(&iter, &entry); left--) {
         if (!is_of_group) pendinglist_find(&group->pending, entry.id, &entry);
         const struct consumer *consumer = consumer_group_numbered(group, entry.consumer);

@@ -74,7 +74,7 @@ static void reply_pending(struct reply *reply, const struct consumer_group *grou
 static bool next_of_group(const struct consumer_group *group, struct stream_id from,
                           int64_t latest_ms, struct pending_entry *entry) {
     struct pending_iter iter;
-    pending_iter_start(&iter, idindex_view(&group->pending.index), from);
+    pending_iter_start(&iter, &group->pending, from);
     return pending_iter_next_old(&iter, latest_ms, entry);
 }
 
@@ -87,7 +87,7 @@ static bool next_of_consumer(const struct consumer_group *group, const struct co
     struct pending_iter iter;
     struct pending_entry id = {.id = listing->first};
     do {
-        pending_iter_start(&iter, idindex_view(&consumer->ids.index), id.id);
+        pending_iter_start(&iter, &consumer->ids, id.id);
         if (!pending_iter_next(&iter, &id) || stream_id_compare(id.id, listing->last) > 0 ||
             !next_of_group(group, id.id, latest_ms, entry))
             return false;
@@ -307,7 +307,7 @@ static void claim_idle(struct claim *claim, struct stream_id *next, int64_t coun
     struct pending_entry pending;
     struct stream_entry entry;
     bool has_more;
-    pending_iter_start(&iter, idindex_view(&ref->group->pending.index), *next);
+    pending_iter_start(&iter, &ref->group->pending, *next);
     for (int64_t looks = count * LOOKS;; looks--) {
         has_more = pending_iter_next(&iter, &pending);
         if (!has_more || looks == 0 || count == 0) break;
@@ -321,7 +321,7 @@ static void claim_idle(struct claim *claim, struct stream_id *next, int64_t coun
         count--;
         has_more = stream_id_increment(&pending.id);
         if (!has_more) break;
-        pending_iter_start(&iter, idindex_view(&ref->group->pending.index), pending.id);
+        pending_iter_start(&iter, &ref->group->pending, pending.id);
     }
     *next = has_more ? pending.id : STREAM_ID_MIN;
 }

@@ -401,7 +401,7 @@ static void deliver(struct reading *reading, struct read_key *key) {
     size_t mark = reply_begin(call->reply);
     uint64_t claimed = reading->min_idle_ms >= 0 ? deliver_idle(reading, key) : 0, count = 0;
     bool has_more = stream_id_increment(&first);
-    stream_iter_start(&iter, ref->entry, first, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, stream_log(ref->entry), first, STREAM_ID_MAX, false);
     while (has_more && streamlog_iter_next(&iter, &entry) &&
            may_reply(reading, claimed + count, &entry)) {
         const struct pending_entry pending = {
@@ -435,7 +435,7 @@ static void deliver_again(struct reading *reading, struct read_key *key) {
     struct stream_id first = key->after;
     size_t mark = reply_begin(call->reply), count = 0;
     stream_id_increment(&first);
-    pending_iter_start(&iter, idindex_view(&key->ref.consumer->ids.index), first);
+    pending_iter_start(&iter, &key->ref.consumer->ids, first);
     while (pending_iter_next(&iter, &pending)) {
         bool exists = stream_finder_next(&finder, pending.id, &entry);
         if (!exists) entry = (struct stream_entry){.id = pending.id};
@@ -463,7 +463,7 @@ static void reply_entries(struct reading *reading, const struct read_key *key) {
     struct stream_entry entry;
     size_t mark = reply_begin(reply), count = 0;
     stream_id_increment(&first);
-    stream_iter_start(&iter, key->ref.entry, first, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, stream_log(key->ref.entry), first, STREAM_ID_MAX, false);
     for (; streamlog_iter_next(&iter, &entry) && may_reply(reading, count, &entry); count++)
         stream_reply_entry(reply, &entry);
     end_entries(reading, mark, count);

@@ -139,7 +139,7 @@ size_t consumer_groups_released(const struct consumer_groups *groups, struct str
     struct pending_iter iter;
     struct pending_entry entry;
     size_t count = 0;
-    pending_iter_start(&iter, idindex_view(&groups->released.index), STREAM_ID_MIN);
+    pending_iter_start(&iter, &groups->released, STREAM_ID_MIN);
     while (count < max && pending_iter_next(&iter, &entry) &&
            stream_id_compare(entry.id, last) <= 0)
         ids[count++] = entry.id;
@@ -438,7 +438,7 @@ static bool check_consumer(const struct consumer_group *group, const struct cons
         group->numbers[consumer->number - 1] != consumer)
         return false;
     if (!pendinglist_check(&consumer->ids, pieces)) return false;
-    pending_iter_start(&iter, idindex_view(&consumer->ids.index), STREAM_ID_MIN);
+    pending_iter_start(&iter, &consumer->ids, STREAM_ID_MIN);
     while (pending_iter_next(&iter, &id))
         if (!pendinglist_find(&group->pending, id.id, &entry) || entry.consumer != consumer->number)
             return false;
@@ -456,7 +456,7 @@ static bool check_group(const struct consumer_group *group, const struct pieces 
         if (!check_consumer(group, consumer, pieces)) return false;
         owned += consumer->ids.length;
     }
-    pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
+    pending_iter_start(&iter, &group->pending, STREAM_ID_MIN);
     while (pending_iter_next(&iter, &entry)) owned += entry.consumer == CONSUMER_NOBODY;
     return owned == group->pending.length;
 }

@@ -17,19 +17,19 @@ static size_t segments_size(size_t capacity) {
 
 /* --- Finding --- */
 
-bool idindex_find(struct idindex_view index, struct stream_id id,
+bool idindex_find(const struct idindex *index, struct stream_id id,
                   struct idindex_position *position) {
-    size_t low = 0, high = index.segment_count; /* segments below `low` begin at or before id */
+    size_t low = 0, high = index->segment_count; /* segments below `low` begin at or before id */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (stream_id_compare(index.segments[middle].items[0].base, id) <= 0)
+        if (stream_id_compare(index->segments[middle].items[0].base, id) <= 0)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0) return false;
     position->segment = low - 1;
-    const struct idindex_segment *segment = &index.segments[low - 1];
+    const struct idindex_segment *segment = &index->segments[low - 1];
     for (low = 0, high = segment->count; low < high;) {
         size_t middle = low + (high - low) / 2;
         if (stream_id_compare(segment->items[middle].base, id) <= 0)

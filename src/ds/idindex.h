@@ -44,33 +44,23 @@ struct idindex {
     uint32_t segment_capacity;
 };
 
-/* The nodes of an index or of a capture of it. */
-struct idindex_view {
-    const struct idindex_segment *segments;
-    size_t segment_count;
-};
-
 struct idindex_position {
     size_t segment;
     size_t item;
 };
 
-static inline struct idindex_view idindex_view(const struct idindex *index) {
-    return (struct idindex_view){index->segments, index->segment_count};
-}
-
 /* The position of an item: whether there is one, which it is, and the next one. O(1) each. */
-static inline bool idindex_has(struct idindex_view index, struct idindex_position at) {
-    return at.segment < index.segment_count;
+static inline bool idindex_has(const struct idindex *index, struct idindex_position at) {
+    return at.segment < index->segment_count;
 }
 
-static inline struct idindex_item *idindex_at(struct idindex_view index,
+static inline struct idindex_item *idindex_at(const struct idindex *index,
                                               struct idindex_position at) {
-    return &index.segments[at.segment].items[at.item];
+    return &index->segments[at.segment].items[at.item];
 }
 
-static inline void idindex_step(struct idindex_view index, struct idindex_position *at) {
-    if (++at->item < index.segments[at->segment].count) return;
+static inline void idindex_step(const struct idindex *index, struct idindex_position *at) {
+    if (++at->item < index->segments[at->segment].count) return;
     *at = (struct idindex_position){at->segment + 1, 0};
 }
 
@@ -95,7 +85,7 @@ static inline struct capture *idindex_reader(const struct pieces *pieces,
 
 /* Finds the last node whose base id is not greater than `id`. Returns false if each node begins
  * with a greater one. O(log n). */
-bool idindex_find(struct idindex_view index, struct stream_id id,
+bool idindex_find(const struct idindex *index, struct stream_id id,
                   struct idindex_position *position);
 
 /* Returns the last item, or NULL. O(1). */

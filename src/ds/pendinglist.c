@@ -16,7 +16,7 @@ static struct pending_block *block_of(const struct idindex_item *item) {
     return idindex_node(item);
 }
 
-static struct pending_block *block_at(struct idindex_view index, struct idindex_position at) {
+static struct pending_block *block_at(const struct idindex *index, struct idindex_position at) {
     return block_of(idindex_at(index, at));
 }
 
@@ -122,7 +122,7 @@ void pendinglist_insert(struct pendinglist *list, struct pieces *pieces,
         insert_block(list, pieces, at, entry->id, pending_block_new(entry, 1, FIRST_ROOM));
         return;
     }
-    bool is_behind = idindex_find(idindex_view(&list->index), entry->id, &at);
+    bool is_behind = idindex_find(&list->index, entry->id, &at);
     struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
     struct idindex_item *item = &segment->items[at.item];
     if (!is_behind) item->base = entry->id;
@@ -141,7 +141,7 @@ void pendinglist_insert(struct pendinglist *list, struct pieces *pieces,
 /* --- Finding --- */
 
 /* Finds block and row of an id. */
-static bool find(struct idindex_view index, struct stream_id id, struct idindex_position *at,
+static bool find(const struct idindex *index, struct stream_id id, struct idindex_position *at,
                  unsigned *row) {
     if (!idindex_find(index, id, at)) return false;
     const struct pending_block *block = block_at(index, *at);
@@ -149,11 +149,12 @@ static bool find(struct idindex_view index, struct stream_id id, struct idindex_
     return *row < block->count && stream_id_compare(pending_block_id(block, *row), id) == 0;
 }
 
-bool pending_find(struct idindex_view index, struct stream_id id, struct pending_entry *entry) {
+bool pendinglist_find(const struct pendinglist *list, struct stream_id id,
+                      struct pending_entry *entry) {
     struct idindex_position at;
     unsigned row;
-    if (!find(index, id, &at, &row)) return false;
-    *entry = pending_block_get(block_at(index, at), row);
+    if (!find(&list->index, id, &at, &row)) return false;
+    *entry = pending_block_get(block_at(&list->index, at), row);
     return true;
 }
 
@@ -169,8 +170,8 @@ struct id_walk {
 static bool walk_to_block(struct id_walk *walk, const struct pendinglist *list,
                           struct idindex_position *at, unsigned *row) {
     for (; walk->next < walk->count; walk->next++) {
-        if (!idindex_find(idindex_view(&list->index), walk->ids[walk->next], at)) continue;
-        const struct pending_block *block = block_at(idindex_view(&list->index), *at);
+        if (!idindex_find(&list->index, walk->ids[walk->next], at)) continue;
+        const struct pending_block *block = block_at(&list->index, *at);
         *row = pending_block_search(block, walk->ids[walk->next]);
         if (*row < block->count) return true;
     }
@@ -205,7 +206,7 @@ void pendinglist_find_ids(const struct pendinglist *list, const struct stream_id
     unsigned row;
     if (is_apart(list, ids, count)) return;
     while (walk_to_block(&walk, list, &at, &row)) {
-        const struct pending_block *block = block_at(idindex_view(&list->index), at);
+        const struct pending_block *block = block_at(&list->index, at);
         while (walk_in_block(&walk, block, &row)) found[walk.next++] = true;
     }
 }
@@ -226,7 +227,7 @@ bool pendinglist_update(struct pendinglist *list, struct pieces *pieces,
     struct pending_entry entries[PENDING_BLOCK];
     struct idindex_position at;
     unsigned row;
-    if (!find(idindex_view(&list->index), entry->id, &at, &row)) return false;
+    if (!find(&list->index, entry->id, &at, &row)) return false;
     struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
     struct idindex_item *item = &segment->items[at.item];
     const struct pending_block *block = block_of(item);
@@ -285,7 +286,7 @@ bool pendinglist_remove(struct pendinglist *list, struct pieces *pieces, struct 
                         struct pending_entry *removed) {
     struct idindex_position at;
     unsigned row;
-    if (!find(idindex_view(&list->index), id, &at, &row)) return false;
+    if (!find(&list->index, id, &at, &row)) return false;
     struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
     struct idindex_item *item = &segment->items[at.item];
     list->length--;
@@ -315,7 +316,7 @@ size_t pendinglist_remove_ids(struct pendinglist *list, struct pieces *pieces,
     unsigned row;
     if (is_apart(list, ids, count)) return 0;
     while (walk_to_block(&walk, list, &at, &row)) {
-        const struct pending_block *block = block_at(idindex_view(&list->index), at);
+        const struct pending_block *block = block_at(&list->index, at);
         struct kept_rows kept = {.count = 0};
         while (walk_in_block(&walk, block, &row)) {
             removed[total++] = pending_block_get(block, row);
@@ -341,9 +342,9 @@ void pendinglist_remove_all(struct pendinglist *list, struct pieces *pieces,
     struct stream_id next = STREAM_ID_MIN;
     for (;;) {
         struct idindex_position at;
-        pending_iter_start(&iter, idindex_view(&ids->index), next);
+        pending_iter_start(&iter, ids, next);
         if (!pending_iter_next(&iter, &one)) return;
-        if (!idindex_find(idindex_view(&list->index), one.id, &at)) {
+        if (!idindex_find(&list->index, one.id, &at)) {
             CHECKED_ASSERT(false);
             return;
         }
@@ -515,12 +516,11 @@ int64_t pendinglist_oldest_bound(const struct pendinglist *list) {
 
 /* --- Iterating --- */
 
-void pending_iter_start(struct pending_iter *iter, struct idindex_view index,
+void pending_iter_start(struct pending_iter *iter, const struct pendinglist *list,
                         struct stream_id first) {
-    *iter = (struct pending_iter){.index = index};
-    if (!idindex_find(index, first, &iter->at)) return;
-    const struct pending_block *block = block_at(index, iter->at);
-    iter->row = pending_block_search(block, first);
+    *iter = (struct pending_iter){.index = &list->index};
+    if (idindex_find(iter->index, first, &iter->at))
+        iter->row = pending_block_search(block_at(iter->index, iter->at), first);
 }
 
 /* The block that the iterator is in; NULL at the end. */
@@ -545,7 +545,7 @@ bool pending_iter_next(struct pending_iter *iter, struct pending_entry *entry) {
 /* Returns whether the block, or its segment, has only entries that were delivered later. */
 static bool is_younger(const struct pending_iter *iter, const struct pending_block *block,
                        int64_t latest_ms) {
-    return (int64_t)iter->index.segments[iter->at.segment].least > latest_ms ||
+    return (int64_t)iter->index->segments[iter->at.segment].least > latest_ms ||
            (int64_t)block->base[PENDING_TIME] > latest_ms;
 }
 
@@ -564,20 +564,20 @@ bool pending_iter_next_old(struct pending_iter *iter, int64_t latest_ms,
 /* --- Checking --- */
 
 bool pendinglist_check(const struct pendinglist *list, const struct pieces *pieces) {
-    struct idindex_view view = idindex_view(&list->index);
+    const struct idindex *index = &list->index;
     struct stream_id last = STREAM_ID_MIN;
     uint64_t length = 0;
-    if (!idindex_check(&list->index, pieces)) return false;
-    for (struct idindex_position at = {0, 0}; idindex_has(view, at); idindex_step(view, &at)) {
-        const struct pending_block *block = block_at(view, at);
-        struct stream_id base = idindex_at(view, at)->base;
+    if (!idindex_check(index, pieces)) return false;
+    for (struct idindex_position at = {0, 0}; idindex_has(index, at); idindex_step(index, &at)) {
+        const struct pending_block *block = block_at(index, at);
+        struct stream_id base = idindex_at(index, at)->base;
         bool is_behind = length == 0 || stream_id_compare(last, base) < 0;
         if (!pending_block_check(block) || !is_behind ||
             stream_id_compare(pending_block_id(block, 0), base) < 0)
             return false;
         for (unsigned row = 0; row < block->count; row++)
             if ((uint64_t)pending_block_get(block, row).delivered_ms <
-                view.segments[at.segment].least)
+                index->segments[at.segment].least)
                 return false;
         length += block->count;
         last = pending_block_id(block, block->count - 1u);

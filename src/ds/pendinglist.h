@@ -76,13 +76,9 @@ uint64_t pendinglist_relocate(struct pendinglist *list, uint64_t at, struct relo
 
 /* --- Reading --- */
 
-/* Finds the entry with this id, in a list or in a captured one; false when there is none.
- * O(log n). */
-bool pending_find(struct idindex_view index, struct stream_id id, struct pending_entry *entry);
-static inline bool pendinglist_find(const struct pendinglist *list, struct stream_id id,
-                                    struct pending_entry *entry) {
-    return pending_find(idindex_view(&list->index), id, entry);
-}
+/* Finds the entry with this id; false when there is none. O(log n). */
+bool pendinglist_find(const struct pendinglist *list, struct stream_id id,
+                      struct pending_entry *entry);
 
 /* Sets found[i] for each of these ids, which ascend, that an entry has; where found[i] is already
  * set, it need not be looked for. Costs as pendinglist_remove_ids. */
@@ -120,14 +116,13 @@ int64_t pendinglist_oldest_bound(const struct pendinglist *list);
 
 /* Iterates over entries in the order of their ids. On the caller's stack; needs no end. */
 struct pending_iter {
-    struct idindex_view index;
+    const struct idindex *index;
     struct idindex_position at;
     unsigned row;
 };
 
-/* Starts at the first entry whose id is not less than `first`, in a list or in a captured one.
- * O(log n). */
-void pending_iter_start(struct pending_iter *iter, struct idindex_view index,
+/* Starts at the first entry whose id is not less than `first`. O(log n). */
+void pending_iter_start(struct pending_iter *iter, const struct pendinglist *list,
                         struct stream_id first);
 
 /* O(1). */

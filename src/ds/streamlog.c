@@ -203,8 +203,8 @@ static size_t offset_of(const struct streamlog_node *node, struct stream_id base
 
 bool streamlog_delete(struct streamlog *log, struct stream_id id) {
     struct idindex_position position;
-    if (!idindex_find(idindex_view(&log->index), id, &position)) return false;
-    struct idindex_item *item = idindex_at(idindex_view(&log->index), position);
+    if (!idindex_find(&log->index, id, &position)) return false;
+    struct idindex_item *item = idindex_at(&log->index, position);
     size_t at = offset_of(streamlog__node(item), item->base, id);
     if (at == 0) return false;
     if (stream_id_compare(id, log->facts.max_deleted_id) > 0) log->facts.max_deleted_id = id;
@@ -354,11 +354,12 @@ static void enter_node(struct stream_iter *iter) {
     iter->at = iter->reverse ? streamlog__end(iter->node) : streamlog__first(iter->node);
 }
 
-void streamlog_iter_start(struct stream_iter *iter, struct idindex_view index,
+void streamlog_iter_start(struct stream_iter *iter, const struct streamlog *log,
                           struct stream_id first, struct stream_id last, bool reverse) {
-    *iter = (struct stream_iter){.index = index, .first = first, .last = last, .reverse = reverse};
-    bool found = idindex_find(index, reverse ? last : first, &iter->position);
-    if (index.segment_count > 0 && (found || !reverse)) enter_node(iter);
+    *iter = (struct stream_iter){
+        .index = &log->index, .first = first, .last = last, .reverse = reverse};
+    bool found = idindex_find(iter->index, reverse ? last : first, &iter->position);
+    if (log->nodes > 0 && (found || !reverse)) enter_node(iter);
 }
 
 /* Goes to the next node. Returns false at the end of the range's nodes. */
@@ -370,7 +371,7 @@ static bool leave_node(struct stream_iter *iter) {
         if (!idindex_has(iter->index, *at)) return false;
     } else {
         if (at->item == 0 && at->segment == 0) return false;
-        if (at->item == 0) at->item = iter->index.segments[--at->segment].count;
+        if (at->item == 0) at->item = iter->index->segments[--at->segment].count;
         at->item--;
     }
     enter_node(iter);
@@ -404,21 +405,21 @@ bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry) {
 /* --- Iterating over nodes --- */
 
 bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view) {
-    if (!idindex_has(iter->index, iter->position)) return false;
-    const struct idindex_item *item = idindex_at(iter->index, iter->position);
+    if (!idindex_has(&iter->log->index, iter->position)) return false;
+    const struct idindex_item *item = idindex_at(&iter->log->index, iter->position);
     const struct streamlog_node *node = streamlog__node(item);
     *view = (struct stream_node_view){
         .base = item->base, .count = node->count, .node = node, .at = streamlog__first(node)};
     view->master = streamlog__master(node);
-    idindex_step(iter->index, &iter->position);
+    idindex_step(&iter->log->index, &iter->position);
     return true;
 }
 
-bool streamlog_node_at(struct idindex_view index, struct stream_id id, uint64_t *count,
+bool streamlog_node_at(const struct streamlog *log, struct stream_id id, uint64_t *count,
                        struct stream_id *last) {
     struct idindex_position position;
-    if (!idindex_find(index, id, &position)) return false;
-    const struct idindex_item *item = idindex_at(index, position);
+    if (!idindex_find(&log->index, id, &position)) return false;
+    const struct idindex_item *item = idindex_at(&log->index, position);
     *count = streamlog__node(item)->count;
     *last = streamlog__last_id(streamlog__node(item), item->base);
     return true;
@@ -520,9 +521,9 @@ bool streamlog_check(const struct streamlog *log) {
         (log->producers && !producers_check(log->producers, &log->pieces)))
         return false;
     visit((struct streamlog *)log, &counter.visitor); /* which changes nothing */
-    struct idindex_view view = idindex_view(&log->index);
-    for (struct idindex_position at = {0, 0}; idindex_has(view, at); idindex_step(view, &at))
-        if (!check_item(idindex_at(view, at), &totals)) return false;
+    for (struct idindex_position at = {0, 0}; idindex_has(&log->index, at);
+         idindex_step(&log->index, &at))
+        if (!check_item(idindex_at(&log->index, at), &totals)) return false;
     if (totals.has_last && stream_id_compare(totals.last, log->facts.last_id) > 0) return false;
     return totals.length == log->length && totals.nodes == log->nodes &&
            pieces_are_counted(&log->pieces, &memory) && log->facts.added >= log->length;

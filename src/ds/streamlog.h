@@ -143,7 +143,7 @@ bool streamlog_next_pair(struct stream_entry *entry, struct stream_pair *pair);
 /* All entries with ids from `first` to `last`, the last ones first if `reverse`. Lives on the
  * caller's stack; needs no end. The fields are private. */
 struct stream_iter {
-    struct idindex_view index;
+    const struct idindex *index;
     struct idindex_position position;
     const struct streamlog_node *node; /* NULL: at the end */
     const uint8_t *at;
@@ -153,7 +153,7 @@ struct stream_iter {
 };
 
 /* O(log n). */
-void streamlog_iter_start(struct stream_iter *iter, struct idindex_view index,
+void streamlog_iter_start(struct stream_iter *iter, const struct streamlog *log,
                           struct stream_id first, struct stream_id last, bool reverse);
 
 /* Amortised O(entry); the first call O(node). */
@@ -161,7 +161,7 @@ bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry);
 
 /* The nodes one after another, for files. */
 struct stream_node_iter {
-    struct idindex_view index;
+    const struct streamlog *log;
     struct idindex_position position;
 };
 
@@ -173,12 +173,12 @@ struct stream_node_view {
     const uint8_t *at;
 };
 
-/* The next node; begins with {.index = …}. False after the last one. O(1). */
+/* The next node; begins with {.log = log}. False after the last one. O(1). */
 bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view);
 
 /* Finds the node that may hold the entry with this id: how many entries it has, and the id of its
  * last one. False when all begin with greater ids. O(log n). */
-bool streamlog_node_at(struct idindex_view index, struct stream_id id, uint64_t *count,
+bool streamlog_node_at(const struct streamlog *log, struct stream_id id, uint64_t *count,
                        struct stream_id *last);
 
 /* The next entry of the node. `entry->fields` is not NULL if it has the fields of the master. */

@@ -108,10 +108,10 @@ static void write_id(struct rdb_writer *writer, struct stream_id id) {
     rdb_write_length(writer, id.seq);
 }
 
-static struct stream_id first_id(struct idindex_view index) {
+static struct stream_id first_id(const struct streamlog *log) {
     struct stream_iter iter;
     struct stream_entry entry;
-    streamlog_iter_start(&iter, index, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, log, STREAM_ID_MIN, STREAM_ID_MAX, false);
     return streamlog_iter_next(&iter, &entry) ? entry.id : STREAM_ID_MIN;
 }
 
@@ -146,7 +146,7 @@ static unsigned type_of(const struct streamlog *log) {
 
 static void write_stream(struct rdb_writer *writer, const struct streamlog *log) {
     unsigned type = rdb_type_for(writer, type_of(log));
-    struct stream_node_iter iter = {.index = idindex_view(&log->index)};
+    struct stream_node_iter iter = {.log = log};
     struct stream_node_view node;
     struct body_writer body = {0};
     rdb_write_length(writer, log->nodes);
@@ -156,7 +156,7 @@ static void write_stream(struct rdb_writer *writer, const struct streamlog *log)
     if (body.failed && writer->error == 0) writer->error = ENOMEM;
     rdb_write_length(writer, log->length);
     write_id(writer, log->facts.last_id);
-    write_id(writer, first_id(idindex_view(&log->index)));
+    write_id(writer, first_id(log));
     write_id(writer, log->facts.max_deleted_id);
     rdb_write_length(writer, log->facts.added);
     stream_groups_write(writer, type, &log->groups);
@@ -225,7 +225,7 @@ static void write_commands(struct rdb_writer *writer, struct slice key,
     struct stream_iter iter;
     struct stream_entry entry;
     if (log->length == 0) write_empty(writer, key);
-    streamlog_iter_start(&iter, idindex_view(&log->index), STREAM_ID_MIN, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, log, STREAM_ID_MIN, STREAM_ID_MAX, false);
     while (!writer->error && streamlog_iter_next(&iter, &entry)) write_add(writer, key, &entry);
     VALUE_COMMAND(writer, SLICE("XSETID"), key, stream_id_text(last, facts->last_id),
                   SLICE("ENTRIESADDED"), number_text(added, (int64_t)facts->added),
@@ -250,7 +250,7 @@ static void stream_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
     struct stream_iter iter;
     struct stream_entry one;
     struct stream_pair pair;
-    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, stream_log(entry), STREAM_ID_MIN, STREAM_ID_MAX, false);
     while (streamlog_iter_next(&iter, &one)) {
         char text[STREAM_ID_TEXT_MAX];
         struct slice id = stream_id_text(text, one.id);

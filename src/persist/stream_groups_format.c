@@ -17,7 +17,7 @@ static void write_pending(struct rdb_writer *writer, const struct consumer_group
     struct pending_iter iter;
     struct pending_entry entry;
     rdb_write_length(writer, group->pending.length);
-    pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
+    pending_iter_start(&iter, &group->pending, STREAM_ID_MIN);
     while (pending_iter_next(&iter, &entry)) {
         write_raw_id(writer, entry.id);
         rdb_write_uint64(writer, (uint64_t)entry.delivered_ms);
@@ -44,7 +44,7 @@ static uint64_t count_of_nobody(const struct consumer_group *group) {
 static void write_ids(struct rdb_writer *writer, const struct pendinglist *ids) {
     struct pending_iter iter;
     struct pending_entry entry;
-    pending_iter_start(&iter, idindex_view(&ids->index), STREAM_ID_MIN);
+    pending_iter_start(&iter, ids, STREAM_ID_MIN);
     while (next_of_nobody(&iter, &entry)) write_raw_id(writer, entry.id);
 }
 
@@ -110,7 +110,7 @@ static void write_consumer_commands(struct rdb_writer *writer, struct slice key,
     if (consumer->ids.length == 0)
         VALUE_COMMAND(writer, SLICE("XGROUP"), SLICE("CREATECONSUMER"), key, group->name,
                       consumer->name);
-    pending_iter_start(&iter, idindex_view(&consumer->ids.index), STREAM_ID_MIN);
+    pending_iter_start(&iter, &consumer->ids, STREAM_ID_MIN);
     while (writer->error == 0 && pending_iter_next(&iter, &entry)) {
         pendinglist_find(&group->pending, entry.id, &entry);
         write_claim(writer, key, group, consumer, &entry);
@@ -128,7 +128,7 @@ static void write_releases(struct rdb_writer *writer, struct slice key,
     struct pending_entry entry;
     char id[STREAM_ID_TEXT_MAX];
     if (count_of_nobody(group) == 0) return;
-    pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
+    pending_iter_start(&iter, &group->pending, STREAM_ID_MIN);
     while (writer->error == 0 && next_of_nobody(&iter, &entry)) {
         write_claim(writer, key, group, consumer, &entry);
         VALUE_COMMAND(writer, SLICE("XNACK"), key, group->name, SLICE("FAIL"), SLICE("IDS"),
@@ -171,7 +171,7 @@ static bool mix_pending(struct digest *digest, uint8_t to[DIGEST_SIZE],
     struct pending_iter iter;
     struct pending_entry entry;
     bool some_of_nobody = false;
-    pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
+    pending_iter_start(&iter, &group->pending, STREAM_ID_MIN);
     while (pending_iter_next(&iter, &entry)) {
         const struct consumer *consumer = consumer_group_numbered(group, entry.consumer);
         some_of_nobody |= consumer == NULL;

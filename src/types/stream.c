@@ -65,20 +65,15 @@ bool stream_next_id(struct stream_id id, int64_t now_ms, struct stream_id *next)
     return stream_id_increment(next);
 }
 
-void stream_iter_start(struct stream_iter *iter, const struct entry *entry, struct stream_id first,
-                       struct stream_id last, bool reverse) {
-    streamlog_iter_start(iter, idindex_view(&stream_log(entry)->index), first, last, reverse);
-}
-
 bool stream_edge(const struct entry *entry, bool last, struct stream_entry *edge) {
     struct stream_iter iter;
-    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, last);
+    streamlog_iter_start(&iter, stream_log(entry), STREAM_ID_MIN, STREAM_ID_MAX, last);
     return streamlog_iter_next(&iter, edge);
 }
 
 bool stream_find(const struct entry *entry, struct stream_id id, struct stream_entry *found) {
     struct stream_iter iter;
-    stream_iter_start(&iter, entry, id, id, false);
+    streamlog_iter_start(&iter, stream_log(entry), id, id, false);
     return streamlog_iter_next(&iter, found);
 }
 
@@ -92,7 +87,7 @@ bool stream_finder_next(struct stream_finder *finder, struct stream_id id,
         finder->has_last = streamlog_iter_next(&finder->iter, &finder->last);
     }
     if (order < 0) {
-        stream_iter_start(&finder->iter, finder->stream, id, STREAM_ID_MAX, false);
+        streamlog_iter_start(&finder->iter, stream_log(finder->stream), id, STREAM_ID_MAX, false);
         finder->has_last = streamlog_iter_next(&finder->iter, &finder->last);
         if (!finder->has_last) return false;
         order = stream_id_compare(finder->last.id, id);

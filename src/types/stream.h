@@ -68,10 +68,6 @@ static inline struct producers *stream_producers(const struct entry *entry) {
  * than `id`. O(1). */
 bool stream_next_id(struct stream_id id, int64_t now_ms, struct stream_id *next);
 
-/* Iterates over the entries with ids from `first` to `last`: see streamlog_iter_start. */
-void stream_iter_start(struct stream_iter *iter, const struct entry *entry, struct stream_id first,
-                       struct stream_id last, bool reverse);
-
 /* The first or the last entry; false when there is none. O(1). */
 bool stream_edge(const struct entry *entry, bool last, struct stream_entry *edge);
 

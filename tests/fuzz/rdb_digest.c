@@ -100,7 +100,7 @@ static uint64_t digest_groups(uint64_t digest, const struct consumer_groups *gro
             digest = digest_word(digest_word(digest, (uint64_t)consumer->seen_ms),
                                  (uint64_t)consumer->active_ms);
         }
-        pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
+        pending_iter_start(&iter, &group->pending, STREAM_ID_MIN);
         while (pending_iter_next(&iter, &entry)) {
             const struct consumer *consumer = consumer_group_numbered(group, entry.consumer);
             struct slice name = consumer ? consumer->name : SLICE("(nobody)");
@@ -132,7 +132,7 @@ static uint64_t digest_stream(uint64_t digest, const struct entry *entry) {
     struct stream_entry one;
     struct stream_pair pair;
     uint64_t count = 0;
-    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, stream_log(entry), STREAM_ID_MIN, STREAM_ID_MAX, false);
     for (; streamlog_iter_next(&iter, &one); count++) {
         digest = digest_id(digest, one.id);
         while (streamlog_next_pair(&one, &pair))

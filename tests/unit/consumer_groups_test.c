@@ -146,7 +146,7 @@ static void compare_consumer(const struct group_model *expected, const struct co
     if (!consumer) return;
     assert_ptr_equal(consumer_group_numbered(group, consumer->number), consumer);
     assert_int_equal(consumer->seen_ms, c);
-    pending_iter_start(&iter, idindex_view(&consumer->ids.index), STREAM_ID_MIN);
+    pending_iter_start(&iter, &consumer->ids, STREAM_ID_MIN);
     for (size_t i = 0; i < IDS; i++) {
         if (expected->owner[i] != (int)c) continue;
         assert_true(pending_iter_next(&iter, &entry));
@@ -182,7 +182,7 @@ static uint64_t sum_list(const struct pendinglist *list) {
     struct pending_iter iter;
     struct pending_entry entry;
     uint64_t sum = list->length;
-    pending_iter_start(&iter, idindex_view(&list->index), STREAM_ID_MIN);
+    pending_iter_start(&iter, list, STREAM_ID_MIN);
     while (pending_iter_next(&iter, &entry))
         sum = sum * 31 + entry.id.ms + (uint64_t)entry.delivered_ms + entry.consumer;
     return sum;

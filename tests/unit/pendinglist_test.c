@@ -129,7 +129,7 @@ static void remove_ids(struct model *model) {
 static void compare_from(const struct model *model, size_t first) {
     struct pending_iter iter;
     struct pending_entry entry;
-    pending_iter_start(&iter, idindex_view(&model->list.index), id_of(first));
+    pending_iter_start(&iter, &model->list, id_of(first));
     for (size_t i = first; i < IDS; i++) {
         if (!model->entries[i].deliveries) continue;
         assert_true(pending_iter_next(&iter, &entry));
@@ -141,7 +141,7 @@ static void compare_from(const struct model *model, size_t first) {
 static void compare_old(const struct model *model, size_t first, int64_t latest_ms) {
     struct pending_iter iter;
     struct pending_entry entry;
-    pending_iter_start(&iter, idindex_view(&model->list.index), id_of(first));
+    pending_iter_start(&iter, &model->list, id_of(first));
     for (size_t i = first; i < IDS; i++) {
         if (!model->entries[i].deliveries || model->entries[i].delivered_ms > latest_ms) continue;
         assert_true(pending_iter_next_old(&iter, latest_ms, &entry));
@@ -320,15 +320,15 @@ static void an_entry_takes_a_few_bytes(void **state) {
 
 struct list_capture {
     struct capture capture;
-    size_t segment_count;
-    struct idindex_segment segments[];
+    struct pendinglist list;
+    char image[] __attribute__((aligned(8)));
 };
 
-static uint64_t sum_index(struct idindex_view index) {
+static uint64_t sum_of(const struct pendinglist *list) {
     struct pending_iter iter;
     struct pending_entry entry;
     uint64_t sum = 0;
-    pending_iter_start(&iter, index, STREAM_ID_MIN);
+    pending_iter_start(&iter, list, STREAM_ID_MIN);
     while (pending_iter_next(&iter, &entry))
         sum = sum * 31 + (entry.id.ms ^ entry.id.seq << 7) + entry.consumer * 3 +
               (uint64_t)entry.delivered_ms + entry.deliveries;
@@ -341,7 +341,7 @@ static void change_often(struct model *model, size_t count, bool grow) {
 }
 
 static uint64_t sum_list(struct model *model) {
-    return sum_index(idindex_view(&model->list.index));
+    return sum_of(&model->list);
 }
 
 static size_t allocated(struct model *model) {
@@ -357,18 +357,17 @@ static void free_list(struct model *model) {
 static const struct capture_functions no_functions;
 
 static struct capture *begin_capture(struct model *model, size_t *left) {
-    size_t size = model->list.index.segment_count * sizeof(struct idindex_segment);
+    size_t size = idindex_image_size(&model->list.index);
     struct list_capture *capture =
         capture_begin(&no_functions, sizeof(*capture) + size, &model->pieces.capture, left);
-    capture->segment_count = model->list.index.segment_count;
-    if (size > 0) memcpy(capture->segments, model->list.index.segments, size);
+    capture->list = model->list;
+    idindex_image(&capture->list.index, &(char *){capture->image});
     model->pieces.epoch++;
     return &capture->capture;
 }
 
 static uint64_t sum_capture(const struct capture *capture) {
-    const struct list_capture *captured = (const struct list_capture *)capture;
-    return sum_index((struct idindex_view){captured->segments, captured->segment_count});
+    return sum_of(&((const struct list_capture *)capture)->list);
 }
 
 static const struct capture_kind captured_list = {

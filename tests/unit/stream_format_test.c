@@ -20,7 +20,7 @@ static sds describe_nobody(sds out, const struct consumer_group *group) {
     struct pending_iter iter;
     struct pending_entry entry;
     bool is_first = true;
-    pending_iter_start(&iter, idindex_view(&group->pending.index), STREAM_ID_MIN);
+    pending_iter_start(&iter, &group->pending, STREAM_ID_MIN);
     while (pending_iter_next(&iter, &entry)) {
         if (entry.consumer != CONSUMER_NOBODY) continue;
         if (is_first) out = sds_append_cstr(out, " nobody:");
@@ -59,7 +59,7 @@ static sds describe_group(sds out, const struct consumer_group *group) {
         out = sds_append(sds_append_cstr(out, " "), consumer->name);
         out = sds_append_format(out, " seen %lld active %lld:", (long long)consumer->seen_ms,
                                 (long long)consumer->active_ms);
-        pending_iter_start(&iter, idindex_view(&consumer->ids.index), STREAM_ID_MIN);
+        pending_iter_start(&iter, &consumer->ids, STREAM_ID_MIN);
         while (pending_iter_next(&iter, &entry)) {
             assert_true(pendinglist_find(&group->pending, entry.id, &entry));
             out = append_pending(out, &entry);
@@ -75,7 +75,7 @@ static sds describe(const struct entry *entry) {
     struct stream_entry one;
     struct stream_pair pair;
     sds out = sds_new(SLICE(""));
-    stream_iter_start(&iter, entry, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, stream_log(entry), STREAM_ID_MIN, STREAM_ID_MAX, false);
     while (streamlog_iter_next(&iter, &one)) {
         out = append_id(out, one.id);
         while (streamlog_next_pair(&one, &pair)) {

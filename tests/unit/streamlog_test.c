@@ -161,7 +161,7 @@ static void compare_range(struct model *model, struct stream_id first, struct st
                           bool reverse) {
     struct stream_iter iter;
     struct stream_entry entry;
-    streamlog_iter_start(&iter, idindex_view(&model->log->index), first, last, reverse);
+    streamlog_iter_start(&iter, model->log, first, last, reverse);
     for (size_t n = 0; n < model->used; n++) {
         const struct item *item = &model->items[reverse ? model->used - 1 - n : n];
         if (!item->in || stream_id_compare(item->id, first) < 0 ||
@@ -192,7 +192,7 @@ static void compare(struct model *model) {
 }
 
 static void compare_nodes(struct model *model) {
-    struct stream_node_iter iter = {.index = idindex_view(&model->log->index)};
+    struct stream_node_iter iter = {.log = model->log};
     struct stream_node_view node;
     struct stream_entry entry;
     uint64_t length = 0;
@@ -348,12 +348,12 @@ static void what_is_trimmed_in_large_parts_is_cut_off(void **state) {
 
 /* --- Captures --- */
 
-static uint64_t sum_index(struct idindex_view index) {
+static uint64_t sum_of(const struct streamlog *log) {
     struct stream_iter iter;
     struct stream_entry entry;
     struct stream_pair pair;
     uint64_t sum = 0;
-    streamlog_iter_start(&iter, index, STREAM_ID_MIN, STREAM_ID_MAX, false);
+    streamlog_iter_start(&iter, log, STREAM_ID_MIN, STREAM_ID_MAX, false);
     while (streamlog_iter_next(&iter, &entry)) {
         sum = sum * 31 + entry.id.ms + entry.id.seq;
         while (streamlog_next_pair(&entry, &pair))
@@ -367,7 +367,7 @@ static void change_often(struct model *model, size_t count, bool grow) {
 }
 
 static uint64_t sum_log(struct model *model) {
-    return sum_index(idindex_view(&model->log->index));
+    return sum_of(model->log);
 }
 
 static size_t allocated_by_log(struct model *model) {
@@ -386,7 +386,7 @@ static struct capture *begin_capture(struct model *model, size_t *left) {
 }
 
 static uint64_t sum_capture(const struct capture *capture) {
-    return sum_index(idindex_view(&streamlog_captured(capture)->index));
+    return sum_of(streamlog_captured(capture));
 }
 
 static const struct capture_kind captured_log = {
