@@ -1,4 +1,4 @@
-/* recordlist: records (ds/recordtable.h) one after another in a body of bytes: what small sets and
+/* recordlist: records (ds/record.h) one after another in a body of bytes: what small sets and
  * hashes are. A lookup reads the body from its start.
  *
  *      with values       [field 4 bits, value 4 bits] lengths [field][value] [expiry 8]
@@ -13,7 +13,7 @@
 #define PACKLIST_DS_RECORDLIST_H
 
 #include "base/text_batch.h"
-#include "ds/recordtable.h"
+#include "ds/record.h"
 
 /* What the records of a body have besides the field. */
 enum recordlist_layout { RECORDLIST_VALUES = 1, RECORDLIST_EXPIRIES = 2 };

@@ -1,11 +1,12 @@
-/* The table of blocks: its directory, growing and shrinking, and changes of records. The layout and
- * the invariants are drawn in ds/recordtable_internal.h. */
+/* The table of blocks: its directory, growing and shrinking, and changes of records. */
+#include "ds/recordtable.h"
+
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/prefetch.h"
 #include "base/relocate.h"
-#include "ds/recordtable_internal.h"
+#include "ds/recordtable_block.h"
 
 #include <assert.h>
 
@@ -19,20 +20,6 @@ struct recordtable *recordtable_new(bool values) {
     segmented_init(&table->buckets, sizeof(uintptr_t), sizeof(struct recordtable_segment));
     linear_start(&table->linear, LINEAR_NO_TAGS);
     return table;
-}
-
-static void visit_buckets(const struct recordtable *table, const struct piece_visitor *visitor) {
-    for (size_t b = 0; b < table->buckets.count; b++) recordtable__bucket_pieces(table, b, visitor);
-}
-
-void recordtable__pieces(const struct recordtable *table, const struct piece_visitor *visitor) {
-    visit_buckets(table, visitor);
-    for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
-        struct recordtable_segment *segment = &recordtable__segments(table)[s];
-        size_t size = recordtable__expiries_size(segmented_room(&table->buckets, s));
-        if (segment->expiries)
-            segment->expiries = piece_visit(visitor, segment->expiries, size, PIECES_UNREAD);
-    }
 }
 
 void recordtable_free(struct recordtable *table) {
@@ -71,7 +58,8 @@ struct recordtable *recordtable_copy(const struct recordtable *table) {
         memcpy(to->expiries, from->expiries,
                segmented_used(&table->buckets, s) * sizeof(*to->expiries));
     }
-    visit_buckets(copy, &copier.visitor);
+    for (size_t b = 0; b < copy->buckets.count; b++)
+        recordtable__bucket_pieces(copy, b, &copier.visitor);
     return copy;
 }
 
@@ -122,26 +110,6 @@ bool recordtable_find(const struct recordtable *table, struct slice field, uint6
 }
 
 /* --- Buckets --- */
-
-/* Replaces the memory of a segment, which the capture reads, by a copy. */
-static void own_segment(struct recordtable *table, size_t index) {
-    struct recordtable_segment *segment = &recordtable__segments(table)[index];
-    size_t used = segmented_used(&table->buckets, index);
-    size_t size = segmented_room(&table->buckets, index) * sizeof(uintptr_t);
-    uintptr_t *blocks = mem_alloc(size);
-    for (size_t i = 0; i < used; i++)
-        blocks[i] = segment->blocks[i] ? segment->blocks[i] | PIECES_SHARED : 0;
-    capture_drop(table->pieces.capture, segment->blocks, size); /* counted by segmented */
-    segment->blocks = blocks;
-    segment->epoch = table->pieces.epoch;
-}
-
-uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket) {
-    struct recordtable_segment *segment = recordtable__segment(table, bucket);
-    if (__builtin_expect(pieces_reader(&table->pieces, segment->epoch) != NULL, 0))
-        own_segment(table, bucket >> SEGMENTED_BITS);
-    return &segment->blocks[bucket & (SEGMENTED_ITEMS - 1)];
-}
 
 /* The first segment had room for `old` blocks: its column of expiries becomes as long as it is. */
 static void fit_first_expiries(struct recordtable *table, size_t old) {
@@ -198,7 +166,7 @@ static void merge(struct recordtable *table) {
     remove_bucket(table);
 }
 
-void recordtable__balance(struct recordtable *table) {
+static void balance(struct recordtable *table) {
     size_t buckets = table->buckets.count;
     if (table->block_bytes > buckets * RECORDTABLE_BLOCK_TARGET)
         split(table);
@@ -246,7 +214,7 @@ bool recordtable_set(struct recordtable *table, const struct record *record, uin
     CHECKED_ASSERT(find(table, record->field, hash, &place) &&
                    place.index + 1 == recordtable__block(table->buckets.directory, bucket)->count);
     recordtable__update_expiry(table, bucket);
-    recordtable__balance(table);
+    balance(table);
     return !found;
 }
 
@@ -256,7 +224,7 @@ bool recordtable_delete(struct recordtable *table, struct slice field, uint64_t 
     recordtable__block_remove(table, &place);
     table->count--;
     recordtable__update_expiry(table, place.bucket);
-    recordtable__balance(table);
+    balance(table);
     return true;
 }
 
@@ -281,8 +249,92 @@ bool recordtable_set_expiry(struct recordtable *table, struct slice field, uint6
     }
     table->expiring += (has > 0) - (size_t)(had > 0);
     recordtable__update_expiry(table, place.bucket);
-    recordtable__balance(table);
+    balance(table);
     return true;
+}
+
+/* --- Expiries --- */
+
+int64_t recordtable_first_expiry(struct recordtable *table) {
+    if (table->first_expiry_is_stale) {
+        size_t segments = segmented_segments(&table->buckets);
+        table->first_expiry = RECORD_NO_EXPIRY;
+        for (size_t s = 0; s < segments; s++) {
+            int64_t first = recordtable__segments(table)[s].first_expiry;
+            if (first < table->first_expiry) table->first_expiry = first;
+        }
+        table->first_expiry_is_stale = false;
+    }
+    return table->expiring > 0 ? table->first_expiry : RECORD_NEVER;
+}
+
+/* A bucket with a record that expires at the least expiry of all. */
+static size_t first_bucket(const struct recordtable *table) {
+    size_t s = 0, i = 0;
+    while (recordtable__segments(table)[s].first_expiry != table->first_expiry) s++;
+    while (recordtable__segments(table)[s].expiries[i] != table->first_expiry) i++;
+    return (s << SEGMENTED_BITS) + i;
+}
+
+static size_t expired_in_block(const struct recordtable_block *block, unsigned columns,
+                               int64_t now_ms) {
+    size_t expired = 0, offset = 0;
+    for (unsigned i = 0; i < block->count; i++) {
+        struct record record;
+        offset += recordtable__read(block, columns, i, offset, &record);
+        expired += record_has_expired(&record, now_ms);
+    }
+    return expired;
+}
+
+size_t recordtable_expired(struct recordtable *table, int64_t now_ms) {
+    if (table->expiring == 0 || recordtable_first_expiry(table) >= now_ms) return 0;
+    size_t expired = 0;
+    for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
+        const struct recordtable_segment *segment = &recordtable__segments(table)[s];
+        size_t used = segmented_used(&table->buckets, s);
+        if (segment->first_expiry >= now_ms) continue;
+        for (size_t i = 0; i < used; i++) {
+            if (segment->expiries[i] >= now_ms) continue;
+            if (i + 1 < used)
+                recordtable__prefetch_block(recordtable__pointer(segment->blocks[i + 1]));
+            expired +=
+                expired_in_block(recordtable__pointer(segment->blocks[i]), table->columns, now_ms);
+        }
+    }
+    return expired;
+}
+
+/* Deletes up to `max` such records of the bucket, the last ones first. */
+static size_t expire_bucket(struct recordtable *table, size_t bucket, int64_t now_ms, size_t max,
+                            void (*visit)(const struct record *record, void *arg), void *arg) {
+    size_t deleted = 0;
+    for (unsigned i = recordtable__block(table->buckets.directory, bucket)->count; i-- > 0;) {
+        const struct recordtable_block *block =
+            recordtable__block(table->buckets.directory, bucket);
+        struct record_place place = {bucket, i, recordtable__offset(block, table->columns, i)};
+        struct record record;
+        recordtable__read(block, table->columns, i, place.offset, &record);
+        if (!record_has_expired(&record, now_ms)) continue;
+        if (visit) visit(&record, arg);
+        recordtable__block_remove(table, &place);
+        table->count--;
+        if (++deleted == max) break;
+    }
+    return deleted;
+}
+
+size_t recordtable_expire(struct recordtable *table, int64_t now_ms, size_t max,
+                          void (*visit)(const struct record *record, void *arg), void *arg) {
+    size_t deleted = 0;
+    while (deleted < max && table->expiring > 0 && recordtable_first_expiry(table) < now_ms) {
+        size_t bucket = first_bucket(table);
+        size_t now = expire_bucket(table, bucket, now_ms, max - deleted, visit, arg);
+        recordtable__update_expiry(table, bucket);
+        for (size_t i = 0; i < now; i++) balance(table);
+        deleted += now;
+    }
+    return deleted;
 }
 
 /* --- Relocating: the struct and the directory, then one bucket after another --- */

@@ -16,33 +16,15 @@
 
 #include "base/random.h"
 #include "base/sds.h"
-#include "base/slice.h"
+#include "ds/record.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct relocator; /* base/relocate.h */
 struct relocate_cursor;
 
 struct capture;
 struct recordtable;
-
-enum { RECORD_NEVER = -1 }; /* the expiry of a record that has none */
-
-/* A view of a record: valid until the table changes. */
-struct record {
-    struct slice field;
-    struct slice value; /* empty in a table without values */
-    int64_t expiry_ms;  /* since the epoch, or RECORD_NEVER */
-};
-
-static inline bool record_has_expired(const struct record *record, int64_t now_ms) {
-    return record->expiry_ms != RECORD_NEVER && record->expiry_ms < now_ms;
-}
-
-/* Which texts of a record are asked for. */
-enum record_parts { RECORD_FIELD = 1, RECORD_VALUE = 2 };
 
 /* An empty table, for records with values or without. */
 struct recordtable *recordtable_new(bool values);
@@ -145,10 +127,9 @@ struct capture *recordtable_capture_begin(struct recordtable *table, size_t *lef
 /* Returns whether there is a capture that was not released. */
 bool recordtable_is_captured(const struct recordtable *table);
 
-/* What was captured. In any thread, until the release. */
-size_t recordtable_capture_count(const struct capture *capture);
-int64_t recordtable_capture_first_expiry(const struct capture *capture);
-void recordtable_capture_iter_start(struct recordtable_iter *iter, const struct capture *capture);
+/* The table as it was captured: its count, its first expiry and its records can be read, in any
+ * thread, until the release. */
+struct recordtable *recordtable_captured(const struct capture *capture);
 
 /* Moves memory of the table to better places (base/relocate.h), from *cursor on, until the step is
  * due; sets *cursor. Returns where the table is now. It must not be captured, and no iterator of it

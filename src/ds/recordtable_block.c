@@ -1,10 +1,10 @@
-/* Blocks of records: reading and changing them. */
+#include "ds/recordtable_block.h"
+
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "base/prefetch.h"
 #include "base/word_bytes.h"
-#include "ds/recordtable_internal.h"
 
 #include <assert.h>
 
@@ -183,55 +183,75 @@ static void text_free(struct recordtable *table, struct record_text *text) {
 
 /* --- Changing --- */
 
+/* Replaces the memory of a segment, which the capture reads, by a copy. */
+static void own_segment(struct recordtable *table, size_t index) {
+    struct recordtable_segment *segment = &recordtable__segments(table)[index];
+    size_t used = segmented_used(&table->buckets, index);
+    size_t size = segmented_room(&table->buckets, index) * sizeof(uintptr_t);
+    uintptr_t *blocks = mem_alloc(size);
+    for (size_t i = 0; i < used; i++)
+        blocks[i] = segment->blocks[i] ? segment->blocks[i] | PIECES_SHARED : 0;
+    capture_drop(table->pieces.capture, segment->blocks, size); /* counted by segmented */
+    segment->blocks = blocks;
+    segment->epoch = table->pieces.epoch;
+}
+
+uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket) {
+    struct recordtable_segment *segment = recordtable__segment(table, bucket);
+    if (__builtin_expect(pieces_reader(&table->pieces, segment->epoch) != NULL, 0))
+        own_segment(table, bucket >> SEGMENTED_BITS);
+    return &segment->blocks[bucket & (SEGMENTED_ITEMS - 1)];
+}
+
 static size_t size_of(const struct recordtable *table, const struct recordtable_block *block) {
     return block ? recordtable__block_size(table->columns, block->count, block->used) : 0;
 }
 
-static struct recordtable_block *block_new(struct recordtable *table, size_t count, size_t used) {
-    size_t size = recordtable__allocated(recordtable__block_size(table->columns, count, used));
-    struct recordtable_block *block = pieces_alloc(&table->pieces, size);
-    block->count = count & 0x7FFF;
-    block->used = (uint16_t)used;
-    block->mixed = 0;
+static struct recordtable_block *block_new(struct recordtable *table, size_t size) {
+    size = recordtable__allocated(size);
     table->block_bytes += size;
-    return block;
+    return pieces_alloc(&table->pieces, size);
 }
 
-/* Gives up the block of a word, whose segment is the table's own. */
-static void drop_block(struct recordtable *table, uintptr_t word) {
+/* Gives up the block of a word, whose segment is the table's own; it was made for `size` bytes. */
+static void drop_block(struct recordtable *table, uintptr_t word, size_t size) {
     struct recordtable_block *block = recordtable__pointer(word);
     if (!block) return;
-    size_t size = recordtable__allocated(size_of(table, block));
+    size = recordtable__allocated(size);
     table->block_bytes -= size;
     pieces_drop(&table->pieces, word & PIECES_SHARED ? table->pieces.capture : NULL, block, size);
+}
+
+/* Makes the block of a word, which no capture reads, as large as `size` bytes need. */
+static void resize_block(struct recordtable *table, uintptr_t *word, size_t old_size, size_t size) {
+    old_size = recordtable__allocated(old_size);
+    size = recordtable__allocated(size);
+    if (size == old_size) return;
+    *word = (uintptr_t)pieces_resize(&table->pieces, recordtable__pointer(*word), old_size, size);
+    table->block_bytes += size - old_size;
 }
 
 struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,
                                                   size_t more) {
     uintptr_t *word = recordtable__open_word(table, bucket);
     struct recordtable_block *block = recordtable__pointer(*word);
-    bool shared = *word & PIECES_SHARED && table->pieces.capture;
-    if (block && !shared && more == 0) return block;
-    size_t used = size_of(table, block), old_size = recordtable__allocated(used);
-    size_t new_size = recordtable__allocated((used ? used : sizeof(*block)) + more);
-    if (!block) {
-        block = block_new(table, 0, 0);
-        used = size_of(table, block);
-        old_size = recordtable__allocated(used);
-        *word = (uintptr_t)block;
+    bool own = block && !(*word & PIECES_SHARED && table->pieces.capture);
+    if (own && more == 0) {
+        return block;
+    } else if (own) {
+        size_t size = size_of(table, block);
+        resize_block(table, word, size, size + more);
+        return recordtable__pointer(*word);
     }
-    if (shared) {
-        struct recordtable_block *copy = pieces_alloc(&table->pieces, new_size);
-        memcpy(copy, block, used);
-        drop_block(table, *word);
-        block = copy;
-        table->block_bytes += new_size;
-    } else if (new_size != old_size) {
-        block = pieces_resize(&table->pieces, block, old_size, new_size);
-        table->block_bytes += new_size - old_size;
-    }
-    *word = (uintptr_t)block;
-    return block;
+    size_t size = block ? size_of(table, block) : sizeof(*block);
+    struct recordtable_block *made = block_new(table, size + more);
+    if (block)
+        memcpy(made, block, size);
+    else
+        *made = (struct recordtable_block){0};
+    drop_block(table, *word, size);
+    *word = (uintptr_t)made;
+    return made;
 }
 
 /* Something was taken out of the bucket's block, which had `old_size` bytes: gives back what its
@@ -239,16 +259,12 @@ struct recordtable_block *recordtable__open_block(struct recordtable *table, siz
 static void fit_block(struct recordtable *table, size_t bucket, size_t old_size) {
     uintptr_t *word = recordtable__open_word(table, bucket);
     struct recordtable_block *block = recordtable__pointer(*word);
-    size_t size = recordtable__allocated(size_of(table, block));
-    old_size = recordtable__allocated(old_size);
-    if (block->count == 0) {
-        table->block_bytes -= old_size;
-        pieces_drop(&table->pieces, NULL, block, old_size);
-        *word = 0;
-    } else if (size != old_size) {
-        table->block_bytes += size - old_size;
-        *word = (uintptr_t)pieces_resize(&table->pieces, block, old_size, size);
+    if (block->count > 0) {
+        resize_block(table, word, old_size, size_of(table, block));
+        return;
     }
+    drop_block(table, *word, old_size);
+    *word = 0;
 }
 
 uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, size_t at,
@@ -362,7 +378,8 @@ static struct filling fill_begin(struct recordtable *table, size_t count, size_t
     struct filling filling = {.block = NULL};
     if (count == 0) return filling;
     assert(count <= 0x7FFF && used <= UINT16_MAX);
-    filling.block = block_new(table, count, used);
+    filling.block = block_new(table, recordtable__block_size(table->columns, count, used));
+    *filling.block = (struct recordtable_block){.count = count & 0x7FFF, .used = (uint16_t)used};
     filling.at = recordtable__records(filling.block, table->columns);
     recordtable__note_count(table, count);
     return filling;
@@ -420,7 +437,7 @@ void recordtable__block_split(struct recordtable *table, size_t low, size_t high
     if (moves != few) mem_free(moves);
     *low_word = (uintptr_t)fillings[0].block;
     *high_word = (uintptr_t)fillings[1].block;
-    drop_block(table, old_word);
+    drop_block(table, old_word, size_of(table, old));
 }
 
 void recordtable__block_merge(struct recordtable *table, size_t low, size_t high) {
@@ -437,8 +454,64 @@ void recordtable__block_merge(struct recordtable *table, size_t low, size_t high
     CHECKED_ASSERT(filling.index == count);
     *low_word = (uintptr_t)filling.block;
     *high_word = 0;
-    drop_block(table, words[0]);
-    drop_block(table, words[1]);
+    drop_block(table, words[0], size_of(table, a));
+    drop_block(table, words[1], size_of(table, b));
+}
+
+/* --- Expiries: the least one of each block, of each segment, of the table --- */
+
+void recordtable__resize_expiries(struct recordtable *table, struct recordtable_segment *segment,
+                                  size_t old_capacity, size_t capacity) {
+    int64_t *old = segment->expiries;
+    size_t old_size = recordtable__expiries_size(old_capacity);
+    size_t size = recordtable__expiries_size(capacity), kept = old ? old_capacity : 0;
+    if (capacity == 0) {
+        if (old) pieces_drop(&table->pieces, NULL, old, old_size);
+        segment->expiries = NULL;
+        return;
+    }
+    segment->expiries = pieces_resize(&table->pieces, old, old ? old_size : 0, size);
+    for (size_t i = kept; i < capacity; i++) segment->expiries[i] = RECORD_NO_EXPIRY;
+}
+
+int64_t recordtable__first_in_block(const struct recordtable_block *block, unsigned columns) {
+    int64_t first = RECORD_NO_EXPIRY;
+    if (!block || !block->mixed) return first;
+    size_t offset = 0;
+    for (unsigned i = 0; i < block->count; i++) {
+        struct record record;
+        offset += recordtable__read(block, columns, i, offset, &record);
+        if (record.expiry_ms != RECORD_NEVER && record.expiry_ms < first) first = record.expiry_ms;
+    }
+    return first;
+}
+
+static int64_t least(const int64_t *values, size_t count) {
+    int64_t value = RECORD_NO_EXPIRY;
+    for (size_t i = 0; i < count; i++) value = values[i] < value ? values[i] : value;
+    return value;
+}
+
+void recordtable__update_expiry(struct recordtable *table, size_t bucket) {
+    struct recordtable_segment *segment = recordtable__segment(table, bucket);
+    if (__builtin_expect(table->expiring == 0 && !segment->expiries, 1)) return;
+    size_t number = bucket >> SEGMENTED_BITS;
+    size_t capacity = segmented_room(&table->buckets, number);
+    int64_t first = recordtable__first_in_block(
+        recordtable__block(table->buckets.directory, bucket), table->columns);
+    if (!segment->expiries) {
+        if (first == RECORD_NO_EXPIRY) return;
+        recordtable__resize_expiries(table, segment, capacity, capacity);
+    }
+    int64_t *expiry = &segment->expiries[bucket & (SEGMENTED_ITEMS - 1)], old = *expiry;
+    *expiry = first;
+    if (first < segment->first_expiry) {
+        segment->first_expiry = first;
+    } else if (old == segment->first_expiry && first > old) {
+        segment->first_expiry = least(segment->expiries, capacity);
+        if (old == table->first_expiry) table->first_expiry_is_stale = true;
+    }
+    if (first < table->first_expiry) table->first_expiry = first;
 }
 
 /* --- Pieces --- */
@@ -477,4 +550,14 @@ void recordtable__bucket_pieces(const struct recordtable *table, size_t bucket,
     if (now != block) *word = (uintptr_t)now;
     if (now->mixed) visit_texts(now, table->columns, visitor);
     visitor->leave(visitor, now, size, epoch);
+}
+
+void recordtable__pieces(const struct recordtable *table, const struct piece_visitor *visitor) {
+    for (size_t b = 0; b < table->buckets.count; b++) recordtable__bucket_pieces(table, b, visitor);
+    for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
+        struct recordtable_segment *segment = &recordtable__segments(table)[s];
+        size_t size = recordtable__expiries_size(segmented_room(&table->buckets, s));
+        if (segment->expiries)
+            segment->expiries = piece_visit(visitor, segment->expiries, size, PIECES_UNREAD);
+    }
 }

@@ -1,7 +1,8 @@
 /* Reading a table: iterating, scanning, choosing at random, describing; and captures. */
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "ds/recordtable_internal.h"
+#include "ds/recordtable.h"
+#include "ds/recordtable_block.h"
 
 #include <assert.h>
 
@@ -123,10 +124,7 @@ sds recordtable_describe(const struct recordtable *table, sds out) {
 
 struct recordtable_capture {
     struct capture capture;
-    size_t buckets;
-    size_t count;
-    int64_t first_expiry;
-    unsigned columns;
+    struct recordtable table;               /* which has the directory below */
     struct recordtable_segment directory[]; /* a copy */
 };
 
@@ -136,19 +134,13 @@ static void free_orphan(struct capture *capture) {
 
 static const struct capture_functions capture_functions = {.free = free_orphan};
 
-static const struct recordtable_capture *captured(const struct capture *capture) {
-    CHECKED_ASSERT(capture->functions == &capture_functions);
-    return (const struct recordtable_capture *)capture;
-}
-
 struct capture *recordtable_capture_begin(struct recordtable *table, size_t *left) {
     size_t size = segmented_segments(&table->buckets) * sizeof(struct recordtable_segment);
+    recordtable_first_expiry(table); /* so that the captured one knows it */
     struct recordtable_capture *capture =
         capture_begin(&capture_functions, sizeof(*capture) + size, &table->pieces.capture, left);
-    capture->buckets = table->buckets.count;
-    capture->count = table->count;
-    capture->first_expiry = recordtable_first_expiry(table);
-    capture->columns = table->columns;
+    capture->table = *table;
+    capture->table.buckets.directory = capture->directory;
     if (size > 0) memcpy(capture->directory, table->buckets.directory, size);
     table->pieces.epoch++;
     return &capture->capture;
@@ -158,18 +150,9 @@ bool recordtable_is_captured(const struct recordtable *table) {
     return table->pieces.capture;
 }
 
-size_t recordtable_capture_count(const struct capture *capture) {
-    return captured(capture)->count;
-}
-
-int64_t recordtable_capture_first_expiry(const struct capture *capture) {
-    return captured(capture)->first_expiry;
-}
-
-void recordtable_capture_iter_start(struct recordtable_iter *iter, const struct capture *capture) {
-    const struct recordtable_capture *table = captured(capture);
-    *iter = (struct recordtable_iter){
-        .directory = table->directory, .buckets = table->buckets, .columns = table->columns};
+struct recordtable *recordtable_captured(const struct capture *capture) {
+    CHECKED_ASSERT(capture->functions == &capture_functions);
+    return &((struct recordtable_capture *)(uintptr_t)capture)->table;
 }
 
 /* --- Checking --- */
@@ -207,13 +190,10 @@ static bool check_record(const struct recordtable *table, size_t bucket,
 static bool check_block(const struct recordtable *table, size_t bucket, struct totals *totals) {
     const struct recordtable_segment *segment = recordtable__segment(table, bucket);
     const struct recordtable_block *block = recordtable__block(table->buckets.directory, bucket);
-    int64_t first = RECORD_NO_EXPIRY;
     size_t offset = 0;
     for (unsigned i = 0; block && i < block->count; i++) {
-        struct record record;
         if (!check_record(table, bucket, block, i, offset, totals)) return false;
-        offset += recordtable__read(block, table->columns, i, offset, &record);
-        if (record.expiry_ms != RECORD_NEVER && record.expiry_ms < first) first = record.expiry_ms;
+        offset += recordtable__record_size(block, table->columns, i);
     }
     if (block) {
         size_t size = recordtable__block_size(table->columns, block->count, block->used);
@@ -225,7 +205,7 @@ static bool check_block(const struct recordtable *table, size_t bucket, struct t
     }
     int64_t noted =
         segment->expiries ? segment->expiries[bucket & (SEGMENTED_ITEMS - 1)] : RECORD_NO_EXPIRY;
-    return noted == first;
+    return noted == recordtable__first_in_block(block, table->columns);
 }
 
 static bool check_expiries(const struct recordtable *table) {

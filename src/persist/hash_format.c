@@ -70,8 +70,8 @@ static void hash_format_write(struct rdb_writer *writer, const struct entry *ent
 static void hash_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
     struct hash_iter iter;
     hash_iter_start_capture(&iter, capture);
-    write_records(writer, &iter, recordtable_capture_count(capture),
-                  recordtable_capture_first_expiry(capture));
+    write_records(writer, &iter, recordtable_count(recordtable_captured(capture)),
+                  recordtable_first_expiry(recordtable_captured(capture)));
 }
 
 /* --- As commands, and in digests --- */
@@ -113,8 +113,8 @@ static void hash_format_write_capture_commands(struct rdb_writer *writer, struct
                                                struct capture *capture) {
     struct hash_iter iter;
     hash_iter_start_capture(&iter, capture);
-    set_fields(writer, key, &iter, recordtable_capture_count(capture));
-    if (recordtable_capture_first_expiry(capture) == RECORD_NEVER) return;
+    set_fields(writer, key, &iter, recordtable_count(recordtable_captured(capture)));
+    if (recordtable_first_expiry(recordtable_captured(capture)) == RECORD_NEVER) return;
     hash_iter_start_capture(&iter, capture);
     set_expiries(writer, key, &iter);
 }

@@ -43,7 +43,7 @@ static void set_format_write(struct rdb_writer *writer, const struct entry *entr
 static void set_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
     struct set_iter iter;
     set_iter_start_capture(&iter, capture);
-    write_members(writer, &iter, recordtable_capture_count(capture));
+    write_members(writer, &iter, recordtable_count(recordtable_captured(capture)));
 }
 
 /* --- As commands, and in digests --- */
@@ -69,7 +69,7 @@ static void set_format_write_capture_commands(struct rdb_writer *writer, struct 
                                               struct capture *capture) {
     struct set_iter iter;
     set_iter_start_capture(&iter, capture);
-    add_members(writer, key, &iter, recordtable_capture_count(capture));
+    add_members(writer, key, &iter, recordtable_count(recordtable_captured(capture)));
 }
 
 static void set_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],

@@ -290,7 +290,7 @@ void records_iter_start(struct records_iter *iter, const struct entry *entry) {
 
 void records_iter_start_capture(struct records_iter *iter, const struct capture *capture) {
     iter->at = NULL;
-    recordtable_capture_iter_start(&iter->table, capture);
+    recordtable_iter_start(&iter->table, recordtable_captured(capture));
 }
 
 bool records_iter_next(struct records_iter *iter, struct record *record) {

@@ -2,7 +2,8 @@
  * with which value and expiry. */
 #include "base/alloc.h"
 #include "base/keyed_hash.h"
-#include "ds/recordtable_internal.h"
+#include "ds/recordtable.h"
+#include "ds/recordtable_block.h"
 #include "unit/capture_checks.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"
@@ -265,13 +266,13 @@ static void free_table(struct model *model) {
 static struct capture *begin_capture(struct model *model, size_t *left) {
     struct capture *capture = recordtable_capture_begin(model->table, left);
     assert_true(recordtable_is_captured(model->table));
-    assert_int_equal(recordtable_capture_count(capture), model->count);
+    assert_int_equal(recordtable_count(recordtable_captured(capture)), model->count);
     return capture;
 }
 
 static uint64_t sum_capture(const struct capture *capture) {
     struct recordtable_iter iter;
-    recordtable_capture_iter_start(&iter, capture);
+    recordtable_iter_start(&iter, recordtable_captured(capture));
     return sum_records(&iter);
 }
 

@@ -1,4 +1,5 @@
-/* recordtable, inside: the layout, for recordtable*.c and their test.
+/* recordtable_block: the layout of a recordtable, and its blocks of records: reading and changing
+ * them. Internal to the recordtable.
  *
  *      bucket       [pointer to a block, or 0]             in an array by ds/segmented.h
  *      block        [count, mixed 2][used 2] │ tags │ lengths of fields │ of values │ records
@@ -23,13 +24,13 @@
  *
  * Expiries: a segment in which a record expires has a column with the least expiry of each of its
  * blocks, and the least of the column. INT64_MAX stands for none. */
-#ifndef PACKLIST_DS_RECORDTABLE_INTERNAL_H
-#define PACKLIST_DS_RECORDTABLE_INTERNAL_H
+#ifndef PACKLIST_DS_RECORDTABLE_BLOCK_H
+#define PACKLIST_DS_RECORDTABLE_BLOCK_H
 
 #include "base/alloc.h"
 #include "ds/linear_hashing.h"
 #include "ds/pieces.h"
-#include "ds/recordtable.h"
+#include "ds/record.h"
 #include "ds/segmented.h"
 
 #ifdef TINY_LIMITS
@@ -228,10 +229,10 @@ static inline void recordtable__note_count(struct recordtable *table, size_t cou
     if (count > table->survey_most) table->survey_most = count;
 }
 
-/* One bucket more or less when the load asks for it. O(block). */
-void recordtable__balance(struct recordtable *table);
-
 /* --- Expiries --- */
+
+/* The least expiry in a block, which may be NULL. O(block). */
+int64_t recordtable__first_in_block(const struct recordtable_block *block, unsigned columns);
 
 /* A record of the bucket has changed: brings the least expiries up to date. Costs nothing where no
  * record expires. O(block), and O(512) at times. */
