@@ -10,6 +10,11 @@ enum { BLOCK_ITEMS = 2 };
 enum { BLOCK_ITEMS = 63 };
 #endif
 
+struct leftover {
+    void *memory;
+    size_t size; /* bytes as mem_free_sized takes them */
+};
+
 struct leftovers_block {
     struct leftovers_block *next;
     size_t used;
@@ -34,10 +39,11 @@ void leftovers_add(struct leftovers *left, void *memory, size_t size) {
     leftovers_count(left, size);
 }
 
-void leftovers_visit(const struct leftovers *left,
-                     void (*visit)(const struct leftover *item, void *arg), void *arg) {
+size_t leftovers_pieces(const struct leftovers *left) {
+    size_t pieces = 0;
     for (const struct leftovers_block *block = left->blocks; block; block = block->next)
-        for (size_t i = 0; i < block->used; i++) visit(&block->items[i], arg);
+        pieces += block->used;
+    return pieces;
 }
 
 void leftovers_free(struct leftovers *left) {

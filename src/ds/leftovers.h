@@ -15,20 +15,14 @@ struct leftovers {
     struct leftovers_block *blocks;
 };
 
-struct leftover {
-    void *memory;
-    size_t size; /* bytes as mem_free_sized takes them */
-};
-
 /* Leaves memory, and counts its `size` bytes, a mem_good_size. O(1). */
 void leftovers_add(struct leftovers *left, void *memory, size_t size);
 
 /* Counts bytes of memory that the capture frees itself. O(1). */
 void leftovers_count(struct leftovers *left, size_t bytes);
 
-/* Visits all that was left. O(what was left). */
-void leftovers_visit(const struct leftovers *left,
-                     void (*visit)(const struct leftover *item, void *arg), void *arg);
+/* How many pieces of memory were left. O(what was left). */
+size_t leftovers_pieces(const struct leftovers *left);
 
 /* Frees what was left; does not count it. In any thread. O(what was left). */
 void leftovers_free(struct leftovers *left);

@@ -1,12 +1,11 @@
 /* quicklist: creating and freeing, sizes, and the ends. The structure and its invariants are drawn
- * in quicklist_internal.h. */
+ * in quicklist_place.h. */
 #include "ds/quicklist.h"
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/relocate.h"
-#include "ds/quicklist_build.h"
-#include "ds/quicklist_internal.h"
+#include "ds/quicklist_place.h"
 
 #include <assert.h>
 #include <string.h>
@@ -75,42 +74,16 @@ struct quicklist *quicklist_new(struct quicklist_limits limits) {
     return list;
 }
 
-struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint8_t *first,
-                                      const uint8_t *end, size_t count) {
-    assert(count > 0);
-    struct quicklist_builder builder;
-    quicklist_build_start(&builder, limits, 1);
-    quicklist_build_body(&builder, first, end, count);
-    return quicklist_build_finish(&builder);
-}
-
-static void copy_open(struct quicklist_open *to, const struct quicklist_open *from,
-                      struct pieces *pieces) {
-    size_t size = quicklist_node_size(&from->node);
-    quicklist_open_init(to, size, false, pieces);
-    memcpy(to->node.buffer, quicklist_open_first(from), size);
-    to->node.size = from->node.size;
-    to->node.count = from->node.count;
-    to->node.flags = from->node.flags & (uint8_t)~QUICKLIST_NODE_SHARED;
-    to->node.excess = from->node.excess;
-}
-
 struct quicklist *quicklist_copy(const struct quicklist *list) {
     struct quicklist *copy = mem_alloc(sizeof(*copy));
     struct piece_copier copier = pieces_copier(&copy->pieces);
     CHECKED_ASSERT(list->count >= list->nodes);
     *copy = *list;
     copy->pieces = pieces_begin();
-    if (list->nodes > 0) copy_open(&copy->head, &list->head, &copy->pieces);
-    if (list->nodes > 1) copy_open(&copy->tail, &list->tail, &copy->pieces);
+    if (list->nodes > 0) quicklist_open_copy(&copy->head, &list->head, &copy->pieces);
+    if (list->nodes > 1) quicklist_open_copy(&copy->tail, &list->tail, &copy->pieces);
     quicklist_tree_pieces(&copy->tree, &copier.visitor);
     return copy;
-}
-
-void quicklist__pieces(struct quicklist *list, const struct piece_visitor *visitor) {
-    if (list->nodes > 0) quicklist_open_pieces(&list->head, visitor);
-    if (list->nodes > 1) quicklist_open_pieces(&list->tail, visitor);
-    quicklist_tree_pieces(&list->tree, visitor);
 }
 
 void quicklist_free(struct quicklist *list) {

@@ -12,36 +12,17 @@
 #define PACKLIST_DS_QUICKLIST_H
 
 #include "ds/listpack.h"
+#include "ds/quicklist_types.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct relocator; /* base/relocate.h */
 struct relocate_cursor;
-
-/* With this fill a list keeps one node as long as a node can hold it (65535 elements, 256 KB): for
- * lists that are shown as one listpack, whose owner decides when they become quicklists. */
-enum { QUICKLIST_FILL_WHOLE = INT16_MIN };
-
-/* Limits of a list, passed by value from the configuration (list-max-listpack-size,
- * list-compress-depth, DEBUG QUICKLIST-PACKED-THRESHOLD). */
-struct quicklist_limits {
-    /* > 0: elements per node (and at most 8 KB); 0: one element; -1 … -5: 4, 8, 16, 32, 64 KB per
-     * node. */
-    int16_t fill;
-    /* Nodes at either end that stay raw; 0 = compress none. */
-    uint16_t compress_depth;
-    /* Elements of at least this many bytes get a node of their own; 0 = by fill alone. */
-    size_t plain_threshold;
-};
+struct capture; /* ds/capture.h */
 
 enum list_end { LIST_HEAD, LIST_TAIL };
-enum list_direction { LIST_FORWARD, LIST_BACKWARD };
 
 struct quicklist;
-struct quicklist_node;
-struct quicklist_open;
 
 /* Returns whether a node of `size` serialized bytes (body + LISTPACK_OVERHEAD) and `count` elements
  * would exceed `fill`. For fill >= 0: more than `fill` elements or over 8192 bytes; for fill < 0:
@@ -53,10 +34,7 @@ bool quicklist_exceeds_fill(int fill, size_t size, size_t count);
 /* An empty list that keeps `limits` for its life (until quicklist_set_limits). */
 struct quicklist *quicklist_new(struct quicklist_limits limits);
 
-/* A list of one node that holds a copy of the body [first, end) with `count` elements (> 0); of
- * several when they are more than 32768. Lists of many nodes are made by ds/quicklist_build.h. */
-struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint8_t *first,
-                                      const uint8_t *end, size_t count);
+/* Lists of given nodes are made by ds/quicklist_build.h. */
 
 /* A deep copy (COPY). O(bytes). */
 struct quicklist *quicklist_copy(const struct quicklist *list);
@@ -125,27 +103,6 @@ uint64_t quicklist_remove_matching(struct quicklist *list, const struct listpack
 
 /* --- Reading in order --- */
 
-/* The place of a node. Private to the quicklist, and here only so that iterators can live on the
- * caller's stack. */
-struct quicklist_tree_place {
-    struct quicklist_node *leaf; /* the leaf of the tree that holds the node, as leaf[slot] */
-    size_t slot;
-    size_t width; /* nodes in the leaf */
-    size_t index; /* of the node in the tree */
-};
-struct quicklist_place {
-    const struct quicklist_node *node;
-    const struct quicklist_open *open; /* a node at an end of the list; NULL for one in the tree */
-    size_t index;                      /* of the node in the list */
-    struct quicklist_tree_place tree;  /* set when open is NULL */
-};
-
-/* A buffer for decompressing nodes, grown as needed. */
-struct quicklist_scratch {
-    uint8_t *bytes;
-    size_t size;
-};
-
 /* An iterator on the caller's stack. The list must not change while it is used. A compressed node
  * is decompressed into a scratch buffer that the iterator owns; the node stays compressed.
  * quicklist_iter_end must be called. */
@@ -158,7 +115,8 @@ struct quicklist_iter {
     const uint8_t *end;
     const uint8_t *at; /* forward: the next element; backward: just past it */
     const uint8_t *readable_end;
-    size_t left_in_node;              /* elements left in the current node in this direction */
+    size_t count;                     /* elements of the current node */
+    size_t left_in_node;              /* those left in this direction */
     struct quicklist_scratch scratch; /* owned; empty until a compressed node was read */
     struct quicklist_place place;     /* of the current node */
 };
@@ -168,6 +126,12 @@ struct quicklist_iter {
 void quicklist_iter_start(struct quicklist_iter *iter, const struct quicklist *list, uint64_t index,
                           enum list_direction direction);
 void quicklist_iter_end(struct quicklist_iter *iter);
+
+/* The same for a body that is no list's, [first, end) with `count` elements; bytes up to
+ * `readable_end` may be read. */
+void quicklist_iter_start_body(struct quicklist_iter *iter, const uint8_t *first,
+                               const uint8_t *end, const uint8_t *readable_end, size_t count,
+                               uint64_t index, enum list_direction direction);
 
 /* The next element, or NULL at the end of the list. Amortised O(1). */
 const uint8_t *quicklist_iter_next(struct quicklist_iter *iter);
@@ -211,6 +175,25 @@ struct quicklist_node_info {
 void quicklist_visit_nodes(const struct quicklist *list,
                            void (*visit)(const struct quicklist_node_info *info, void *arg),
                            void *arg);
+
+/* --- A capture: the list as it is at one moment, read by another thread while the list changes.
+ * They share the tree and the buffers of nodes; before the list changes one of them, it copies it.
+ * The two nodes at the ends are copied, unless they are plain. --- */
+
+/* Captures a list that is not empty, and not captured already (ds/capture.h). O(bytes of the
+ * ends). */
+struct capture *quicklist_capture_begin(struct quicklist *list, size_t *left);
+
+/* Returns whether the list has a capture that was not released. O(1). */
+bool quicklist_is_captured(const struct quicklist *list);
+
+/* The list as it was captured, to be read, in any thread, until the release. */
+const struct quicklist *quicklist_captured(const struct capture *capture);
+
+/* The invariant of a capture: that of the list, and every array and buffer that the capture reads
+ * is either still the list's or was left by it. `list` is the captured one; another one or NULL if
+ * that was freed. O(bytes). */
+bool quicklist_capture_check(const struct capture *capture, struct quicklist *list);
 
 /* Moves memory of the list to better places (base/relocate.h), from *cursor on, until the step is
  * due; sets *cursor. Returns where the list is now. It must not be captured, and no iterator of it

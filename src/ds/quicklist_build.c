@@ -1,7 +1,7 @@
 #include "ds/quicklist_build.h"
 
 #include "base/checked.h"
-#include "ds/quicklist_internal.h"
+#include "ds/quicklist_place.h"
 
 #include <assert.h>
 #include <string.h>
@@ -133,4 +133,13 @@ struct quicklist *quicklist_build_finish(struct quicklist_builder *builder) {
 void quicklist_build_abort(struct quicklist_builder *builder) {
     builder->expected = added(builder); /* so that no node needs recompressing */
     quicklist_free(quicklist_build_finish(builder));
+}
+
+struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint8_t *first,
+                                      const uint8_t *end, size_t count) {
+    assert(count > 0);
+    struct quicklist_builder builder;
+    quicklist_build_start(&builder, limits, 1);
+    quicklist_build_body(&builder, first, end, count);
+    return quicklist_build_finish(&builder);
 }

@@ -51,4 +51,9 @@ struct quicklist *quicklist_build_finish(struct quicklist_builder *builder);
 /* Frees all that was built. Not after quicklist_build_finish. */
 void quicklist_build_abort(struct quicklist_builder *builder);
 
+/* A list of one node that holds a copy of the body [first, end) with `count` elements (> 0); of
+ * several when they are more than 32768. */
+struct quicklist *quicklist_from_body(struct quicklist_limits limits, const uint8_t *first,
+                                      const uint8_t *end, size_t count);
+
 #endif

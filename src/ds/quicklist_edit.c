@@ -6,7 +6,8 @@
  * joins one of its halves unchecked, and a replacement stays in its node (here up to
  * QUICKLIST_STRETCH times the limit). */
 #include "base/checked.h"
-#include "ds/quicklist_internal.h"
+#include "ds/quicklist.h"
+#include "ds/quicklist_place.h"
 
 #include <assert.h>
 #include <string.h>

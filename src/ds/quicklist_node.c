@@ -240,6 +240,17 @@ struct quicklist_node quicklist_node_close(struct quicklist_open *open, struct p
     return open->node;
 }
 
+void quicklist_open_copy(struct quicklist_open *to, const struct quicklist_open *from,
+                         struct pieces *pieces) {
+    size_t size = quicklist_node_size(&from->node);
+    quicklist_open_init(to, size, false, pieces);
+    memcpy(to->node.buffer, quicklist_open_first(from), size);
+    to->node.size = from->node.size;
+    to->node.count = from->node.count;
+    to->node.flags = from->node.flags & (uint8_t)~QUICKLIST_NODE_SHARED;
+    to->node.excess = from->node.excess;
+}
+
 void quicklist_open_free(struct quicklist_open *open, struct pieces *pieces) {
     buffer_drop(&open->node, open_capacity(open), pieces);
 }
@@ -338,17 +349,6 @@ void quicklist_node_decompress(struct quicklist_node *node, struct pieces *piece
     quicklist_node_free(node, pieces);
     node->buffer = raw;
     node->flags &= (uint8_t)~QUICKLIST_NODE_LZF;
-}
-
-struct quicklist_node quicklist_node_copy(const struct quicklist_node *node,
-                                          struct pieces *pieces) {
-    struct quicklist_node copy = *node;
-    bool compressed = node->flags & QUICKLIST_NODE_LZF;
-    size_t used = compressed ? node_capacity(node) : quicklist_node_size(node);
-    copy.buffer = buffer_new(node_capacity(node), pieces);
-    memcpy(copy.buffer, node->buffer, used);
-    copy.flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
-    return copy;
 }
 
 /* --- Checks --- */

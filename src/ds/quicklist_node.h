@@ -104,6 +104,10 @@ void quicklist_node_open(struct quicklist_open *open, const struct quicklist_nod
  * afterwards. */
 struct quicklist_node quicklist_node_close(struct quicklist_open *open, struct pieces *pieces);
 
+/* Makes an open node with a copy of another one's body, and no slack. O(body). */
+void quicklist_open_copy(struct quicklist_open *copy, const struct quicklist_open *open,
+                         struct pieces *pieces);
+
 /* Drops the buffer. */
 void quicklist_open_free(struct quicklist_open *open, struct pieces *pieces);
 
@@ -142,9 +146,6 @@ void quicklist_node_decompress_to(const struct quicklist_node *node, uint8_t *ds
 
 /* Drops the buffer. */
 void quicklist_node_free(struct quicklist_node *node, struct pieces *pieces);
-
-/* Returns a closed copy of the node with a buffer of its own, compressed if `node` is. O(body). */
-struct quicklist_node quicklist_node_copy(const struct quicklist_node *node, struct pieces *pieces);
 
 /* Lead the visitor to the buffer. A node in an array that a capture reads is itself `shared`. */
 void quicklist_node_pieces(struct quicklist_node *node, bool shared,

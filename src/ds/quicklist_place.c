@@ -1,14 +1,12 @@
-/* quicklist_place: a quicklist's nodes by index: finding, opening, adding and removing them, and
- * keeping the right ones compressed.
- *
- * Compression. With a compress depth d > 0, the d nodes at either end are raw, those between
+/* Compression. With a compress depth d > 0, the d nodes at either end are raw, those between
  * compressed. Nodes cross that border only when nodes are added or removed: adding one moves at
  * most one node per side across it, removing k moves at most k per side back. The functions here
  * recompress only those. */
+#include "ds/quicklist_place.h"
+
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/prefetch.h"
-#include "ds/quicklist_internal.h"
 
 #include <assert.h>
 #include <string.h>
@@ -288,4 +286,10 @@ void quicklist_node_cut(struct quicklist *list, size_t index, size_t from, size_
     list->count -= to - from;
     list->serialized -= bytes;
     quicklist_node_put(list, index, open);
+}
+
+void quicklist__pieces(struct quicklist *list, const struct piece_visitor *visitor) {
+    if (list->nodes > 0) quicklist_open_pieces(&list->head, visitor);
+    if (list->nodes > 1) quicklist_open_pieces(&list->tail, visitor);
+    quicklist_tree_pieces(&list->tree, visitor);
 }

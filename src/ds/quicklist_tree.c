@@ -310,16 +310,6 @@ static void each_below(const tree_ref *ref, unsigned height, quicklist_tree_visi
     }
 }
 
-void quicklist_tree_each(const struct quicklist_tree *tree, quicklist_tree_visit *visit,
-                         void *arg) {
-    each_below(&tree->root, tree->height, visit, arg);
-}
-
-struct quicklist_tree quicklist_tree_capture(struct quicklist_tree *tree) {
-    tree->root.shared = true;
-    return *tree;
-}
-
 /* --- Removing --- */
 
 /* Closes the gap of the items [from, to). */

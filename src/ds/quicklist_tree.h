@@ -2,14 +2,14 @@
  * Internal to the quicklist.
  *
  * Finds a node by its index or by the position of an element in it in O(log n). Nodes count from
- * 0. The arrays and the buffers of the nodes are pieces (ds/pieces.h); a capture of the tree, which
- * begins in O(1), reads those that it had then. */
+ * 0. The arrays and the buffers of the nodes are pieces (ds/pieces.h). A capture of the tree is a
+ * copy of the struct; the root of the tree becomes `shared`. */
 #ifndef PACKLIST_DS_QUICKLIST_TREE_H
 #define PACKLIST_DS_QUICKLIST_TREE_H
 
 #include "ds/pieces.h"
-#include "ds/quicklist.h"
 #include "ds/quicklist_node.h"
+#include "ds/quicklist_types.h"
 
 /* A subtree, as its parent refers to it. */
 struct quicklist_tree_ref {
@@ -64,14 +64,6 @@ size_t quicklist_tree_relocate(struct quicklist_tree *tree, size_t index,
 
 /* Leads the visitor through the arrays and buffers. O(nodes). */
 void quicklist_tree_pieces(struct quicklist_tree *tree, const struct piece_visitor *visitor);
-
-/* --- Capturing --- */
-
-/* To be called when a capture begins. Returns the tree as the capture reads it. O(1). */
-struct quicklist_tree quicklist_tree_capture(struct quicklist_tree *tree);
-
-/* Visits the nodes in order. In any thread for a captured tree. O(nodes). */
-void quicklist_tree_each(const struct quicklist_tree *tree, quicklist_tree_visit *visit, void *arg);
 
 /* --- Checking --- */
 

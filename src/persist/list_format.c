@@ -17,7 +17,6 @@
 #include "base/lzf.h"
 #include "base/number.h"
 #include "ds/quicklist_build.h"
-#include "ds/quicklist_capture.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "persist/type_format.h"
@@ -132,11 +131,12 @@ static void visit_nodes(const struct entry *entry,
 }
 
 static void list_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
+    const struct quicklist *captured = quicklist_captured(capture);
     struct list_writer list = {.out = NULL};
-    quicklist_capture_visit(capture, visit_node, &list);
+    quicklist_visit_nodes(captured, visit_node, &list);
     rdb_write_length(writer, list.nodes);
     list.out = writer;
-    quicklist_capture_visit(capture, visit_node, &list);
+    quicklist_visit_nodes(captured, visit_node, &list);
 }
 
 static unsigned list_format_written(const struct entry *entry) {
@@ -176,16 +176,15 @@ static void list_format_write_commands(struct rdb_writer *writer, const struct e
                                                  .left = list_length(entry)});
 }
 
-static void count_elements(const struct quicklist_node_info *node, void *arg) {
-    *(uint64_t *)arg += node->count;
-}
-
 static void list_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
                                                struct capture *capture) {
-    struct value_commands_members members = {
-        .writer = writer, .name = "RPUSH", .key = key, .arguments = 1};
-    quicklist_capture_visit(capture, count_elements, &members.left);
-    quicklist_capture_visit(capture, push_elements, &members);
+    const struct quicklist *captured = quicklist_captured(capture);
+    quicklist_visit_nodes(captured, push_elements,
+                          &(struct value_commands_members){.writer = writer,
+                                                           .name = "RPUSH",
+                                                           .key = key,
+                                                           .arguments = 1,
+                                                           .left = quicklist_count(captured)});
 }
 
 static void list_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],

@@ -18,7 +18,7 @@
 #include "base/checked.h"
 #include "base/number.h"
 #include "base/prefetch.h"
-#include "ds/quicklist_capture.h"
+#include "ds/quicklist_build.h"
 #include "types/packed.h"
 #include "types/type_operations.h"
 #include "types/value.h"
@@ -500,66 +500,15 @@ const uint8_t *list_peek(const struct entry *entry, enum list_end end) {
 void list_iter_start(struct list_iter *iter, const struct entry *entry, uint64_t index,
                      enum list_direction direction) {
     CHECKED_ASSERT(index < list_length(entry));
-    iter->embedded = list_is_embedded(entry);
-    if (!iter->embedded) {
-        quicklist_iter_start(&iter->chunks, out_of_line(entry), index, direction);
+    if (!list_is_embedded(entry)) {
+        quicklist_iter_start(&iter->iter, out_of_line(entry), index, direction);
         return;
     }
     struct packed body = packed_view(entry);
-    iter->first = body.first;
-    iter->end = body.end;
-    iter->readable_end = (const uint8_t *)entry + entry_allocated(entry, list_value_size(entry));
-    iter->direction = direction;
-    iter->index = index;
-    bool forward = direction == LIST_FORWARD;
-    iter->at = seek(body, forward ? index : index + 1);
-    iter->remaining = forward ? body.count - index : index + 1;
-}
-
-void list_iter_end(struct list_iter *iter) {
-    if (!iter->embedded) quicklist_iter_end(&iter->chunks);
-}
-
-/* Counts `n` elements as passed. */
-static void iter_advance(struct list_iter *iter, uint64_t n) {
-    iter->index = iter->direction == LIST_FORWARD ? iter->index + n : iter->index - n;
-    iter->remaining -= n;
-}
-
-const uint8_t *list_iter_next(struct list_iter *iter) {
-    if (!iter->embedded) return quicklist_iter_next(&iter->chunks);
-    if (iter->remaining == 0) return NULL;
-    iter_advance(iter, 1);
-    return listpack_step(&iter->at, iter->direction == LIST_FORWARD);
-}
-
-bool list_iter_run(struct list_iter *iter, struct quicklist_run *run) {
-    if (!iter->embedded) return quicklist_iter_run(&iter->chunks, run);
-    if (iter->remaining == 0) return false;
-    bool forward = iter->direction == LIST_FORWARD;
-    run->first = forward ? iter->at : iter->first;
-    run->end = forward ? iter->end : iter->at;
-    run->readable_end = iter->readable_end;
-    run->count = (size_t)iter->remaining;
-    iter->at = forward ? iter->end : iter->first;
-    iter_advance(iter, iter->remaining);
-    return true;
-}
-
-bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle, uint64_t max,
-                    uint64_t *index) {
-    if (!iter->embedded) return quicklist_iter_find(&iter->chunks, needle, max, index);
-    size_t skipped;
-    size_t limit = (size_t)(max < iter->remaining ? max : iter->remaining);
-    bool forward = iter->direction == LIST_FORWARD;
-    const uint8_t *found = forward
-                               ? listpack_find(iter->at, iter->end, needle, limit, &skipped)
-                               : listpack_find_back(iter->first, iter->at, needle, limit, &skipped);
-    if (found == NULL) return false;
-    *index = forward ? iter->index + skipped : iter->index - skipped;
-    iter->at = forward ? found + needle->size : found;
-    iter_advance(iter, skipped + 1);
-    return true;
+    const uint8_t *readable_end =
+        (const uint8_t *)entry + entry_allocated(entry, list_value_size(entry));
+    quicklist_iter_start_body(&iter->iter, body.first, body.end, readable_end, body.count, index,
+                              direction);
 }
 
 /* --- What every type has --- */

@@ -84,35 +84,34 @@ uint64_t list_remove(struct keyref *ref, struct slice element, uint64_t max,
 /* Reads a list of either layout in order; lives on the caller's stack. list_iter_end must be
  * called; the list must not change before that. Elements and runs are views. */
 struct list_iter {
-    struct quicklist_iter chunks; /* out-of-line layout */
-    const uint8_t *first;         /* embedded layout: the body */
-    const uint8_t *end;
-    const uint8_t *readable_end; /* bytes before it may be read */
-    const uint8_t *at;           /* forward: the next element; backward: just past it */
-    uint64_t index;              /* position of the next element */
-    uint64_t remaining;          /* elements left in this direction */
-    enum list_direction direction;
-    bool embedded;
+    struct quicklist_iter iter;
 };
 
 /* Places the iterator so that the first element read is the one at `index` (< length). O(log n +
  * node). */
 void list_iter_start(struct list_iter *iter, const struct entry *entry, uint64_t index,
                      enum list_direction direction);
-void list_iter_end(struct list_iter *iter);
+static inline void list_iter_end(struct list_iter *iter) {
+    quicklist_iter_end(&iter->iter);
+}
 
 /* The next element, or NULL at the end of the list. Amortised O(1). */
-const uint8_t *list_iter_next(struct list_iter *iter);
+static inline const uint8_t *list_iter_next(struct list_iter *iter) {
+    return quicklist_iter_next(&iter->iter);
+}
 
 /* The rest of the current node as one run (see quicklist_iter_run); false at the end of the
  * list. */
-bool list_iter_run(struct list_iter *iter, struct quicklist_run *run);
+static inline bool list_iter_run(struct list_iter *iter, struct quicklist_run *run) {
+    return quicklist_iter_run(&iter->iter, run);
+}
 
 /* The next element equal to `needle` among the next `max`: returns true and sets *index to its
- * position; the iterator is then after it. False when there is none: the iterator must then not be
- * used further. */
-bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle, uint64_t max,
-                    uint64_t *index);
+ * position; the iterator is then after it. False when there is none. */
+static inline bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle,
+                                  uint64_t max, uint64_t *index) {
+    return quicklist_iter_find(&iter->iter, needle, max, index);
+}
 
 /* Bytes allocated out-of-line. O(1). */
 size_t list_allocated(const struct entry *entry);

@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "base/keyed_hash.h"
 #include "ds/intset.h"
-#include "ds/quicklist_internal.h"
+#include "ds/quicklist_place.h"
 #include "ds/skiplist.h"
 #include "types/list.h"
 #include "types/set.h"

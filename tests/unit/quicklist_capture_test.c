@@ -1,7 +1,7 @@
 /* Captured lists: long random runs of edits, and what a second thread reads meanwhile. */
-#include "ds/quicklist_capture.h"
+#include "ds/quicklist.h"
 
-#include "ds/quicklist_internal.h"
+#include "ds/quicklist_place.h"
 #include "unit/quicklist_edits.h"
 #include "unit/seed.h"
 
@@ -137,7 +137,7 @@ static void a_capture_copies_nothing_but_the_nodes_at_the_ends(void **state) {
         pair_capture(&pair);
         struct buffers list = {.n = 0}, captured = {.n = 0};
         quicklist_visit_nodes(pair.list, note_buffer, &list);
-        quicklist_capture_visit(pair.captured, note_buffer, &captured);
+        quicklist_visit_nodes(quicklist_captured(pair.captured), note_buffer, &captured);
         assert_int_equal(list.n, nodes);
         assert_int_equal(captured.n, nodes);
         for (size_t i = 0; i < nodes; i++) {
@@ -349,7 +349,7 @@ static void *read_on(void *arg) {
     struct reader *reader = arg;
     do {
         uint64_t digest = 0;
-        quicklist_capture_visit(reader->captured, digest_node, &digest);
+        quicklist_visit_nodes(quicklist_captured(reader->captured), digest_node, &digest);
         reader->agreed &= digest == reader->expected;
         reader->readings++;
     } while (!__atomic_load_n(&reader->stop, __ATOMIC_ACQUIRE));

@@ -12,9 +12,9 @@
 #include "base/alloc.h"
 #include "base/lzf.h"
 #include "base/number.h"
+#include "ds/quicklist.h"
 #include "ds/quicklist_build.h"
-#include "ds/quicklist_capture.h"
-#include "ds/quicklist_internal.h"
+#include "ds/quicklist_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static inline void picture_of_list(struct picture *picture, const struct quickli
 
 static inline void picture_of_capture(struct picture *picture, const struct capture *captured) {
     picture->used = 0;
-    quicklist_capture_visit(captured, picture_add_node, picture);
+    quicklist_visit_nodes(quicklist_captured(captured), picture_add_node, picture);
 }
 
 static inline bool picture_equal(const struct picture *a, const struct picture *b) {

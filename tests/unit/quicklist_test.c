@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "ds/quicklist_build.h"
-#include "ds/quicklist_internal.h"
+#include "ds/quicklist_place.h"
 #include "unit/in_range.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"

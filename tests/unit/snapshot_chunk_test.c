@@ -2,7 +2,7 @@
 #include "snapshot/snapshot_chunk.h"
 
 #include "base/alloc.h"
-#include "ds/quicklist_capture.h"
+#include "ds/quicklist.h"
 #include "persist/rdb_reader.h"
 #include "unit/rdb_io.h"
 #include "unit/seed.h"

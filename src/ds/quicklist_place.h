@@ -1,4 +1,5 @@
-/* quicklist_internal: the quicklist's own structure, for its source files and its test.
+/* quicklist_place: the structure of a quicklist, and its nodes by index: finding, opening, adding
+ * and removing them. Internal to the quicklist.
  *
  *      struct quicklist
  *        head (open) ── node 0               pushes and pops touch only these fields
@@ -18,13 +19,13 @@
  *      of plain ones at the ends, and of those in arrays of the tree that it does not read.
  * 4 and 5 are not promised when limits were changed while the list had nodes, or when it was given
  * nodes made under others (`mixed`). */
-#ifndef PACKLIST_DS_QUICKLIST_INTERNAL_H
-#define PACKLIST_DS_QUICKLIST_INTERNAL_H
+#ifndef PACKLIST_DS_QUICKLIST_PLACE_H
+#define PACKLIST_DS_QUICKLIST_PLACE_H
 
 #include "ds/pieces.h"
-#include "ds/quicklist.h"
 #include "ds/quicklist_node.h"
 #include "ds/quicklist_tree.h"
+#include "ds/quicklist_types.h"
 
 struct quicklist {
     uint64_t count;
@@ -43,11 +44,6 @@ struct quicklist {
 
 /* Leads the visitor through all of the list's memory but its struct. O(nodes). */
 void quicklist__pieces(struct quicklist *list, const struct piece_visitor *visitor);
-
-/* Checks the invariant, until the release: every array and buffer that the capture reads is either
- * still the list's or was left by it, and every body is valid. `list` is the captured one; another
- * one or NULL if that was freed. O(bytes). */
-bool quicklist_capture_check(const struct capture *capture, struct quicklist *list);
 
 /* Elements of one node: as many as fit in 64 KB. */
 enum { QUICKLIST_NODE_COUNT_MAX = 32768 };
@@ -68,10 +64,7 @@ static inline bool quicklist_node_accepts(const struct quicklist *list,
            node->count < list->count_limit;
 }
 
-/* Describes a closed node; its data is not decompressed. O(1). */
-struct quicklist_node_info quicklist_node_info_of(const struct quicklist_node *node);
-
-/* --- Nodes by index (quicklist_place.c) --- */
+/* --- Nodes by index --- */
 
 /* The place of node `index` (< nodes), valid until nodes are next added or removed. O(log n); O(1)
  * at the ends. */
