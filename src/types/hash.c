@@ -2,6 +2,7 @@
 #include "types/hash.h"
 
 #include "base/checked.h"
+#include "types/packed.h"
 #include "types/type_operations.h"
 
 #include <assert.h>
@@ -219,6 +220,6 @@ static bool hash_check(const struct entry *entry) {
 }
 
 const struct type_operations hash_operations = {
-    hash_encoding_name,  records_length,   records_value_size, records_allocated,
-    records_free_effort, records_prefetch, records_free_value, records_own_value,
-    records_relocate,    hash_check,       records_capture,    records_is_captured};
+    hash_encoding_name, records_length,      packed_value_size, hash_check,
+    records_allocated,  records_free_effort, records_prefetch,  records_free_value,
+    records_own_value,  records_relocate,    records_capture,   records_is_captured};

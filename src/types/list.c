@@ -55,10 +55,6 @@ static struct quicklist *out_of_line(const struct entry *entry) {
     return entry_pointer(entry);
 }
 
-static size_t list_value_size(const struct entry *entry) {
-    return list_is_embedded(entry) ? packed_value_size(entry) : sizeof(struct quicklist *);
-}
-
 /* Bytes of a list of one node as one serialized listpack. */
 static size_t serialized_size(const struct entry *entry) {
     return list_is_embedded(entry) ? packed_size(packed_view(entry)) + LISTPACK_OVERHEAD
@@ -506,7 +502,7 @@ void list_iter_start(struct list_iter *iter, const struct entry *entry, uint64_t
     }
     struct packed body = packed_view(entry);
     const uint8_t *readable_end =
-        (const uint8_t *)entry + entry_allocated(entry, list_value_size(entry));
+        (const uint8_t *)entry + entry_allocated(entry, packed_value_size(entry));
     quicklist_iter_start_body(&iter->iter, body.first, body.end, readable_end, body.count, index,
                               direction);
 }
@@ -517,14 +513,14 @@ static const char *list_encoding_name(const struct entry *entry) {
     return entry_encoding(entry) == LIST_QUICKLIST ? "quicklist" : "listpack";
 }
 
-size_t list_allocated(const struct entry *entry) {
-    return list_is_embedded(entry) ? 0 : quicklist_allocated(out_of_line(entry));
+#define list_value_size packed_value_size
+
+static size_t list_allocated(const struct entry *entry) {
+    return quicklist_allocated(out_of_line(entry));
 }
 
 static size_t list_free_effort(const struct entry *entry) {
-    if (list_is_embedded(entry)) return 1;
     const struct quicklist *list = out_of_line(entry);
-    if (quicklist_is_captured(list)) return 1;
     return type_free_effort(quicklist_node_count(list), quicklist_allocated(list));
 }
 
@@ -535,11 +531,11 @@ static bool list_prefetch(struct value_lookup *lookup, unsigned step) {
 }
 
 static void list_free_value(struct entry *entry) {
-    if (!list_is_embedded(entry)) quicklist_free(out_of_line(entry));
+    quicklist_free(out_of_line(entry));
 }
 
 static void list_own_value(struct entry *entry) {
-    if (!list_is_embedded(entry)) entry_set_pointer(entry, quicklist_copy(out_of_line(entry)));
+    entry_set_pointer(entry, quicklist_copy(out_of_line(entry)));
 }
 
 static void list_relocate(struct entry *entry, struct relocator *relocator,
@@ -579,14 +575,13 @@ static bool list_check(const struct entry *entry) {
 /* --- Captures: a list shares its nodes with its capture, and copies those that it changes --- */
 
 static struct capture *list_capture(struct entry *entry, size_t *left) {
-    if (list_is_embedded(entry)) return NULL;
     struct quicklist *list = out_of_line(entry);
     bool small = quicklist_serialized_size(list) < VALUE_CAPTURE_MIN;
     return small ? NULL : quicklist_capture_begin(list, left);
 }
 
 static bool list_is_captured(const struct entry *entry) {
-    return !list_is_embedded(entry) && quicklist_is_captured(out_of_line(entry));
+    return quicklist_is_captured(out_of_line(entry));
 }
 
 const struct type_operations list_operations = TYPE_OPERATIONS(list);

@@ -113,9 +113,6 @@ static inline bool list_iter_find(struct list_iter *iter, const struct listpack_
     return quicklist_iter_find(&iter->iter, needle, max, index);
 }
 
-/* Bytes allocated out-of-line. O(1). */
-size_t list_allocated(const struct entry *entry);
-
 /* The quicklist of an out-of-line list, or NULL when embedded: for DEBUG and saving. */
 const struct quicklist *list_quicklist(const struct entry *entry);
 

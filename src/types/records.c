@@ -318,16 +318,11 @@ bool records_iter_next_batch(struct records_iter *iter, unsigned parts, int64_t 
 
 /* --- What every type has --- */
 
-size_t records_value_size(const struct entry *entry) {
-    return records_is_table(entry) ? sizeof(struct recordtable *) : packed_value_size(entry);
-}
-
 size_t records_allocated(const struct entry *entry) {
-    return records_is_table(entry) ? recordtable_allocated(records_table(entry)) : 0;
+    return recordtable_allocated(records_table(entry));
 }
 
 size_t records_free_effort(const struct entry *entry) {
-    if (!records_is_table(entry) || records_is_captured(entry)) return 1;
     const struct recordtable *table = records_table(entry);
     return type_free_effort(recordtable_allocations(table), recordtable_allocated(table));
 }
@@ -344,11 +339,11 @@ bool records_prefetch(struct value_lookup *lookup, unsigned step) {
 }
 
 void records_free_value(struct entry *entry) {
-    if (records_is_table(entry)) recordtable_free(records_table(entry));
+    recordtable_free(records_table(entry));
 }
 
 void records_own_value(struct entry *entry) {
-    if (records_is_table(entry)) entry_set_pointer(entry, recordtable_copy(records_table(entry)));
+    entry_set_pointer(entry, recordtable_copy(records_table(entry)));
 }
 
 void records_relocate(struct entry *entry, struct relocator *relocator,
@@ -383,12 +378,11 @@ bool records_check(const struct entry *entry) {
  * changes --- */
 
 struct capture *records_capture(struct entry *entry, size_t *left) {
-    if (!records_is_table(entry)) return NULL;
     struct recordtable *table = records_table(entry);
-    bool small = recordtable_allocated(table) < VALUE_CAPTURE_MIN;
-    return small || recordtable_count(table) == 0 ? NULL : recordtable_capture_begin(table, left);
+    bool small = recordtable_allocated(table) < VALUE_CAPTURE_MIN || recordtable_count(table) == 0;
+    return small ? NULL : recordtable_capture_begin(table, left);
 }
 
 bool records_is_captured(const struct entry *entry) {
-    return records_is_table(entry) && recordtable_is_captured(records_table(entry));
+    return recordtable_is_captured(records_table(entry));
 }

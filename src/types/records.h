@@ -113,9 +113,8 @@ bool records_iter_next(struct records_iter *iter, struct record *record);
 bool records_iter_next_batch(struct records_iter *iter, unsigned parts, int64_t now_ms,
                              struct text_batch *batch);
 
-/* --- The functions of types/type_operations.h --- */
+/* --- The functions of types/type_operations.h, for tables --- */
 
-size_t records_value_size(const struct entry *entry);
 size_t records_allocated(const struct entry *entry);
 size_t records_free_effort(const struct entry *entry);
 bool records_prefetch(struct value_lookup *lookup, unsigned step);

@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "ds/hashtable.h"
 #include "ds/intset.h"
+#include "types/packed.h"
 #include "types/type_operations.h"
 
 #include <assert.h>
@@ -50,7 +51,7 @@ static void leave_intset(struct entry **entry, bool as_table) {
             records_append(&new, &record);
     }
     /* The value moves into the old entry, which has the key's expiry and access clock. */
-    size_t size = records_value_size(new), old_size = intset_size(intset);
+    size_t size = value_size(new), old_size = intset_size(intset);
     old = entry_resize(old, old_size, size);
     memcpy(entry_value(old), entry_value(new), size);
     entry_set_type(old, VALUE_SET, entry_encoding(new));
@@ -405,26 +406,7 @@ static const char *set_encoding_name(const struct entry *entry) {
 /* --- What every type has --- */
 
 static size_t set_value_size(const struct entry *entry) {
-    return is_intset(entry) ? intset_size(intset_of(entry)) : records_value_size(entry);
-}
-
-static size_t set_allocated(const struct entry *entry) {
-    return is_intset(entry) ? 0 : records_allocated(entry);
-}
-
-static size_t set_free_effort(const struct entry *entry) {
-    return is_intset(entry) ? 1 : records_free_effort(entry);
-}
-
-#define set_prefetch records_prefetch
-#define set_relocate records_relocate
-
-static void set_free_value(struct entry *entry) {
-    if (!is_intset(entry)) records_free_value(entry);
-}
-
-static void set_own_value(struct entry *entry) {
-    if (!is_intset(entry)) records_own_value(entry);
+    return is_intset(entry) ? intset_size(intset_of(entry)) : packed_value_size(entry);
 }
 
 static bool set_check(const struct entry *entry) {
@@ -435,12 +417,7 @@ static bool set_check(const struct entry *entry) {
            (intset_count(intset) == 0 || intset_validate(slice_make(intset, intset_size(intset))));
 }
 
-static struct capture *set_capture(struct entry *entry, size_t *left) {
-    return is_intset(entry) ? NULL : records_capture(entry, left);
-}
-
-static bool set_is_captured(const struct entry *entry) {
-    return !is_intset(entry) && records_is_captured(entry);
-}
-
-const struct type_operations set_operations = TYPE_OPERATIONS(set);
+const struct type_operations set_operations = {
+    set_encoding_name, set_length,          set_value_size,   set_check,
+    records_allocated, records_free_effort, records_prefetch, records_free_value,
+    records_own_value, records_relocate,    records_capture,  records_is_captured};

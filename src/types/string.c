@@ -88,6 +88,10 @@ static sds out_of_line_text(const struct entry *entry) {
                                                   : entry_pointer(entry);
 }
 
+static bool string_is_captured(const struct entry *entry) {
+    return entry_encoding(entry) == STRING_SHARED && shared_text_is_captured(shared_text_of(entry));
+}
+
 /* Gives an entry that is labelled as out-of-line its text. */
 static void set_out_of_line(struct entry *entry, sds text) {
     set_layout(entry, STRING_OUT_OF_LINE, sizeof(text));
@@ -152,18 +156,19 @@ static void become_string(struct keyref *ref) {
 }
 
 static void string_free_value(struct entry *entry) {
-    if (entry_encoding(entry) == STRING_OUT_OF_LINE)
-        sds_free(entry_pointer(entry));
-    else if (entry_encoding(entry) == STRING_SHARED)
+    if (entry_encoding(entry) == STRING_SHARED)
         shared_text_free(shared_text_of(entry));
+    else
+        sds_free(entry_pointer(entry));
 }
 
 /* Stores the value over the present string. */
 static void replace(struct keyref *ref, const struct plan *plan) {
     struct entry *entry = ref->entry;
     if (overwrite_out_of_line(entry, plan)) return;
-    size_t old_size = string_value_size(entry);
-    string_free_value(entry);
+    bool was_out_of_line = entry_is_out_of_line(entry);
+    size_t old_size = was_out_of_line ? sizeof(sds) : entry_byte(entry);
+    if (was_out_of_line) string_free_value(entry);
     if (plan->size != old_size) entry = entry_resize(entry, old_size, plan->size);
     write_value(entry, plan);
     keyref_moved(ref, entry);
@@ -280,7 +285,7 @@ static char *extend_embedded(struct keyref *ref, size_t len) {
     char buffer[INT64_TEXT_MAX];
     struct entry *entry = ref->entry;
     struct slice old = string_text(entry, buffer);
-    size_t old_size = string_value_size(entry);
+    size_t old_size = entry_byte(entry);
     sds out_of_line = NULL;
     if (len > STRING_EMBEDDED_MAX) {
         out_of_line = sds_try_new_uninit(len);
@@ -355,10 +360,6 @@ struct shared_text *string_share(struct entry *entry) {
     return shared_text_of(entry);
 }
 
-bool string_is_captured(const struct entry *entry) {
-    return entry_encoding(entry) == STRING_SHARED && shared_text_is_captured(shared_text_of(entry));
-}
-
 void string_before_shared_write(struct entry *entry, size_t from, size_t to) {
     CHECKED_ASSERT(from <= to && to <= string_length(entry));
     shared_text_before_write(shared_text_of(entry), from, to);
@@ -406,20 +407,17 @@ static const char *string_encoding_name(const struct entry *entry) {
     }
 }
 
-size_t string_value_size(const struct entry *entry) {
-    return entry_is_out_of_line(entry) ? sizeof(void *) : entry_byte(entry);
+static size_t string_value_size(const struct entry *entry) {
+    return entry_byte(entry);
 }
 
-size_t string_allocated(const struct entry *entry) {
-    switch (entry_encoding(entry)) {
-    case STRING_OUT_OF_LINE: return sds_allocated(entry_pointer(entry));
-    case STRING_SHARED: return shared_text_allocated(shared_text_of(entry));
-    default: return 0;
-    }
+static size_t string_allocated(const struct entry *entry) {
+    return entry_encoding(entry) == STRING_SHARED ? shared_text_allocated(shared_text_of(entry))
+                                                  : sds_allocated(entry_pointer(entry));
 }
 
 static size_t string_free_effort(const struct entry *entry) {
-    return type_free_effort(1, string_is_captured(entry) ? 0 : string_allocated(entry));
+    return type_free_effort(1, string_allocated(entry));
 }
 
 static bool string_prefetch(struct value_lookup *lookup, unsigned step) {
@@ -429,8 +427,7 @@ static bool string_prefetch(struct value_lookup *lookup, unsigned step) {
 }
 
 static void string_own_value(struct entry *entry) {
-    if (entry_is_out_of_line(entry))
-        set_out_of_line(entry, sds_new(sds_slice(out_of_line_text(entry))));
+    set_out_of_line(entry, sds_new(sds_slice(out_of_line_text(entry))));
 }
 
 /* A shared text is known to its captures, released ones too. */

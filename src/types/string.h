@@ -106,10 +106,6 @@ uint8_t *string_open(struct keyref *ref, struct slice key, size_t from, size_t t
  * visible of the string changes, and the entry does not move. O(1). */
 struct shared_text *string_share(struct entry *entry);
 
-/* Returns whether the text has a capture that was not released. If so, only the loop's thread may
- * free it. O(1). */
-bool string_is_captured(const struct entry *entry);
-
 /* To be called before bytes [from, to) are written that string_open did not name. O(to - from). */
 void string_before_shared_write(struct entry *entry, size_t from, size_t to);
 static inline void string_before_write(struct entry *entry, size_t from, size_t to) {
@@ -129,9 +125,5 @@ bool string_integer(const struct entry *entry, int64_t *value);
 
 /* Returns whether its text reads as an integer, in any layout; if so, sets *value. O(1). */
 bool string_parse_integer(const struct entry *entry, int64_t *value);
-
-/* Bytes of the value inside the entry, and bytes allocated out-of-line. O(1). */
-size_t string_value_size(const struct entry *entry);
-size_t string_allocated(const struct entry *entry);
 
 #endif

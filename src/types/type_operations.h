@@ -14,43 +14,44 @@ struct relocate_cursor;
 struct capture;      /* ds/capture.h */
 struct value_lookup; /* types/value.h */
 
-/* Every function gets entries of its type only. "Out-of-line" memory is what the entry points to.
- * All but check(), own_value() and free_value() are O(1). */
+/* Every function gets entries of its type only. Out-of-line memory is what the entry points to. */
 struct type_operations {
-    /* The name that OBJECT ENCODING replies. Static. */
+    /* The name that OBJECT ENCODING replies. Static. O(1). */
     const char *(*encoding_name)(const struct entry *entry);
 
-    /* The size as store/size_histogram.h counts it: bytes of a text, members of a collection. */
+    /* The size as store/size_histogram.h counts it: bytes of a text, members of a collection.
+     * O(1). */
     uint64_t (*length)(const struct entry *entry);
 
-    /* Bytes of the value inside the entry, and bytes allocated for it out-of-line. */
+    /* Bytes of a value inside the entry, which has none out-of-line. O(1). */
     size_t (*value_size)(const struct entry *entry);
-    size_t (*allocated)(const struct entry *entry);
-
-    /* How much work free_value() is; see type_free_effort. Little while the value is captured: what
-     * is large then goes over to the capture. */
-    size_t (*free_effort)(const struct entry *entry);
-
-    /* Starts loading what a request probably needs of an out-of-line value (value_prefetch), in
-     * steps 0, 1, …: each needs what the one before has loaded. Returns whether there is a next
-     * step. Only a hint. */
-    bool (*prefetch)(struct value_lookup *lookup, unsigned step);
-
-    /* Frees the out-of-line memory, but not the entry. In any thread; while the value is captured
-     * only in the loop's thread, and the capture keeps what it needs. */
-    void (*free_value)(struct entry *entry);
-
-    /* The entry is a byte for byte copy of another one: gives it out-of-line memory of its own. */
-    void (*own_value)(struct entry *entry);
-
-    /* Moves the out-of-line memory, which is there and not captured: see value_relocate. */
-    void (*relocate)(struct entry *entry, struct relocator *relocator,
-                     struct relocate_cursor *cursor);
 
     /* Checks the invariant, including entry_check(). */
     bool (*check)(const struct entry *entry);
 
-    /* See value_capture and value_is_captured. */
+    /* --- The others get entries with out-of-line memory. --- */
+
+    /* Its bytes; how much work it is to free them while they are not captured (type_free_effort).
+     * O(1). */
+    size_t (*allocated)(const struct entry *entry);
+    size_t (*free_effort)(const struct entry *entry);
+
+    /* Starts loading what a request probably needs (value_prefetch), in steps 0, 1, …: each needs
+     * what the one before has loaded. Returns whether there is a next step. Only a hint. O(1). */
+    bool (*prefetch)(struct value_lookup *lookup, unsigned step);
+
+    /* Frees it, but not the entry. In any thread; while it is captured only in the loop's thread,
+     * and the capture keeps what it needs. */
+    void (*free_value)(struct entry *entry);
+
+    /* The entry is a byte for byte copy of another one: gives it memory of its own. */
+    void (*own_value)(struct entry *entry);
+
+    /* Moves it: see value_relocate. It is not captured. */
+    void (*relocate)(struct entry *entry, struct relocator *relocator,
+                     struct relocate_cursor *cursor);
+
+    /* See value_capture and value_is_captured. O(1). */
     struct capture *(*capture)(struct entry *entry, size_t *left);
     bool (*is_captured)(const struct entry *entry);
 };
@@ -75,9 +76,9 @@ enum { VALUE_CAPTURE_MIN = 64 * 1024 };
  * the members, and the compiler refuses a row that lacks the last ones. */
 #define TYPE_OPERATIONS(prefix)                                                                    \
     {                                                                                              \
-        prefix##_encoding_name, prefix##_length, prefix##_value_size, prefix##_allocated,          \
-            prefix##_free_effort, prefix##_prefetch, prefix##_free_value, prefix##_own_value,      \
-            prefix##_relocate, prefix##_check, prefix##_capture, prefix##_is_captured              \
+        prefix##_encoding_name, prefix##_length, prefix##_value_size, prefix##_check,              \
+            prefix##_allocated, prefix##_free_effort, prefix##_prefetch, prefix##_free_value,      \
+            prefix##_own_value, prefix##_relocate, prefix##_capture, prefix##_is_captured          \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 

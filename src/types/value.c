@@ -48,6 +48,12 @@ static const struct type_operations *operations_of(const struct entry *entry) {
     return operations_of_type(entry_type(entry));
 }
 
+/* Those of an entry with out-of-line memory; NULL for another one. */
+static const struct type_operations *out_of_line(const struct entry *entry) {
+    const struct type_operations *operations = operations_of(entry);
+    return entry_is_out_of_line(entry) ? operations : NULL;
+}
+
 const char *value_encoding_name(const struct entry *entry) {
     return operations_of(entry)->encoding_name(entry);
 }
@@ -57,7 +63,7 @@ uint64_t value_length(const struct entry *entry) {
 }
 
 size_t value_size(const struct entry *entry) {
-    return operations_of(entry)->value_size(entry);
+    return entry_is_out_of_line(entry) ? sizeof(void *) : operations_of(entry)->value_size(entry);
 }
 
 bool value_entry_overlaps(const struct entry *entry, struct slice text) {
@@ -77,22 +83,22 @@ bool value_has_members_to_prefetch(const struct entry *entry) {
 }
 
 void value_free_out_of_line(struct entry *entry) {
-    operations_of(entry)->free_value(entry);
+    const struct type_operations *operations = out_of_line(entry);
+    if (operations) operations->free_value(entry);
 }
 
 void value_free(struct entry *entry) {
-    const struct type_operations *operations = operations_of(entry);
-    size_t size = operations->value_size(entry);
-    operations->free_value(entry);
+    size_t size = value_size(entry);
+    value_free_out_of_line(entry);
     entry_free(entry, size);
 }
 
 struct entry *value_copy(const struct entry *entry, struct slice key) {
-    const struct type_operations *operations = operations_of(entry);
-    struct entry *copy = entry_copy(entry, key, operations->value_size(entry));
+    const struct type_operations *operations = out_of_line(entry);
+    struct entry *copy = entry_copy(entry, key, value_size(entry));
     entry_set_clock(copy, 0);
-    operations->own_value(copy);
-    CHECKED_ASSERT(operations->length(copy) == operations->length(entry));
+    if (operations) operations->own_value(copy);
+    CHECKED_ASSERT(value_length(copy) == value_length(entry));
     return copy;
 }
 
@@ -104,12 +110,14 @@ struct entry *value_rename(struct entry *entry, struct slice key) {
 }
 
 size_t value_free_effort(const struct entry *entry) {
-    return operations_of(entry)->free_effort(entry);
+    const struct type_operations *operations = out_of_line(entry);
+    return operations && !operations->is_captured(entry) ? operations->free_effort(entry) : 1;
 }
 
 size_t value_allocated(const struct entry *entry) {
-    const struct type_operations *operations = operations_of(entry);
-    return entry_allocated(entry, operations->value_size(entry)) + operations->allocated(entry);
+    const struct type_operations *operations = out_of_line(entry);
+    return entry_allocated(entry, value_size(entry)) +
+           (operations ? operations->allocated(entry) : 0);
 }
 
 bool value_check(const struct entry *entry) {
@@ -120,7 +128,8 @@ bool value_check(const struct entry *entry) {
 
 struct capture *value_capture(struct entry *entry, size_t *left) {
     CHECKED_ASSERT(entry_type(entry) == VALUE_STRING || !value_is_captured(entry));
-    return operations_of(entry)->capture(entry, left);
+    const struct type_operations *operations = out_of_line(entry);
+    return operations ? operations->capture(entry, left) : NULL;
 }
 
 void value_relocate(struct entry *entry, struct relocator *relocator,
@@ -132,5 +141,6 @@ void value_relocate(struct entry *entry, struct relocator *relocator,
 }
 
 bool value_is_captured(const struct entry *entry) {
-    return operations_of(entry)->is_captured(entry);
+    const struct type_operations *operations = out_of_line(entry);
+    return operations && operations->is_captured(entry);
 }

@@ -531,18 +531,14 @@ static const char *zset_encoding_name(const struct entry *entry) {
     return zset_is_embedded(entry) ? "listpack" : "skiplist";
 }
 
-static size_t zset_value_size(const struct entry *entry) {
-    return zset_is_embedded(entry) ? packed_value_size(entry) : sizeof(struct skiplist *);
-}
+#define zset_value_size packed_value_size
 
 static size_t zset_allocated(const struct entry *entry) {
-    return zset_is_embedded(entry) ? 0 : skiplist_allocated(skiplist_of(entry));
+    return skiplist_allocated(skiplist_of(entry));
 }
 
 static size_t zset_free_effort(const struct entry *entry) {
-    if (zset_is_embedded(entry)) return 1;
     const struct skiplist *list = skiplist_of(entry);
-    if (skiplist_is_captured(list)) return 1;
     return type_free_effort(skiplist_allocations(list), skiplist_allocated(list));
 }
 
@@ -582,11 +578,11 @@ static bool zset_prefetch(struct value_lookup *lookup, unsigned step) {
 }
 
 static void zset_free_value(struct entry *entry) {
-    if (!zset_is_embedded(entry)) skiplist_free(skiplist_of(entry));
+    skiplist_free(skiplist_of(entry));
 }
 
 static void zset_own_value(struct entry *entry) {
-    if (!zset_is_embedded(entry)) entry_set_pointer(entry, skiplist_copy(skiplist_of(entry)));
+    entry_set_pointer(entry, skiplist_copy(skiplist_of(entry)));
 }
 
 static void zset_relocate(struct entry *entry, struct relocator *relocator,
@@ -624,13 +620,13 @@ static bool zset_check(const struct entry *entry) {
 /* --- Captures --- */
 
 static struct capture *zset_capture(struct entry *entry, size_t *left) {
-    if (zset_is_embedded(entry) || zset_length(entry) == 0) return NULL;
     struct skiplist *list = skiplist_of(entry);
-    return skiplist_allocated(list) < VALUE_CAPTURE_MIN ? NULL : skiplist_capture_begin(list, left);
+    bool small = skiplist_allocated(list) < VALUE_CAPTURE_MIN || skiplist_count(list) == 0;
+    return small ? NULL : skiplist_capture_begin(list, left);
 }
 
 static bool zset_is_captured(const struct entry *entry) {
-    return !zset_is_embedded(entry) && skiplist_is_captured(skiplist_of(entry));
+    return skiplist_is_captured(skiplist_of(entry));
 }
 
 const struct type_operations zset_operations = TYPE_OPERATIONS(zset);

@@ -24,6 +24,10 @@ static struct entry *set(struct keyspace *keyspace, struct slice text) {
     return ref.entry;
 }
 
+static size_t out_of_line_bytes(const struct entry *entry) {
+    return value_allocated(entry) - entry_allocated(entry, value_size(entry));
+}
+
 static void verify(const struct entry *entry, struct slice text) {
     char buffer[INT64_TEXT_MAX];
     int64_t expected, integer;
@@ -57,7 +61,7 @@ static void lengths_around_the_limits_have_their_names(void **state) {
     for (size_t len = 0; len <= sizeof(text); len++) {
         struct entry *entry = set(*state, slice_make(text, len));
         verify(entry, slice_make(text, len));
-        assert_int_equal(string_allocated(entry) == 0, len <= STRING_EMBEDDED_MAX);
+        assert_int_equal(out_of_line_bytes(entry) == 0, len <= STRING_EMBEDDED_MAX);
     }
 }
 
@@ -74,7 +78,7 @@ static void integers_take_as_few_bytes_as_they_need(void **state) {
         size_t len = number_format_int64(text, rows[i].value);
         struct entry *entry = set(*state, slice_make(text, len));
         verify(entry, slice_make(text, len));
-        assert_int_equal(string_value_size(entry), rows[i].size);
+        assert_int_equal(value_size(entry), rows[i].size);
     }
 }
 
@@ -201,11 +205,11 @@ struct moment {
 };
 
 static void begin_moment(struct moment *moment, struct entry *entry, const struct model *model) {
-    if (model->len <= STRING_EMBEDDED_MAX || string_is_captured(entry)) return;
+    if (model->len <= STRING_EMBEDDED_MAX || value_is_captured(entry)) return;
     moment->capture = text_capture_begin(string_share(entry), &moment->left);
     memcpy(moment->text, model->text, model->len);
     moment->len = model->len;
-    assert_true(string_is_captured(entry));
+    assert_true(value_is_captured(entry));
 }
 
 static void end_moment(struct moment *moment) {
@@ -279,7 +283,7 @@ static void a_captured_string_is_replaced_without_copying_it(void **state) {
     assert_null(string_overwrite(&ref, LARGE));
     string_set(&ref, SLICE("key"), slice_make(other, LARGE));
     assert_uint_in_range(left, LARGE, LARGE + LARGE / 4); /* the buffer, and no copies */
-    assert_false(string_is_captured(ref.entry));
+    assert_false(value_is_captured(ref.entry));
     end_large(capture);
     assert_non_null(string_overwrite(&ref, LARGE));
     capture = capture_large(&ref, &left);
@@ -293,10 +297,10 @@ static void a_string_that_was_captured_is_again_as_any_other(void **state) {
     size_t left = 0;
     struct keyref ref = keyspace_find(*state, SLICE("key"));
     struct capture *capture = capture_large(&ref, &left);
-    size_t shared = string_allocated(ref.entry);
+    size_t shared = out_of_line_bytes(ref.entry);
     end_large(capture);
     string_set(&ref, SLICE("key"), slice_make(other, LARGE)); /* where the old one is */
-    assert_uint_in_range(shared - string_allocated(ref.entry), 1,
+    assert_uint_in_range(shared - out_of_line_bytes(ref.entry), 1,
                          mem_good_size(sizeof(struct shared_text)));
     assert_int_equal(left, 0);
 }
@@ -306,14 +310,14 @@ static void a_copy_of_a_captured_string_is_its_own(void **state) {
     struct keyref ref = keyspace_find(*state, SLICE("key"));
     struct capture *capture = capture_large(&ref, &left);
     struct entry *copy = value_copy(ref.entry, SLICE("copy"));
-    assert_false(string_is_captured(copy));
+    assert_false(value_is_captured(copy));
     assert_true(value_check(copy));
     assert_int_equal(string_length(copy), LARGE);
     value_free(copy);
     ref.entry = NULL;
     struct keyref again = keyspace_find(*state, SLICE("key"));
     struct entry *renamed = value_rename(keyspace_take(&again), SLICE("renamed"));
-    assert_true(string_is_captured(renamed));
+    assert_true(value_is_captured(renamed));
     assert_int_equal(left, 0);
     value_free(renamed);
     assert_true(left >= LARGE);
@@ -347,7 +351,7 @@ static void a_value_of_the_same_size_is_overwritten_where_it_is(void **state) {
     assert_ptr_equal(string_text(ref.entry, NULL).ptr, bytes);
     verify(ref.entry, slice_make(text, sizeof(text)));
     string_set(&ref, key, slice_make(text, 300)); /* not in memory meant for 1000 */
-    assert_true(string_allocated(ref.entry) < 400);
+    assert_true(out_of_line_bytes(ref.entry) < 400);
     verify(ref.entry, slice_make(text, 300));
 }
 
