@@ -5,7 +5,7 @@
  *      reader             └─ reads ───────────────────────────────────────────┘       └ free
  *
  * Each structure for large values begins captures of its own kind and has the functions that read
- * them: ds/quicklist.h, ds/skiplist_capture.h, ds/recordtable.h, ds/streamlog.h,
+ * them: ds/quicklist.h, ds/skiplist.h, ds/recordtable.h, ds/streamlog.h,
  * ds/shared_text.h. This is what the kinds have in common. `struct capture` is the first member of
  * each kind; whoever holds a capture knows by the value's type which kind it is.
  *

@@ -117,8 +117,8 @@ static void path_arrive(const struct skiplist *list, struct skiplist_path *path)
 }
 
 /* To the node to which (key, member) belongs. */
-static void path_find(const struct skiplist *list, struct skiplist_path *path, uint64_t key,
-                      struct slice member) {
+void skiplist__path_find(const struct skiplist *list, struct skiplist_path *path, uint64_t key,
+                         struct slice member) {
     struct skiplist_link *links = (struct skiplist_link *)(uintptr_t)list->head;
     uint64_t rank = 0;
     for (int level = list->height; level >= 0; level--) {
@@ -480,7 +480,7 @@ static void insert(struct skiplist *list, uint64_t hash, struct slice member, do
     skiplist_record_prepare(&record, member, apart, &list->pieces);
     list->long_members += record.apart != NULL;
     unsigned slot = 0;
-    path_find(list, &path, key, member);
+    skiplist__path_find(list, &path, key, member);
     if (path.node)
         slot = skiplist_node_seek(path.node, key, member, &found);
     else
@@ -606,17 +606,17 @@ static bool remove_members(struct skiplist *list, struct skiplist_path *path, un
     return whole;
 }
 
-static void path_to_place(const struct skiplist *list, const struct skiplist_place *place,
-                          struct skiplist_path *path) {
-    path_find(list, path, skiplist_node_key(place->node, place->slot),
-              skiplist_node_member(place->node, place->slot));
+void skiplist__path_to(const struct skiplist *list, struct skiplist_path *path,
+                       const struct skiplist_place *place) {
+    skiplist__path_find(list, path, skiplist_node_key(place->node, place->slot),
+                        skiplist_node_member(place->node, place->slot));
     assert(path->node == place->node);
 }
 
 void skiplist_delete(struct skiplist *list, const struct skiplist_place *place) {
     CHECKED_ASSERT(place->node && list->count > 0);
     struct skiplist_path path;
-    path_to_place(list, place, &path);
+    skiplist__path_to(list, &path, place);
     if (remove_members(list, &path, place->slot, place->slot + 1, &place->hash)) return;
     settle(list, &path);
     numbers_shrink(list);
@@ -672,105 +672,4 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
     }
     skiplist_delete(list, place);
     insert(list, place->hash, member, score);
-}
-
-/* --- Looking --- */
-
-uint64_t skiplist_hash(struct slice member) {
-    return hash_bytes(member);
-}
-
-struct skiplist_place skiplist_find(const struct skiplist *list, struct slice member) {
-    struct skiplist_place place = {.hash = hash_bytes(member)};
-    struct skiplist_probe probe = skiplist_index_probe(&list->index, place.hash);
-    uint32_t number;
-    while (skiplist_probe_next(&probe, &number)) {
-        struct skiplist_node *node = skiplist__node(list, number);
-        skiplist__prefetch_node(node);
-        if (skiplist_node_find(node, member, place.hash, &place.slot)) {
-            place.node = node;
-            break;
-        }
-    }
-    return place;
-}
-
-double skiplist_score(const struct skiplist_place *place) {
-    CHECKED_ASSERT(place->node);
-    return skiplist_node_score(place->node, place->slot);
-}
-
-uint64_t skiplist_rank(const struct skiplist *list, const struct skiplist_place *place) {
-    CHECKED_ASSERT(place->node);
-    struct skiplist_path path;
-    path_to_place(list, place, &path);
-    return path.start + place->slot;
-}
-
-uint64_t skiplist_count_below_member(const struct skiplist *list, struct slice member,
-                                     bool inclusive) {
-    if (list->count == 0) return 0;
-    struct skiplist_path path;
-    bool found;
-    uint64_t key = skiplist_node_key(list->head[0].next, 0);
-    path_find(list, &path, key, member);
-    unsigned slot = skiplist_node_seek(path.node, key, member, &found);
-    return path.start + slot + (inclusive && found);
-}
-
-void skiplist_seek(const struct skiplist *list, uint64_t rank, struct skiplist_cursor *cursor) {
-    CHECKED_ASSERT(rank < list->count);
-    if (rank == 0) {
-        *cursor = (struct skiplist_cursor){list->head[0].next, 0};
-        prefetch((const char *)cursor->node + SKIPLIST_FIRST_OFFSET_NEAR);
-    } else if (rank == list->count - 1) {
-        *cursor = (struct skiplist_cursor){list->tail, skiplist_node_count(list->tail) - 1};
-    } else {
-        struct skiplist_path path;
-        skiplist__path_seek(list, &path, rank);
-        *cursor = (struct skiplist_cursor){path.node, (unsigned)(rank - path.start)};
-    }
-}
-
-bool skiplist_next(struct skiplist_cursor *cursor) {
-    CHECKED_ASSERT(cursor->node && cursor->slot < skiplist_node_count(cursor->node));
-    if (++cursor->slot < skiplist_node_count(cursor->node)) return true;
-    cursor->node = cursor->node->links[0].next;
-    cursor->slot = 0;
-    if (!cursor->node) return false;
-    if (cursor->node->links[0].next) prefetch(cursor->node->links[0].next);
-    return true;
-}
-
-bool skiplist_previous(struct skiplist_cursor *cursor) {
-    CHECKED_ASSERT(cursor->node && cursor->slot < skiplist_node_count(cursor->node));
-    if (cursor->slot-- > 0) return true;
-    cursor->node = cursor->node->prev;
-    if (!cursor->node) return false;
-    cursor->slot = skiplist_node_count(cursor->node) - 1;
-    return true;
-}
-
-struct slice skiplist_cursor_member(const struct skiplist_cursor *cursor) {
-    return skiplist_node_member(cursor->node, cursor->slot);
-}
-
-double skiplist_cursor_score(const struct skiplist_cursor *cursor) {
-    return skiplist_node_score(cursor->node, cursor->slot);
-}
-
-size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct slice *members,
-                            size_t count) {
-    CHECKED_ASSERT(cursor->node && count > 0);
-    unsigned slot = cursor->slot;
-    unsigned there = forward ? skiplist_node_count(cursor->node) - slot : slot + 1;
-    unsigned read = count < there ? (unsigned)count : there;
-    skiplist_node_members(cursor->node, slot, read, forward, members);
-    /* The cursor goes to the last one that was read, and one further. */
-    cursor->slot = forward ? slot + read - 1 : slot - (read - 1);
-    if (forward)
-        skiplist_next(cursor);
-    else
-        skiplist_previous(cursor);
-    return read;
 }

@@ -19,6 +19,7 @@
 
 struct relocator; /* base/relocate.h */
 struct relocate_cursor;
+struct capture; /* ds/capture.h */
 
 struct skiplist;
 struct skiplist_node;
@@ -135,6 +136,25 @@ size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct
 uint64_t skiplist_scan(const struct skiplist *list, uint64_t cursor,
                        void (*visit)(struct slice member, double score, void *arg), void *arg);
 
+/* --- A capture: the list as it was at one moment, read by another thread while the list changes.
+ * They share nodes and long members: a change costs at most one node more. Of the list itself the
+ * capture copies the table of nodes alone: 8 bytes for about 3 KB of members. The table has no
+ * order: the thread that reads sorts the nodes. --- */
+
+/* Captures a list that is not empty and not captured (ds/capture.h). Until the release *left is
+ * larger by the bytes that only the capture still needs. O(nodes), at memory speed. */
+struct capture *skiplist_capture_begin(struct skiplist *list, size_t *left);
+
+/* Returns whether there is a capture that was not released. O(1). */
+bool skiplist_is_captured(const struct skiplist *list);
+
+/* The members that were captured. O(1). */
+uint64_t skiplist_capture_count(const struct capture *capture);
+
+/* Visits all members from the last to the first. From begin to release, in any thread, in one
+ * thread at a time. O(n + nodes log nodes). */
+void skiplist_capture_visit(struct capture *capture,
+                            void (*visit)(struct slice member, double score, void *arg), void *arg);
 /* Moves memory of the list to better places (base/relocate.h), from *cursor on, until the step is
  * due; sets *cursor. Returns where the list is now. It must not be captured, and no iterator of it
  * may be in use. At least one node is visited. */

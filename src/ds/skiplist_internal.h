@@ -84,6 +84,12 @@ static inline void skiplist__prefetch_node(const struct skiplist_node *node) {
     for (size_t at = 0; at < 384; at += 64) prefetch((const char *)node + at);
 }
 
+/* To the node to which (key, member) belongs; to a member that was found. O(log n). */
+void skiplist__path_find(const struct skiplist *list, struct skiplist_path *path, uint64_t key,
+                         struct slice member);
+void skiplist__path_to(const struct skiplist *list, struct skiplist_path *path,
+                       const struct skiplist_place *place);
+
 /* To the member with this rank. O(log n). */
 void skiplist__path_seek(const struct skiplist *list, struct skiplist_path *path, uint64_t wanted);
 
@@ -91,9 +97,6 @@ void skiplist__path_seek(const struct skiplist *list, struct skiplist_path *path
  * for each level of its tower. O(its height). */
 void skiplist__links_to(struct skiplist *list, const struct skiplist_path *path,
                         const struct skiplist_node *node, struct skiplist_link **to);
-
-/* Bytes of the list's own struct, as allocated. */
-size_t skiplist__struct_size(void);
 
 /* The capture that reads a node or long member of this epoch, or NULL. */
 static inline struct capture *skiplist__reader(const struct skiplist *list, uint32_t epoch) {

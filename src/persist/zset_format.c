@@ -10,7 +10,7 @@
  * Redis 7.0 does. Members are read in any order. */
 #include "base/alloc.h"
 #include "ds/listpack.h"
-#include "ds/skiplist_capture.h"
+#include "ds/skiplist.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "persist/type_format.h"

@@ -9,7 +9,6 @@
 #include "base/number.h"
 #include "base/prefetch.h"
 #include "ds/listpack.h"
-#include "ds/skiplist_capture.h"
 #include "types/type_operations.h"
 #include "types/value.h"
 

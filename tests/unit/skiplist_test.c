@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/keyed_hash.h"
-#include "ds/skiplist_capture.h"
 #include "ds/skiplist_internal.h"
 #include "unit/in_range.h"
 #include "unit/relocate_step.h"
