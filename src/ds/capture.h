@@ -18,12 +18,19 @@
 #ifndef PACKLIST_DS_CAPTURE_H
 #define PACKLIST_DS_CAPTURE_H
 
-#include "ds/leftovers.h"
-
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct capture;
+struct leftovers_block;
+
+/* Memory that the structure no longer uses, but that the capture may still read; freed with it. */
+struct leftovers {
+    size_t bytes;         /* of all that was left, and of the blocks that record it */
+    size_t *bytes_of_all; /* the caller's sum over several captures, changed likewise; or NULL */
+    struct leftovers_block *blocks;
+};
 
 /* What one kind does in addition to capture_release and capture_free. Either may be NULL. */
 struct capture_functions {
@@ -73,6 +80,12 @@ void *capture_begin(const struct capture_functions *functions, size_t size, stru
 /* Leaves memory of `size` bytes (mem_good_size) to the capture that reads it; frees it if that is
  * NULL. O(1). */
 void capture_drop(struct capture *capture, void *memory, size_t size);
+
+/* Counts bytes of memory that the capture frees itself. O(1). */
+void capture_count(struct capture *capture, size_t bytes);
+
+/* How many pieces of memory were left. O(what was left). */
+size_t capture_pieces_left(const struct capture *capture);
 
 /* The structure, which takes `allocated` bytes, is freed by its owner. If it is captured, leaves it
  * to the capture as an orphan, which the capture's function frees, and returns true. O(1). */

@@ -311,5 +311,5 @@ bool quicklist_capture_check(const struct capture *capture, struct quicklist *li
     if (!quicklist_check(&copy)) return false;
     if (!list || list->pieces.capture != capture) list = capture->orphan;
     size_t shared = list ? pieces_shared(list) : 0;
-    return shared + leftovers_pieces(&capture->left) == copy.pieces.allocations - ends;
+    return shared + capture_pieces_left(capture) == copy.pieces.allocations - ends;
 }

@@ -67,7 +67,7 @@ void shared_text_free(struct shared_text *shared) {
     pthread_mutex_lock(&shared->lock);
     shared->is_abandoned = true;
     if (shared->newest) {
-        leftovers_count(&shared->newest->capture.left, sds_allocated(shared->text));
+        capture_count(&shared->newest->capture, sds_allocated(shared->text));
     } else {
         unused = shared->text;
         shared->text = NULL;
@@ -108,10 +108,10 @@ static void set_copy(struct text_capture *capture, size_t piece, char *copy) {
     if (!capture->copies) {
         capture->copies = mem_alloc_zeroed(table_size(capture));
         capture->shared->tables++;
-        leftovers_count(&capture->capture.left, mem_good_size(table_size(capture)));
+        capture_count(&capture->capture, mem_good_size(table_size(capture)));
     }
     capture->copies[piece] = copy;
-    leftovers_count(&capture->capture.left, mem_good_size(PIECE));
+    capture_count(&capture->capture, mem_good_size(PIECE));
 }
 
 /* Gives the newest capture a copy of the piece, if one is needed. Under the lock. */
@@ -175,7 +175,7 @@ static void release(struct capture *base) {
     } else {
         shared->newest = older;
         if (older && shared->is_abandoned)
-            leftovers_count(&older->capture.left, sds_allocated(shared->text));
+            capture_count(&older->capture, sds_allocated(shared->text));
     }
     pthread_mutex_unlock(&shared->lock);
 }
