@@ -81,14 +81,12 @@ void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n);
 
 /* --- Any position --- */
 
-/* Inserts before the element at `index`, which must exist, or after it. The side matters where that
- * element is at its node's edge: its own node is tried first, then the neighbour on that side, then
- * a new one, as in Redis. O(log n + node). Inserting inside a full node splits it; neighbours that
- * then fit in one node are merged. */
-void quicklist_insert_before(struct quicklist *list, uint64_t index,
-                             const struct listpack_element *element);
-void quicklist_insert_after(struct quicklist *list, uint64_t index,
-                            const struct listpack_element *element);
+/* Inserts before the element at `index`, which must exist, or `after` it. The side matters where
+ * that element is at its node's edge: its own node is tried first, then the neighbour on that side,
+ * then a new one, as in Redis. O(log n + node). Inserting inside a full node splits it; neighbours
+ * that then fit in one node are merged. */
+void quicklist_insert(struct quicklist *list, uint64_t index, bool after,
+                      const struct listpack_element *element);
 
 /* Replaces the element at `index`. O(log n + node). As in Redis a node may then exceed the fill,
  * here to at most four times its bytes: beyond that the element gets a node of its own. */

@@ -137,9 +137,9 @@ static bool node_accepts_at(const struct quicklist *list, size_t index, size_t l
     return quicklist_node_accepts(list, place.node, length);
 }
 
-/* Inserts beside the element at `index`. */
-static void insert_beside(struct quicklist *list, uint64_t index, bool after,
-                          const struct listpack_element *element) {
+void quicklist_insert(struct quicklist *list, uint64_t index, bool after,
+                      const struct listpack_element *element) {
+    CHECKED_ASSERT(index < list->count);
     struct quicklist_place place;
     size_t offset = quicklist_place_find(list, index, &place) + after;
     size_t node = place.index, count = place.node->count, length = element->text.len;
@@ -157,18 +157,6 @@ static void insert_beside(struct quicklist *list, uint64_t index, bool after,
     } else {
         insert_splitting(list, node, offset, after, element);
     }
-}
-
-void quicklist_insert_before(struct quicklist *list, uint64_t index,
-                             const struct listpack_element *element) {
-    CHECKED_ASSERT(index < list->count);
-    insert_beside(list, index, false, element);
-}
-
-void quicklist_insert_after(struct quicklist *list, uint64_t index,
-                            const struct listpack_element *element) {
-    CHECKED_ASSERT(index < list->count);
-    insert_beside(list, index, true, element);
 }
 
 /* --- Replacing --- */

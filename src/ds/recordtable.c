@@ -46,7 +46,7 @@ struct recordtable *recordtable_copy(const struct recordtable *table) {
     segmented_init(&copy->buckets, sizeof(uintptr_t), sizeof(struct recordtable_segment));
     for (size_t b = 0; b < table->buckets.count; b++) {
         uintptr_t *word = segmented_push(&copy->buckets);
-        *word = (uintptr_t)recordtable__block(table->buckets.directory, b);
+        *word = (uintptr_t)recordtable__block_at(table, b);
     }
     for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
         const struct recordtable_segment *from = &recordtable__segments(table)[s];
@@ -84,7 +84,7 @@ bool recordtable_prefetch(const struct recordtable *table, uint64_t hash, bool a
         prefetch(&recordtable__segment(table, bucket)->blocks[bucket & (SEGMENTED_ITEMS - 1)]);
         return true;
     }
-    const struct recordtable_block *block = recordtable__block(table->buckets.directory, bucket);
+    const struct recordtable_block *block = recordtable__block_at(table, bucket);
     if (step == 1) prefetch(block);
     if (step == 2 && block) recordtable__prefetch_record(block, table->columns, hash, adds);
     return step + 1 < RECORDTABLE_PREFETCH_STEPS;
@@ -95,8 +95,8 @@ static bool find(const struct recordtable *table, struct slice field, uint64_t h
     CHECKED_ASSERT(hash == recordtable_hash(field));
     if (table->count == 0) return false;
     place->bucket = linear_bucket(&table->linear, hash);
-    return recordtable__find_in_block(recordtable__block(table->buckets.directory, place->bucket),
-                                      table->columns, field, hash, place);
+    return recordtable__find_in_block(recordtable__block_at(table, place->bucket), table->columns,
+                                      field, hash, place);
 }
 
 bool recordtable_find(const struct recordtable *table, struct slice field, uint64_t hash,
@@ -104,8 +104,8 @@ bool recordtable_find(const struct recordtable *table, struct slice field, uint6
     struct record_place place;
     if (!find(table, field, hash, &place)) return false;
     if (record)
-        recordtable__read(recordtable__block(table->buckets.directory, place.bucket),
-                          table->columns, place.index, place.offset, record);
+        recordtable__read(recordtable__block_at(table, place.bucket), table->columns, place.index,
+                          place.offset, record);
     return true;
 }
 
@@ -137,7 +137,7 @@ static void add_bucket(struct recordtable *table) {
 static void remove_bucket(struct recordtable *table) {
     size_t index = table->buckets.count - 1, first_room = table->buckets.first_capacity;
     struct recordtable_segment *segment = recordtable__segment(table, index);
-    CHECKED_ASSERT(index > 0 && !recordtable__block(table->buckets.directory, index));
+    CHECKED_ASSERT(index > 0 && !recordtable__block_at(table, index));
     if ((index & (SEGMENTED_ITEMS - 1)) == 0 && segment->expiries)
         recordtable__resize_expiries(table, segment, SEGMENTED_ITEMS, 0);
     segmented_pop(&table->buckets);
@@ -154,7 +154,7 @@ static void split(struct recordtable *table) {
     recordtable__update_expiry(table, low);
     recordtable__update_expiry(table, high);
     /* The next split is some records away. */
-    recordtable__prefetch_block(recordtable__block(table->buckets.directory, table->linear.split));
+    recordtable__prefetch_block(recordtable__block_at(table, table->linear.split));
 }
 
 static void merge(struct recordtable *table) {
@@ -181,8 +181,8 @@ static void balance(struct recordtable *table) {
 static bool overwrite(struct recordtable *table, const struct record_place *place,
                       const struct record *record) {
     struct record old;
-    recordtable__read(recordtable__block(table->buckets.directory, place->bucket), table->columns,
-                      place->index, place->offset, &old);
+    recordtable__read(recordtable__block_at(table, place->bucket), table->columns, place->index,
+                      place->offset, &old);
     size_t len = record->value.len;
     CHECKED_ASSERT(old.field.len == 0 || old.field.ptr != record->field.ptr);
     if (old.expiry_ms == record->expiry_ms && slice_equal(old.value, record->value)) return true;
@@ -212,7 +212,7 @@ bool recordtable_set(struct recordtable *table, const struct record *record, uin
     size_t bucket = linear_bucket(&table->linear, hash);
     recordtable__block_add(table, bucket, record, hash);
     CHECKED_ASSERT(find(table, record->field, hash, &place) &&
-                   place.index + 1 == recordtable__block(table->buckets.directory, bucket)->count);
+                   place.index + 1 == recordtable__block_at(table, bucket)->count);
     recordtable__update_expiry(table, bucket);
     balance(table);
     return !found;
@@ -232,14 +232,13 @@ bool recordtable_set_expiry(struct recordtable *table, struct slice field, uint6
                             int64_t expiry_ms) {
     struct record_place place;
     if (!find(table, field, hash, &place)) return false;
-    const struct recordtable_block *old =
-        recordtable__block(table->buckets.directory, place.bucket);
+    const struct recordtable_block *old = recordtable__block_at(table, place.bucket);
     size_t size = recordtable__record_size(old, table->columns, place.index);
     size_t had = old->bytes[place.index] & RECORD_TAG_EXPIRES ? RECORD_EXPIRY_SIZE : 0;
     size_t has = expiry_ms != RECORD_NEVER ? RECORD_EXPIRY_SIZE : 0;
     uint8_t *at =
         recordtable__block_splice(table, place.bucket, place.offset + size - had, had, has);
-    struct recordtable_block *block = recordtable__block(table->buckets.directory, place.bucket);
+    struct recordtable_block *block = recordtable__block_at(table, place.bucket);
     if (has) {
         memcpy(at, &expiry_ms, RECORD_EXPIRY_SIZE);
         block->bytes[place.index] |= RECORD_TAG_EXPIRES;
@@ -309,9 +308,8 @@ size_t recordtable_expired(struct recordtable *table, int64_t now_ms) {
 static size_t expire_bucket(struct recordtable *table, size_t bucket, int64_t now_ms, size_t max,
                             void (*visit)(const struct record *record, void *arg), void *arg) {
     size_t deleted = 0;
-    for (unsigned i = recordtable__block(table->buckets.directory, bucket)->count; i-- > 0;) {
-        const struct recordtable_block *block =
-            recordtable__block(table->buckets.directory, bucket);
+    for (unsigned i = recordtable__block_at(table, bucket)->count; i-- > 0;) {
+        const struct recordtable_block *block = recordtable__block_at(table, bucket);
         struct record_place place = {bucket, i, recordtable__offset(block, table->columns, i)};
         struct record record;
         recordtable__read(block, table->columns, i, place.offset, &record);

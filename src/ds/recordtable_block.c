@@ -279,7 +279,7 @@ uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, siz
     block->used = (uint16_t)(block->used + add - remove);
     if (add >= remove) return gap;
     fit_block(table, bucket, old_size);
-    block = recordtable__block(table->buckets.directory, bucket);
+    block = recordtable__block_at(table, bucket);
     return recordtable__records(block, table->columns) + at;
 }
 
@@ -497,8 +497,8 @@ void recordtable__update_expiry(struct recordtable *table, size_t bucket) {
     if (__builtin_expect(table->expiring == 0 && !segment->expiries, 1)) return;
     size_t number = bucket >> SEGMENTED_BITS;
     size_t capacity = segmented_room(&table->buckets, number);
-    int64_t first = recordtable__first_in_block(
-        recordtable__block(table->buckets.directory, bucket), table->columns);
+    int64_t first =
+        recordtable__first_in_block(recordtable__block_at(table, bucket), table->columns);
     if (!segment->expiries) {
         if (first == RECORD_NO_EXPIRY) return;
         recordtable__resize_expiries(table, segment, capacity, capacity);

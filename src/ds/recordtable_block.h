@@ -223,6 +223,11 @@ recordtable__block(const struct recordtable_segment *directory, size_t bucket) {
         directory[bucket >> SEGMENTED_BITS].blocks[bucket & (SEGMENTED_ITEMS - 1)]);
 }
 
+static inline struct recordtable_block *recordtable__block_at(const struct recordtable *table,
+                                                              size_t bucket) {
+    return recordtable__block(recordtable__segments(table), bucket);
+}
+
 /* Counts the records of a block that is written, for `most`. */
 static inline void recordtable__note_count(struct recordtable *table, size_t count) {
     if (count > table->most) table->most = count;

@@ -45,8 +45,7 @@ static void read_index(const struct recordtable *table, const struct recordtable
 void recordtable_read_at(const struct recordtable *table, uint64_t position,
                          struct record *record) {
     CHECKED_ASSERT(position >> INDEX_BITS < table->buckets.count);
-    read_index(table,
-               recordtable__block(table->buckets.directory, (size_t)(position >> INDEX_BITS)),
+    read_index(table, recordtable__block_at(table, (size_t)(position >> INDEX_BITS)),
                position & ((1u << INDEX_BITS) - 1), record);
 }
 
@@ -56,15 +55,14 @@ uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
                           void (*visit)(const struct record *record, void *arg), void *arg) {
     if (table->count == 0) return 0;
     size_t bucket = linear_bucket(&table->linear, cursor);
-    const struct recordtable_block *block = recordtable__block(table->buckets.directory, bucket);
+    const struct recordtable_block *block = recordtable__block_at(table, bucket);
     size_t offset = 0;
     for (unsigned i = 0; block && i < block->count; i++) {
         struct record record;
         offset += recordtable__read(block, table->columns, i, offset, &record);
         visit(&record, arg);
     }
-    CHECKED_ASSERT(recordtable__block(table->buckets.directory, bucket) ==
-                   block); /* no change by visit() */
+    CHECKED_ASSERT(recordtable__block_at(table, bucket) == block); /* no change by visit() */
     return linear_scan_next(&table->linear, bucket);
 }
 
@@ -73,8 +71,7 @@ uint64_t recordtable_scan(const struct recordtable *table, uint64_t cursor,
 /* The survey's next bucket. At the end, what it has counted is the most that there is. */
 static void survey_bucket(struct recordtable *table) {
     if (table->surveyed < table->buckets.count) {
-        const struct recordtable_block *block =
-            recordtable__block(table->buckets.directory, table->surveyed++);
+        const struct recordtable_block *block = recordtable__block_at(table, table->surveyed++);
         if (block && block->count > table->survey_most) table->survey_most = block->count;
         return;
     }
@@ -92,8 +89,7 @@ void recordtable_random(struct recordtable *table, struct random *random, struct
     for (unsigned empty = 0;; empty++) {
         size_t bucket = random_below(random, table->buckets.count);
         unsigned index = (unsigned)random_below(random, table->most);
-        const struct recordtable_block *block =
-            recordtable__block(table->buckets.directory, bucket);
+        const struct recordtable_block *block = recordtable__block_at(table, bucket);
         if (!block || index >= block->count) {
             if (empty >= PLACES) survey_bucket(table);
             continue;
@@ -189,7 +185,7 @@ static bool check_record(const struct recordtable *table, size_t bucket,
 
 static bool check_block(const struct recordtable *table, size_t bucket, struct totals *totals) {
     const struct recordtable_segment *segment = recordtable__segment(table, bucket);
-    const struct recordtable_block *block = recordtable__block(table->buckets.directory, bucket);
+    const struct recordtable_block *block = recordtable__block_at(table, bucket);
     size_t offset = 0;
     for (unsigned i = 0; block && i < block->count; i++) {
         if (!check_record(table, bucket, block, i, offset, totals)) return false;

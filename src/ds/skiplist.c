@@ -90,7 +90,8 @@ static void prefetch_node(const void *owner, uint32_t number) {
     skiplist__prefetch_node(skiplist__node(owner, number));
 }
 
-struct skiplist_rehash skiplist__rehash(const struct skiplist *list) {
+/* How the index computes hashes again. */
+static struct skiplist_rehash rehash_by(const struct skiplist *list) {
     return (struct skiplist_rehash){hash_again, prefetch_node, list};
 }
 
@@ -473,7 +474,7 @@ static void insert(struct skiplist *list, uint64_t hash, struct slice member, do
     uint64_t key = skiplist_key(score);
     struct skiplist_path path;
     struct skiplist_record record;
-    struct skiplist_rehash rehash = skiplist__rehash(list);
+    struct skiplist_rehash rehash = rehash_by(list);
     bool found;
     skiplist_index_grow(&list->index, &rehash);
     bool apart = member.len > limits_of(list)->inline_max;
@@ -498,7 +499,7 @@ static void insert(struct skiplist *list, uint64_t hash, struct slice member, do
 
 void skiplist_insert(struct skiplist *list, const struct skiplist_place *place, struct slice member,
                      double score) {
-    CHECKED_ASSERT(!place->node && score == score && place->hash == skiplist_hash(member));
+    CHECKED_ASSERT(!place->node && score == score && place->hash == hash_bytes(member));
     insert(list, place->hash, member, score);
 }
 
@@ -600,7 +601,7 @@ static bool remove_members(struct skiplist *list, struct skiplist_path *path, un
     add_to_spans(list, path, 1, 0 - (uint64_t)(to - from));
     list->count -= to - from;
     if (whole) node_unlink(list, path, node);
-    struct skiplist_rehash rehash = skiplist__rehash(list);
+    struct skiplist_rehash rehash = rehash_by(list);
     for (unsigned i = from; i < to; i++) skiplist_index_shrink(&list->index, &rehash);
     if (whole) numbers_shrink(list);
     return whole;

@@ -104,9 +104,6 @@ static inline struct capture *skiplist__reader(const struct skiplist *list, uint
     return is_read ? list->pieces.capture : NULL;
 }
 
-/* How the index computes hashes again. */
-struct skiplist_rehash skiplist__rehash(const struct skiplist *list);
-
 /* The hash of the member at `slot` when it matches; false else. */
 bool skiplist__matches(const struct skiplist_node *node, unsigned slot,
                        struct skiplist_hash_pattern pattern, uint64_t *hash);

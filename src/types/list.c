@@ -293,11 +293,7 @@ static void insert(struct keyref *ref, uint64_t index, bool after, struct slice 
         }
         move_out_of_line(ref, LIST_LISTPACK, one_node_limits);
     }
-    if (after) {
-        quicklist_insert_after(out_of_line(ref->entry), index, &element);
-    } else {
-        quicklist_insert_before(out_of_line(ref->entry), index, &element);
-    }
+    quicklist_insert(out_of_line(ref->entry), index, after, &element);
     if (entry_encoding(ref->entry) == LIST_LISTPACK) choose_encoding(ref, limits);
 }
 

@@ -176,8 +176,8 @@ static inline void edit_at(struct quicklist *list, const struct quicklist_edit *
     uint64_t max = edit->size & 4 ? UINT64_MAX : 1 + (edit->size & 3u);
     listpack_prepare(&element, edit_text(edit->text, bytes));
     switch (way) {
-    case 0: quicklist_insert_before(list, edit->at % count, &element); break;
-    case 1: quicklist_insert_after(list, edit->at % count, &element); break;
+    case 0: quicklist_insert(list, edit->at % count, false, &element); break;
+    case 1: quicklist_insert(list, edit->at % count, true, &element); break;
     case 2: quicklist_replace(list, edit->at % count, &element); break;
     case 3: quicklist_remove_matching(list, &element, max, LIST_FORWARD); break;
     default: quicklist_remove_matching(list, &element, max, LIST_BACKWARD);

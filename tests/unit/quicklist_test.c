@@ -195,12 +195,12 @@ static void add_something(struct run *run) {
     case 2:
         if (index == model->count) return;
         model_insert(model, index, item);
-        quicklist_insert_before(run->list, index, element);
+        quicklist_insert(run->list, index, false, element);
         break;
     case 3:
         if (index == model->count) return;
         model_insert(model, index + 1, item);
-        quicklist_insert_after(run->list, index, element);
+        quicklist_insert(run->list, index, true, element);
         break;
     default:
         if (index == model->count) return;
@@ -432,19 +432,19 @@ static void inserts_try_the_node_then_its_neighbour_then_a_new_one(void **state)
     struct listpack_element element = text_of(3);
     struct quicklist *list = list_of(3, 0, LENGTHS(1, 1, 1, 1, 1, 1, 1, 1));
     assert_counts(list, LENGTHS(3, 3, 2));
-    quicklist_insert_after(list, 5, &element); /* node 1 is full, node 2 takes it */
+    quicklist_insert(list, 5, true, &element); /* node 1 is full, node 2 takes it */
     assert_counts(list, LENGTHS(3, 3, 3));
-    quicklist_insert_after(list, 5, &element);
+    quicklist_insert(list, 5, true, &element);
     assert_counts(list, LENGTHS(3, 3, 1, 3));
-    quicklist_insert_before(list, 7, &element); /* node 3 is full, node 2 takes it */
+    quicklist_insert(list, 7, false, &element); /* node 3 is full, node 2 takes it */
     assert_counts(list, LENGTHS(3, 3, 2, 3));
-    quicklist_insert_before(list, 0, &element);
+    quicklist_insert(list, 0, false, &element);
     assert_counts(list, LENGTHS(1, 3, 3, 2, 3));
     /* Splits node 1 in 1+1 and 2, and the 2 fits node 0. */
-    quicklist_insert_before(list, 2, &element);
+    quicklist_insert(list, 2, false, &element);
     assert_counts(list, LENGTHS(3, 2, 3, 2, 3));
     /* Splits node 2 in 2+1 and 1, and the 1 fits node 3. */
-    quicklist_insert_before(list, 7, &element);
+    quicklist_insert(list, 7, false, &element);
     assert_counts(list, LENGTHS(3, 2, 3, 3, 3));
     quicklist_free(list);
 }
@@ -453,7 +453,7 @@ static void a_plain_element_splits_the_node_it_goes_into(void **state) {
     (void)state;
     struct listpack_element large = text_of(50), small = text_of(2);
     struct quicklist *list = list_of(4, 50, LENGTHS(1, 1, 1, 1));
-    quicklist_insert_before(list, 2, &large);
+    quicklist_insert(list, 2, false, &large);
     assert_counts(list, LENGTHS(2, 1, 2));
     quicklist_replace(list, 2, &small); /* the next node takes it */
     assert_counts(list, LENGTHS(2, 3));
@@ -471,8 +471,8 @@ static void inserts_add_to_a_node_that_replacements_stretched(void **state) {
     struct quicklist *list = list_of(16, 0, LENGTHS(1, 1, 1, 1, 1, 1));
     for (uint64_t index = 1; index <= 3; index++) quicklist_replace(list, index, &large);
     assert_counts(list, LENGTHS(6));
-    quicklist_insert_before(list, 5, &large);
-    quicklist_insert_after(list, 0, &large);
+    quicklist_insert(list, 5, false, &large);
+    quicklist_insert(list, 0, true, &large);
     assert_counts(list, LENGTHS(1, 6, 1));
     assert_true(quicklist_check(list));
     quicklist_free(list);
@@ -483,8 +483,8 @@ static void a_large_element_below_the_threshold_is_in_a_node_like_others(void **
     struct listpack_element large = text_of(50000);
     struct quicklist *list = list_of(16, 1 << 20, LENGTHS(1, 50000, 1, 1, 1));
     assert_counts(list, LENGTHS(1, 1, 3));
-    quicklist_insert_before(list, 4, &large);
-    quicklist_insert_after(list, 2, &large);
+    quicklist_insert(list, 4, false, &large);
+    quicklist_insert(list, 2, true, &large);
     assert_true(quicklist_check(list));
     quicklist_replace(list, 5, &large);
     assert_true(quicklist_check(list));
@@ -624,7 +624,7 @@ static void elements_of_megabytes_are_plain_nodes(void **state) {
         quicklist_new((struct quicklist_limits){.fill = -2, .compress_depth = 1});
     for (int i = 0; i < 4; i++) quicklist_push(list, i % 2 ? LIST_HEAD : LIST_TAIL, &element);
     quicklist_replace(list, 1, &small);
-    quicklist_insert_before(list, 1, &element);
+    quicklist_insert(list, 1, false, &element);
     assert_true(quicklist_check(list));
     assert_int_equal(quicklist_serialized_size(list), 4 * len + 7 + small.size);
     assert_uint_in_range(quicklist_allocated(list), 2 * len, 2 * len + len / 2);

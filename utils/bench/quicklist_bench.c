@@ -127,7 +127,7 @@ static void bench_insert(size_t count, size_t len) {
         uint64_t since = clock_ticks();
         for (int i = 0; i < 20000; i++) {
             struct listpack_element element = element_of(text, i, len);
-            quicklist_insert_before(list, random_below(&random, count), &element);
+            quicklist_insert(list, random_below(&random, count), false, &element);
         }
         insert[run] = elapsed_ns(since) / 20000;
         since = clock_ticks();
