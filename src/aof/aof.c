@@ -16,7 +16,7 @@
 #include "base/new_file.h"
 #include "engine/blocking.h"
 #include "engine/slow.h"
-#include "net/pool.h"
+#include "net/loop/pool.h"
 #include "persist/command_reader.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"

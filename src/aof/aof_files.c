@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/new_file.h"
 #include "base/number.h"
-#include "net/pool.h"
+#include "net/loop/pool.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
 

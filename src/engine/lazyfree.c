@@ -7,7 +7,7 @@
 #include "engine/lazyfree.h"
 
 #include "base/alloc.h"
-#include "net/pool.h"
+#include "net/loop/pool.h"
 #include "types/value.h"
 
 /* A value with less effort (value_free_effort) is freed sooner than it is handed over. */

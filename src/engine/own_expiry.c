@@ -11,7 +11,7 @@
 #include "ds/hashtable.h"
 #include "engine/call.h"
 #include "engine/engine.h"
-#include "net/pool.h"
+#include "net/loop/pool.h"
 
 #include <string.h>
 

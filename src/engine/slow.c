@@ -5,7 +5,7 @@
 #include "engine/call.h"
 #include "engine/client.h"
 #include "engine/engine.h"
-#include "net/conn.h"
+#include "net/connections/conn.h"
 #include "stats/hotkeys.h"
 #include "stats/slowlog.h"
 #include "table/command.h"

@@ -4,7 +4,7 @@
 #include "base/chain.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "net/net_internal.h"
+#include "net/connections/connections.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "net/net.h"
 
 #include "base/alloc.h"
-#include "net/net_internal.h"
+#include "net/connections/connections.h"
 
 #include <signal.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/relocate.h"
 #include "engine/engine.h"
-#include "net/pool.h"
+#include "net/loop/pool.h"
 #include "reclaim/evict.h"
 
 enum { EVERY_US = 1000000 };

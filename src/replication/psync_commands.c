@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "engine/engine.h"
-#include "net/conn.h"
+#include "net/connections/conn.h"
 #include "replication/history/history.h"
 #include "replication/link/link.h"
 #include "replication/primary/failover.h"

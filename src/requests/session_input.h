@@ -3,7 +3,7 @@
 #ifndef PACKLIST_REQUESTS_SESSION_INPUT_H
 #define PACKLIST_REQUESTS_SESSION_INPUT_H
 
-#include "net/conn.h"
+#include "net/connections/conn.h"
 
 struct engine;
 struct session;

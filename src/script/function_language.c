@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "lua/machine.h"
-#include "net/pool.h"
+#include "net/loop/pool.h"
 #include "script/redis_library.h"
 #include "script/script.h"
 #include "script/script_run.h"

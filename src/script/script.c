@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "lua/machine.h"
-#include "net/pool.h"
+#include "net/loop/pool.h"
 #include "script/function_language.h"
 #include "script/redis_library.h"
 #include "script/script_run.h"

@@ -3,7 +3,7 @@
 #include "aof/aof.h"
 #include "base/alloc.h"
 #include "engine/engine.h"
-#include "net/io_threads.h"
+#include "net/threads/io_threads.h"
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
 #include "server/endpoints.h"

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "engine/engine.h"
-#include "net/listener.h"
+#include "net/connections/listener.h"
 #include "requests/session_input.h"
 #include "server/tls_configure.h"
 

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "engine/engine.h"
-#include "net/pool.h"
+#include "net/loop/pool.h"
 
 enum { RETURN_EVERY_MS = 1000 };
 

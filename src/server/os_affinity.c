@@ -4,7 +4,7 @@
 #include "base/cpu_list.h"
 #include "base/log.h"
 #include "engine/engine.h"
-#include "net/pool.h"
+#include "net/loop/pool.h"
 #include "server/memory_return.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "net/conn.h"
+#include "net/connections/conn.h"
 #include "net/net.h"
 
 enum { SAMPLE_EVERY_MS = 100 };

@@ -3,7 +3,7 @@
 #define PACKLIST_SERVER_TLS_CONFIGURE_H
 
 #include "base/sds.h"
-#include "net/tls_context.h"
+#include "net/tls/tls_context.h"
 
 #include <stdbool.h>
 

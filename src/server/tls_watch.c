@@ -3,9 +3,9 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "engine/engine.h"
-#include "net/pool.h"
-#include "net/tls.h"
-#include "net/tls_files.h"
+#include "net/loop/pool.h"
+#include "net/tls/tls.h"
+#include "net/tls/tls_files.h"
 #include "server/migrate.h"
 #include "server/tls_configure.h"
 

@@ -3,7 +3,7 @@
 #ifndef PACKLIST_SERVER_TLS_WATCH_H
 #define PACKLIST_SERVER_TLS_WATCH_H
 
-#include "net/tls_context.h"
+#include "net/tls/tls_context.h"
 
 struct engine;
 

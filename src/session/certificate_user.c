@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/denials.h"

@@ -3,7 +3,7 @@
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
-#include "net/io_threads.h"
+#include "net/threads/io_threads.h"
 #include "session/client_memory.h"
 #include "session/publish.h"
 #include "session/session.h"

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "config/notify.h"
 #include "engine/engine.h"
-#include "net/conn.h"
+#include "net/connections/conn.h"
 #include "resp/reply.h"
 #include "session/clients.h"
 #include "session/outbox.h"

@@ -2,7 +2,7 @@
 
 #include "engine/engine.h"
 #include "net/nested_poll.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 #include "session/clients.h"
 #include "users/users.h"
 

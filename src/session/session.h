@@ -3,7 +3,7 @@
 #define PACKLIST_SESSION_SESSION_H
 
 #include "engine/client.h"
-#include "net/conn.h"
+#include "net/connections/conn.h"
 #include "resp/reply.h"
 
 #include <stdbool.h>

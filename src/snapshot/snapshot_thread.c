@@ -6,7 +6,7 @@
 #include "base/new_file.h"
 #include "base/sds.h"
 #include "base/thread.h"
-#include "net/wake.h"
+#include "net/loop/wake.h"
 #include "persist/rdb_file.h"
 #include "snapshot/disk_file.h"
 

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "fuzz/rdb_digest.h"
 #include "net/net.h"
-#include "net/tls_internal.h"
+#include "net/tls/tls_state.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

@@ -1,5 +1,5 @@
 /* When I/O threads are to have connections. */
-#include "net/io_load.h"
+#include "net/threads/io_load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

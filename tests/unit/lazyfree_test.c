@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/keyed_hash.h"
+#include "net/loop/pool.h"
 #include "net/net.h"
-#include "net/pool.h"
 #include "types/list.h"
 #include "types/string.h"
 #include "types/value.h"

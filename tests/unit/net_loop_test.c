@@ -1,7 +1,7 @@
 /* Listeners of the module net, its loop, timers and signals. */
 #include "base/alloc.h"
 #include "base/log.h"
-#include "net/net_internal.h"
+#include "net/connections/connections.h"
 #include "unit/net_fixture.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Work in other threads. */
 #define _GNU_SOURCE /* for gettid */
-#include "net/pool.h"
+#include "net/loop/pool.h"
 
 #include "base/alloc.h"
 #include "net/net.h"

@@ -3,7 +3,7 @@
 #include "unit/in_range.h"
 #include "unit/tls_fixture.h"
 
-#include "net/tls_internal.h"
+#include "net/tls/tls_state.h"
 
 /* --- Handshakes --- */
 

@@ -4,7 +4,7 @@
 #define PACKLIST_TESTS_UNIT_TLS_FIXTURE_H
 
 #include "base/alloc.h"
-#include "net/tls.h"
+#include "net/tls/tls.h"
 #include "unit/net_fixture.h"
 
 #include <dirent.h>

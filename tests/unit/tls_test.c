@@ -1,10 +1,10 @@
 /* TLS connections over the loopback interface. */
-#include "net/dial.h"
+#include "net/connections/dial.h"
 #include "net/nested_poll.h"
 #include "unit/in_range.h"
 #include "unit/tls_fixture.h"
 
-#include "net/tls_internal.h"
+#include "net/tls/tls_state.h"
 
 #include <openssl/core_names.h>
 #include <openssl/kdf.h>

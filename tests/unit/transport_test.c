@@ -1,9 +1,9 @@
 /* Connections over a transport without a socket: they use only the functions of the table. It
  * passes one byte at a time, or as many as a test sets, and refuses every other attempt to
  * write. */
-#include "net/conn.h"
+#include "net/connections/conn.h"
+#include "net/connections/connections.h"
 #include "net/net.h"
-#include "net/net_internal.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* net_wake: another thread wakes the event loop. */
+#include "net/loop/wake.h"
 #include "net/net.h"
-#include "net/wake.h"
 #include "unit/in_range.h"
 
 #include <pthread.h>

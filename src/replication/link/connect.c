@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
-#include "net/dial.h"
+#include "net/connections/dial.h"
 #include "net/net.h"
 #include "replication/link/link.h"
 #include "session/clients.h"

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "base/secret.h"
 #include "engine/engine.h"
-#include "net/dial.h"
+#include "net/connections/dial.h"
 #include "session/clients.h"
 #include "session/pause.h"
 #include "table/command.h"

@@ -22,7 +22,7 @@
 
 #include "base/sds.h"
 #include "engine/engine.h"
-#include "net/conn.h"
+#include "net/connections/conn.h"
 #include "replication/history/history.h"
 #include "replication/link/payload.h"
 #include "resp/parser.h"

@@ -19,7 +19,7 @@
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
 #include "execute/blocking_serve.h"
-#include "net/conn.h"
+#include "net/connections/conn.h"
 #include "net/net.h"
 #include "replication/link/link.h"
 #include "replication/primary/replicas.h"

@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/new_file.h"
 #include "engine/engine.h"
+#include "net/loop/pool.h"
 #include "net/net.h"
-#include "net/pool.h"
 #include "snapshot/disk_file.h"
 
 #include <assert.h>

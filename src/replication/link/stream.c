@@ -12,7 +12,7 @@
 #include "execute/blocking_serve.h"
 #include "execute/execute.h"
 #include "execute/prefetch.h"
-#include "net/conn.h"
+#include "net/connections/conn.h"
 #include "replication/link/link.h"
 #include "session/pause.h"
 #include "table/command.h"

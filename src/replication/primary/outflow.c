@@ -1,6 +1,6 @@
 #include "replication/primary/outflow.h"
 
-#include "net/conn.h"
+#include "net/connections/conn.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
-#include "net/conn.h"
-#include "net/wake.h"
+#include "net/connections/conn.h"
+#include "net/loop/wake.h"
 #include "replication/history/history.h"
 #include "replication/primary/failover.h"
 #include "replication/primary/full_sync.h"

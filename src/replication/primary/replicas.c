@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "net/conn.h"
+#include "net/connections/conn.h"
 #include "replication/history/history.h"
 #include "session/session.h"
 

@@ -1,0 +1,270 @@
+/* I/O threads: what the loop's side (io_threads.c, transport_threaded.c) and the threads' side
+ * (io_thread.c, and io_tls.c for TLS) share.
+ *
+ *      event loop                                        thread
+ *      conn, session                                     struct io_socket: the socket, what is to
+ *      struct threaded (state of the transport)          be sent, libuv's handle
+ *                     ── to_thread: IO_OPEN … ──→
+ *                     ←── to_loop: IO_DATA … ───
+ *
+ * Each side touches only what is its own. Blocks of bytes pass from one to the other with the items
+ * that name them: what was read goes to the loop, which presents it in place and writes replies
+ * into the same blocks, which go back. So at one request a time nothing is allocated, and two
+ * items are all that is exchanged. Items about a socket keep their order. After IO_CLOSE or
+ * IO_RELEASE the loop puts no item about the socket, and after the answer to it the thread puts
+ * none: then the loop frees the struct.
+ *
+ * Both sides show what they have put at the end of an iteration of their loops, all at once, and
+ * wake the other one if it sleeps. */
+#ifndef PACKLIST_NET_THREADS_IO_SOCKET_H
+#define PACKLIST_NET_THREADS_IO_SOCKET_H
+
+#include "base/bell.h"
+#include "base/chain.h"
+#include "base/owner.h"
+#include "base/ring.h"
+#include "base/shared.h"
+#include "net/connections/connections.h"
+#include "net/threads/io_load.h"
+#include "net/threads/io_threads.h"
+
+#include <pthread.h>
+
+#ifdef TINY_LIMITS
+enum {
+    IO_RING_SLOTS = 4,
+    IO_CREDIT = 3,
+    IO_UNSENT_MAX = 150,
+    IO_HAND_OVER_AT = 100,
+    IO_SPARE_MAX = 2,
+    IO_MOVES_MAX = 2
+};
+enum { IO_SMALL_SIZE = 96, IO_LARGE_SIZE = 192, IO_WAKE_AT = 2 };
+#else
+enum {
+    IO_RING_SLOTS = 2048,
+    IO_CREDIT = 8,               /* blocks of one connection that the loop has not consumed */
+    IO_UNSENT_MAX = 256 * 1024,  /* bytes of try_write that a thread has not sent */
+    IO_HAND_OVER_AT = 32 * 1024, /* of them: no longer wait for the end of the iteration */
+    IO_SPARE_MAX = 256,          /* small blocks that a side keeps for later; large ones: a 16th */
+    IO_MOVES_MAX = 64            /* connections given or taken back at a time: about 10 us each */
+};
+enum { IO_WAKE_AT = 32 }; /* items for which the loop is woken without another poll */
+enum { IO_SMALL_SIZE = 1024, IO_LARGE_SIZE = 16 * 1024 }; /* bytes of a block, with its header */
+#endif
+
+enum io_kind {
+    /* To a thread, about a socket: */
+    IO_OPEN,     /* it is the thread's */
+    IO_SEND,     /* bytes: blocks to be sent; count: as that of IO_CONSUMED */
+    IO_WRITE,    /* bytes: blocks whose bytes belong to the loop, answered by IO_WRITTEN */
+    IO_SHARED,   /* bytes: a struct shared, to be released when what is at `number`, an address in
+                    it, is sent: count bytes */
+    IO_CONSUMED, /* count: blocks that the loop has consumed */
+    IO_CLOSE,    /* answered by IO_CLOSED */
+    IO_RELEASE,  /* the loop wants it back: answered by IO_RELEASED */
+    IO_END,      /* about none: the thread has no sockets and ends */
+
+    /* To the loop: */
+    IO_DATA,    /* bytes: one block */
+    IO_ENDED,   /* number: the status with which its input has ended; bytes: why, static, or NULL */
+    IO_WRITTEN, /* number: a status */
+    IO_FAILED,  /* number: the status with which sending has failed */
+    IO_CLOSED,
+    IO_RELEASED, /* all that was to be sent is sent, or sending has failed; the socket is open */
+};
+
+/* Bytes on their way. */
+struct io_block {
+    struct io_block *next;
+    char *at; /* the first byte that is not consumed, or not sent yet */
+    size_t len;
+    uint32_t capacity;     /* of `bytes`; 0: `at` points to bytes of the loop, in IO_WRITE */
+    bool clears;           /* they hold a secret: overwrite them when they are sent */
+    bool is_last;          /* of an IO_WRITE */
+    struct shared *shared; /* whose bytes `at` points to; NULL: none */
+    char bytes[];
+};
+
+/* Blocks for later use, of one side. */
+struct io_spares {
+    struct owner owner;
+    struct io_block *small, *large;
+    unsigned small_count, large_count;
+};
+
+/* The thread's half of a connection. The first members do not change; the loop frees it. */
+struct io_socket {
+    struct conn *conn;
+    struct threaded *threaded; /* the state of that */
+    struct io_thread *thread;
+    struct io_tls *tls;  /* NULL: its bytes are not encrypted */
+    bool begins_reading; /* the connection read when it was given to the thread */
+
+    /* The thread's. The `data` of `poll` is this struct. */
+    _Alignas(RING_LINE) uv_poll_t poll;
+    int fd;
+    int events;                    /* that are polled */
+    unsigned credit;               /* blocks that may still be handed to the loop */
+    bool reads_large;              /* the last read filled a small block */
+    bool has_ended;                /* IO_ENDED was put */
+    bool is_polled;                /* `poll` is initialized */
+    int failed;                    /* status of sending; 0: none has failed */
+    uint32_t answer;               /* IO_CLOSED or IO_RELEASED, once it is asked for; otherwise 0 */
+    struct io_block *first, *last; /* to be sent */
+    struct io_socket *next_late;   /* in thread->late, with is_late */
+    bool is_late;
+    uint64_t sent; /* atomic, set by the thread: bytes sent, or dropped */
+};
+
+struct io_thread {
+    pthread_t id;
+    unsigned number; /* from 1 on */
+    struct io_threads *all;
+    struct io_meter meter;
+    struct ring to_thread;
+    struct ring to_loop;
+    struct bell bell;
+
+    /* The thread's. */
+    _Alignas(RING_LINE) uv_loop_t loop;
+    struct owner owner; /* of this part, and of the thread's part of its sockets */
+    uv_poll_t bell_poll;
+    uv_prepare_t prepare;
+    uv_check_t check;
+    uv_idle_t idle; /* active while it must not sleep */
+    struct io_spares read_spares;
+    bool owes_wake;            /* the loop may sleep and have items */
+    uint64_t rung;             /* items published when the bell was rung last */
+    struct io_block *second;   /* a large block that a read may go on in; or NULL */
+    struct io_tls_worker *tls; /* NULL: it has had no connection of TLS */
+    struct io_socket *late;    /* to which shared bytes are sent when all items are handled */
+    struct shared *shared;     /* is to be released `shared_count` times; NULL: none */
+    uint32_t shared_count;
+
+    /* The loop's. */
+    _Alignas(RING_LINE) struct io_spares write_spares;
+    unsigned connections;
+    uint64_t reads, writes; /* as in struct io_thread_facts */
+    bool is_surplus;        /* it ends when it has no connection any more */
+};
+
+/* The loop's half. */
+struct io_threads {
+    struct bell bell; /* wakes the loop */
+    struct net *net;
+    struct io_thread *threads[IO_THREADS_MAX];
+    unsigned count;
+    uv_poll_t bell_poll;
+    uv_check_t check;
+    unsigned handles; /* of these that are not closed */
+    enum io_when when;
+    struct io_meter meter; /* of the loop's thread */
+    struct io_load load;
+    struct threaded *first, *last;               /* all connections that are with threads */
+    struct threaded *closed_first, *closed_last; /* to be freed when the iteration ends */
+    struct threaded *dirty;                      /* those with something to be handed over */
+    struct threaded *resumed_first;              /* those that have blocks to be presented */
+    struct threaded *resumed_last;
+    struct threaded *wanted_first, *wanted_last; /* those that are to come back */
+    uint64_t looked_ticks;                       /* clock_ticks of the last look at the load */
+    uint64_t moved_ticks; /* clock_ticks when connections were last moved, but active ones */
+};
+
+/* State of a connection that is with a thread, or on its way back: in the place of libuv's. What
+ * each request needs comes first. */
+struct threaded {
+    struct conn *conn;
+    struct io_socket *socket;
+    struct io_thread *thread;
+    struct threaded *next_dirty;               /* in io->dirty, with is_dirty */
+    struct io_block *open_first, *open_last;   /* taken by try_write, not handed over yet */
+    uint64_t given;                            /* bytes handed to the thread, or taken */
+    uint64_t sent_seen;                        /* what socket->sent was */
+    struct io_block *input_first, *input_last; /* received, but not presented yet … */
+    size_t input_bytes, input_allocated;       /* … and how much that is */
+    int failed;                                /* status; 0: none */
+    int ended;         /* status of the end of the input, which is still to be reported; or 0 */
+    uint32_t consumed; /* blocks that the thread does not know of */
+    bool reads;
+    bool is_dirty, is_resumed;
+    bool is_leaving; /* IO_RELEASE was put */
+    bool is_closing;
+    bool is_presenting;
+    bool is_draining;              /* `write` is an empty one, put by `drain` */
+    struct io_block *write;        /* the outstanding write's array of blocks; or NULL */
+    unsigned write_count;          /* blocks of it */
+    size_t write_len;              /* bytes of it */
+    void *write_area;              /* the transport's bytes of it */
+    struct threaded *prev, *next;  /* in io->first */
+    struct threaded *prev_resumed; /* in io->resumed_first, with is_resumed */
+    struct threaded *next_resumed;
+    struct threaded *prev_wanted, *next_wanted; /* in io->wanted_first, with is_wanted */
+    int fd;
+    bool is_wanted;
+};
+
+static_assert(sizeof(struct threaded) <= sizeof(uv_tcp_t), "the state of libuv takes its place");
+
+/* --- Blocks (io_thread.c) --- */
+
+struct io_block *io_block_new(struct io_spares *spares, bool is_large);
+void io_block_free(struct io_spares *spares, struct io_block *block);
+void io_spares_free(struct io_spares *spares);
+
+/* --- A thread (io_thread.c) --- */
+
+/* Starts a thread; NULL with *error when the system refuses. */
+struct io_thread *io_thread_start(struct io_threads *all, unsigned number, const char **error);
+
+/* Ends and frees a thread that has no connection: waits for it. */
+void io_thread_stop(struct io_thread *thread);
+
+/* --- A socket of the thread (io_thread.c), for io_tls.c --- */
+
+/* Bytes of its first blocks are sent. */
+void io_note_sent(struct io_socket *socket, size_t sent);
+
+/* Sending has failed: drops what is to be sent. */
+void io_fail(struct io_socket *socket, int status);
+
+/* The block, with `len` bytes, goes to the loop, and uses credit. */
+void io_hand_data(struct io_socket *socket, struct io_block *block, size_t len);
+
+/* The input ends, unless it has ended before. `reason`, static, is logged; or NULL. */
+void io_end_input(struct io_socket *socket, int status, const char *reason);
+
+/* --- The loop's side (transport_threaded.c) --- */
+
+extern const struct transport transport_threaded;
+
+/* Begins to give the connection to the thread; done when its handle of libuv is closed. Returns
+ * false when it cannot be moved now. Only from a uv_check_cb, so that nothing uses the connection
+ * in between. */
+bool threaded_give(struct conn *conn, struct io_thread *thread);
+
+/* Begins to take it back. Returns false when it cannot be moved now. */
+bool threaded_take_back(struct threaded *threaded);
+
+/* It is to be taken back, as soon as that is possible, if the loop is still to have it then. */
+void threaded_want_back(struct conn *conn);
+
+/* It is taken back, or need not be. */
+void threaded_unwant(struct threaded *threaded);
+
+/* An item about a connection has come from its thread. */
+void threaded_handle(const struct ring_item *item);
+
+/* Hands over what it has for its thread. */
+void threaded_hand_over(struct threaded *threaded);
+
+/* Presents what has been received, as far as it reads. */
+void threaded_present(struct threaded *threaded);
+
+/* Removes it from those that have blocks to be presented, if it is one of them. */
+void threaded_leave_resumed(struct threaded *threaded);
+
+/* Its thread has closed it: frees it. */
+void threaded_free(struct threaded *threaded);
+
+#endif

@@ -1,0 +1,615 @@
+/* TLS connections: their handshake, input, turns and end.
+ *
+ *      records arrive ──→ shared->input ──→ OpenSSL ──→ conn_room ──→ conn_received
+ *                              └─ kept: what was not read when a callback runs or reading stops
+ *
+ * A connection that holds input, or output that the lower transport did not take while it could not
+ * write, is in the list of turns: an idle handle gives it one in the next loop iteration. */
+#include "net/tls/tls.h"
+
+#include "base/alloc.h"
+#include "base/chain.h"
+#include "base/checked.h"
+#include "base/clock.h"
+#include "net/tls/tls_state.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { HANDSHAKE_RECORD = 22, TIMER_MS = 500 };
+
+/* --- What all connections share --- */
+
+static void on_idle(uv_idle_t *idle);
+static void on_timer(void *arg);
+
+static void free_shared(struct net *net) {
+    struct tls_shared *shared = net->tls;
+    for (int role = 0; role < TLS_ROLES; role++) tls_context_free(shared->contexts[role]);
+    BIO_meth_free(shared->method);
+    tls_worker_free(&shared->worker);
+    mem_free(shared);
+    net->tls = NULL;
+}
+
+static void on_buffer_timer(void *arg) {
+    struct tls_shared *shared = arg;
+    tls_free_idle_buffers(&shared->worker);
+}
+
+static void set_buffer_timer(struct tls_worker *worker, bool on) {
+    struct tls_shared *shared =
+        (struct tls_shared *)(void *)((char *)worker - offsetof(struct tls_shared, worker));
+    if (on)
+        net_timer_start(shared->buffer_timer, TLS_BUFFERS_TICK_MS, TLS_BUFFERS_TICK_MS);
+    else
+        net_timer_stop(shared->buffer_timer);
+}
+
+static struct tls_shared *shared_of(struct net *net) {
+    if (net->tls) return net->tls;
+    struct tls_shared *shared = net->tls = mem_alloc_zeroed(sizeof(*shared));
+    net->free_tls = free_shared;
+    shared->net = net;
+    shared->method = tls_codec_method_new();
+    shared->worker.set_timer = set_buffer_timer;
+    uv_idle_init(&net->loop, &shared->idle);
+    shared->idle.data = shared;
+    shared->timer = net_timer_new(net, on_timer, shared);
+    shared->buffer_timer = net_timer_new(net, on_buffer_timer, shared);
+    return shared;
+}
+
+void tls_use(struct net *net, enum tls_role role, struct tls_context *context) {
+    if (!context && !net->tls) return;
+    struct tls_shared *shared = shared_of(net);
+    tls_context_free(shared->contexts[role]);
+    shared->contexts[role] = context;
+}
+
+struct tls_context *tls_copy_of_used(const struct net *net, enum tls_role role) {
+    const struct tls_context *context = net->tls ? net->tls->contexts[role] : NULL;
+    return context ? tls_context_copy(context) : NULL;
+}
+
+void tls_use_client_of(struct net *net, const struct net *other) {
+    struct tls_context *context = tls_copy_of_used(other, TLS_CLIENT);
+    if (context) tls_use(net, TLS_CLIENT, context);
+}
+
+struct tls_certificates tls_certificates(const struct net *net, enum tls_role role) {
+    const struct tls_context *context = net->tls ? net->tls->contexts[role] : NULL;
+    return context ? context->certificates : (struct tls_certificates){0};
+}
+
+/* --- Lists --- */
+
+static void leave_list(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (tls->list == TLS_TURNS)
+        CHAIN_REMOVE(shared->turns_first, shared->turns_last, tls, prev, next);
+    else if (tls->list == TLS_WAITING)
+        CHAIN_REMOVE(shared->waiting_first, shared->waiting_last, tls, prev, next);
+    tls->list = TLS_NO_LIST;
+}
+
+static void enter_list(struct tls *tls, enum tls_list list) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (tls->is_closed || tls->list == list) return;
+    leave_list(tls);
+    if (list == TLS_TURNS)
+        CHAIN_APPEND(shared->turns_first, shared->turns_last, tls, prev, next);
+    else
+        CHAIN_APPEND(shared->waiting_first, shared->waiting_last, tls, prev, next);
+    tls->list = list;
+    if (!uv_is_closing((uv_handle_t *)&shared->idle)) uv_idle_start(&shared->idle, on_idle);
+}
+
+void tls_want_turn(struct tls *tls) {
+    enter_list(tls, TLS_TURNS);
+}
+
+static void begin_shaking(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    const struct tls_context *context = shared->contexts[tls->role];
+    tls->is_shaking = true;
+    tls->deadline_ms = (uint64_t)clock_monotonic_ms() +
+                       (context ? context->handshake_timeout_ms : TLS_HANDSHAKE_TIMEOUT_MS);
+    if (!shared->shaking_first) net_timer_start(shared->timer, TIMER_MS, TIMER_MS);
+    CHAIN_APPEND(shared->shaking_first, shared->shaking_last, tls, shaking_prev, shaking_next);
+}
+
+static void end_shaking(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (!tls->is_shaking) return;
+    tls->is_shaking = false;
+    CHAIN_REMOVE(shared->shaking_first, shared->shaking_last, tls, shaking_prev, shaking_next);
+}
+
+/* --- The end of the input, and failures --- */
+
+void tls_fail(struct tls *tls, int status) {
+    tls->is_failed = true;
+    tls->end_status = status;
+    tls->codec.input_len = 0;
+    tls->codec.has_more = false;
+    end_shaking(tls);
+    if (!tls->is_closed) tls_lower(tls)->transport->stop_reading(tls_lower(tls));
+    tls_want_turn(tls);
+}
+
+static void fail_and_log(struct tls *tls, int status, const char *reason, struct log_limit *limit) {
+    if (tls->is_closed || tls->is_failed) return;
+    if (tls->call)
+        tls_note_failure(tls, reason);
+    else
+        tls_log_failure(tls_conn(tls), reason, limit);
+    tls_fail(tls, status);
+}
+
+/* Fails, with a line in the log, or with the reason for the caller of tls_connect. That a client
+ * has gone or is slow is not noticed; that it or its certificate was refused is. */
+static void fail_with(struct tls *tls, int status, const char *reason) {
+    bool is_refused = status == UV_EPROTO;
+    fail_and_log(tls, status, reason, is_refused ? &tls_shared_of(tls)->refused : NULL);
+}
+
+void tls_fail_by_openssl(struct tls *tls) {
+    fail_with(tls, UV_EPROTO, tls_reason(&tls->codec));
+}
+
+/* Tells the connection that a write has failed, or that its input has ended, or that it is not
+ * connected. From the loop or read_now only. */
+static void report(struct tls *tls) {
+    struct conn *conn = tls_conn(tls);
+    if (tls->call) {
+        if (tls->end_status && !tls->is_closed) tls_connected(tls, tls->end_status);
+        return;
+    }
+    if (tls->is_failed && tls->write) {
+        tls->write = NULL;
+        conn_written(conn, tls->end_status);
+    }
+    if (tls->is_closed || !tls->end_status || !tls->reads || tls->reported) return;
+    tls->reported = true;
+    conn_input_ended(conn, tls->end_status);
+}
+
+/* --- The handshake --- */
+
+/* Whether the other side of a connection that had to wait has closed or reset it. */
+static bool is_gone(const struct tls *tls) {
+    char byte;
+    int fd = tls_fd(tls_conn((struct tls *)tls));
+    if (fd < 0) return false;
+    ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+/* Forgets what was counted in an earlier loop iteration. */
+static void count_anew(struct tls_shared *shared) {
+    if (shared->turn == shared->net->turn) return;
+    shared->turn = shared->net->turn;
+    shared->begun = shared->steps = 0;
+}
+
+/* Handshakes that have begun come first. While they take all steps of an iteration, it begins only
+ * one: else those who wait for a step would become more and more, and late. */
+static bool may_begin(struct tls_shared *shared) {
+    const struct tls_context *context = shared->contexts[TLS_SERVER];
+    count_anew(shared);
+    if (!context || shared->begun == 0) return true;
+    return shared->begun < context->new_per_turn && shared->steps < TLS_TURN_STEPS;
+}
+
+/* Whether a handshake that has begun may go on in this iteration. */
+static bool may_go_on(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (tls->role == TLS_CLIENT) return true;
+    count_anew(shared);
+    if (shared->steps == TLS_TURN_STEPS) return false;
+    shared->steps++;
+    return true;
+}
+
+/* Counts what OpenSSL has taken for the connection since the balance was `before`. It may also have
+ * freed what belongs to others, such as old sessions. */
+static void count_memory(struct tls *tls, int64_t before) {
+    int64_t now = (int64_t)tls->ssl_allocated + mem_thread_balance() - before;
+    tls->ssl_allocated = now > 0 ? (size_t)now : 0;
+}
+
+/* Makes OpenSSL's connection. */
+static bool make_ssl(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    const struct tls_context *context = shared->contexts[tls->role];
+    BIO *bio = context ? BIO_new(shared->method) : NULL;
+    int64_t before = mem_thread_balance();
+    SSL *ssl = bio ? SSL_new(context->ssl) : NULL;
+    if (!ssl) {
+        BIO_free(bio);
+        ERR_clear_error();
+        fail_with(tls, UV_EPROTO, context ? "no memory" : "TLS is not configured");
+        return false;
+    }
+    BIO_set_data(bio, &tls->codec);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl, bio, bio);
+    tls->codec.ssl = ssl;
+    count_memory(tls, before);
+    if (tls->role == TLS_SERVER) {
+        SSL_set_accept_state(ssl);
+        return true;
+    }
+    SSL_set_connect_state(ssl);
+    if (tls_set_names(tls->call, ssl)) return true;
+    ERR_clear_error();
+    fail_with(tls, UV_EPROTO, "no certificate can have the name that is expected");
+    return false;
+}
+
+/* Begins a handshake, of a client with its first bytes. Returns false when it must wait, or has
+ * failed. */
+static bool begin_handshake(struct tls *tls) {
+    struct tls_shared *shared = tls_shared_of(tls);
+    if (tls->role == TLS_SERVER) {
+        if (tls->codec.input_len == 0) return false;
+        if (!may_begin(shared)) {
+            enter_list(tls, TLS_WAITING);
+            return false;
+        }
+        shared->begun++;
+        begin_shaking(tls);
+    }
+    return make_ssl(tls);
+}
+
+/* The handshake has succeeded. A session that is resumed brings the certificate that was verified
+ * when it began. */
+static void open_up(struct tls *tls) {
+    end_shaking(tls);
+    if (tls_peer_has_expired(tls)) {
+        fail_with(tls, UV_EPROTO, "the certificate of the resumed session has expired");
+        return;
+    }
+    tls->is_open = true;
+    tls->codec.empty_records = 0;
+    if (!tls->reads) tls_lower(tls)->transport->stop_reading(tls_lower(tls));
+}
+
+/* Returns whether the handshake is done. */
+static bool shake(struct tls *tls) {
+    if (tls->is_open) return true;
+    if (tls->is_failed) return false;
+    if (tls->codec.ssl && !may_go_on(tls)) {
+        tls->codec.has_more = true;
+        return false;
+    }
+    if (!tls->codec.ssl && !begin_handshake(tls)) return false;
+    tls->codec.has_more = false;
+    int64_t before = mem_thread_balance();
+    CHECKED_ASSERT(ERR_peek_error() == 0 && tls->codec.worker->output_len == 0);
+    int result = SSL_do_handshake(tls->codec.ssl);
+    int error = SSL_get_error(tls->codec.ssl, result);
+    if (result == 1) tls_free_buffers(&tls->codec);
+    count_memory(tls, before);
+    if (result == 1)
+        open_up(tls);
+    else if (error != SSL_ERROR_WANT_READ)
+        tls_fail_by_openssl(tls);
+    else if (tls->codec.input_len > 0)
+        tls->codec.has_more = true; /* records_left has stopped it */
+    ERR_clear_error(); /* also a success leaves errors, such as that of an old ticket */
+    tls_flush(tls);
+    if (tls->is_open && tls->write) tls_want_turn(tls);
+    if (tls->is_open && tls->role == TLS_SERVER && tls_has_peer(tls)) conn_verified(tls_conn(tls));
+    return tls->is_open;
+}
+
+/* --- Input --- */
+
+static size_t decrypt(struct tls *tls, uv_buf_t room) {
+    const char *reason = NULL;
+    int status = 0;
+    size_t len = tls_decrypt(&tls->codec, room, &status, &reason);
+    if (reason)
+        fail_with(tls, status, reason);
+    else if (status)
+        tls->end_status = status;
+    return len;
+}
+
+/* Works on the input that is there, until the connection takes no more or has had its share. */
+static void work(struct tls *tls) {
+    struct conn *conn = tls_conn(tls);
+    tls->codec.records_left = TLS_TURN_RECORDS;
+    if (!shake(tls)) {
+        tls_keep_input(&tls->codec);
+        if (tls->codec.has_more) tls_want_turn(tls);
+        if (tls->end_status && tls->list != TLS_WAITING) report(tls);
+        return;
+    }
+    if (tls->call) tls_connected(tls, 0);
+    bool goes_on = true, has_share = true;
+    while (goes_on && tls->reads && !tls->is_closed && !tls->end_status) {
+        uv_buf_t room = conn_room(conn);
+        has_share = room.base != NULL;
+        if (!has_share || tls->is_closed) break;
+        size_t len = decrypt(tls, room);
+        goes_on = tls->codec.has_more && tls->codec.records_left > 0;
+        tls_keep_input(&tls->codec);
+        if (tls->is_closed) return;
+        tls_flush(tls);
+        tls_go_on_writing(tls);
+        if (len > 0) conn_received(conn, len);
+    }
+    if (tls->is_closed) return;
+    tls_keep_input(&tls->codec);
+    if (!has_share) tls->codec.has_more = true;
+    if (tls->reads && !tls->end_status && tls_has_input(&tls->codec))
+        tls_want_turn(tls);
+    else if (tls->end_status && (tls->is_failed || !tls->codec.has_more))
+        report(tls);
+}
+
+uv_buf_t tls_room(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct tls_shared *shared = tls_shared_of(tls);
+    net_note_awake(shared->net);
+    if (tls->is_closed || tls_has_input(&tls->codec) || tls->end_status)
+        return uv_buf_init(NULL, 0);
+    return uv_buf_init(shared->input, sizeof(shared->input));
+}
+
+void tls_received(struct conn *conn, size_t len) {
+    struct tls *tls = tls_of(conn);
+    tls->codec.input = tls_shared_of(tls)->input;
+    tls->codec.input_len = len;
+    if (tls->is_open || tls->role == TLS_CLIENT) {
+        work(tls);
+        return;
+    }
+    if (!tls->codec.ssl && tls->codec.input[0] != HANDSHAKE_RECORD) {
+        fail_and_log(tls, UV_EPROTO, "it does not speak TLS, but this port does",
+                     &tls_shared_of(tls)->plain);
+        report(tls);
+        return;
+    }
+    tls_keep_input(&tls->codec);
+    if (!tls->codec.ssl) end_shaking(tls); /* it has no part in how long it waits for others */
+    enter_list(tls, tls->codec.ssl ? TLS_TURNS : TLS_WAITING);
+}
+
+/* The lower transport is read no more. What it has brought before comes first. */
+void tls_input_ended(struct conn *conn, int status) {
+    struct tls *tls = tls_of(conn);
+    if (tls->is_closed || tls->end_status) return;
+    if (!tls->is_open) {
+        fail_with(tls, status, status == UV_EOF ? "the other side closed" : uv_strerror(status));
+        report(tls);
+    } else if (tls_has_input(&tls->codec)) {
+        tls->lower_status = status;
+        tls_want_turn(tls);
+    } else {
+        tls->end_status = status;
+        report(tls);
+    }
+}
+
+/* --- Turns ---
+ *
+ * Handshakes of clients take their steps only in turns, and an iteration has few such steps:
+ * thousands of clients that connect at once do not delay those that are connected. */
+
+static void take_turn(struct tls *tls) {
+    tls_pump(tls);
+    if (tls->is_closed) return;
+    if (tls->end_status)
+        report(tls);
+    else if (tls_has_input(&tls->codec) || (tls->role == TLS_CLIENT && !tls->is_open))
+        work(tls);
+    if (tls->is_closed || tls->end_status || !tls->lower_status || tls_has_input(&tls->codec))
+        return;
+    tls->end_status = tls->lower_status;
+    report(tls);
+}
+
+/* Returns the client that has waited longest and the newest one alternately: a new client does not
+ * wait for all that came before, and clients that keep coming delay the others to half the rate at
+ * most. */
+static struct tls *next_waiting(struct tls_shared *shared) {
+    shared->newest_next = !shared->newest_next;
+    return shared->newest_next ? shared->waiting_first : shared->waiting_last;
+}
+
+/* Begins handshakes that had to wait, and ends those whose client has gone: few in an iteration. */
+static void begin_waiting(struct tls_shared *shared) {
+    unsigned gone = 0;
+    while (shared->waiting_first && gone < TLS_TURN_GONE && may_begin(shared)) {
+        struct tls *tls = next_waiting(shared);
+        leave_list(tls);
+        if (is_gone(tls)) {
+            gone++;
+            fail_with(tls, UV_EOF, "the other side closed before its handshake");
+            report(tls);
+        } else {
+            work(tls);
+        }
+    }
+}
+
+/* Those that come into the lists meanwhile have their turn in the next iteration. */
+static void on_idle(uv_idle_t *idle) {
+    struct tls_shared *shared = idle->data;
+    net_note_awake(shared->net);
+    shared->net->reader = NULL;
+    size_t count = 0;
+    for (const struct tls *tls = shared->turns_first; tls; tls = tls->next) count++;
+    for (; count > 0 && shared->turns_first; count--) {
+        struct tls *tls = shared->turns_first;
+        leave_list(tls);
+        take_turn(tls);
+    }
+    begin_waiting(shared);
+    if (!shared->turns_first && !shared->waiting_first) uv_idle_stop(idle);
+}
+
+static void end_late(struct tls *tls) {
+    leave_list(tls);
+    fail_with(tls, UV_ETIMEDOUT, "the handshake took too long");
+    leave_list(tls);
+    report(tls);
+}
+
+static void on_timer(void *arg) {
+    struct tls_shared *shared = arg;
+    uint64_t now_ms = (uint64_t)clock_monotonic_ms();
+    while (shared->shaking_first && shared->shaking_first->deadline_ms <= now_ms)
+        end_late(shared->shaking_first);
+    if (!shared->shaking_first) net_timer_stop(shared->timer);
+}
+
+/* Returns the handshake of a client that began first; NULL: there is none. This
+ * side's own as a client are few. */
+static struct tls *first_of_client(const struct net *net) {
+    struct tls *tls = net->tls ? net->tls->shaking_first : NULL;
+    while (tls && tls->role == TLS_CLIENT) tls = tls->shaking_next;
+    return tls;
+}
+
+void tls_end_slow(struct net *net, unsigned left_ms, unsigned most) {
+    uint64_t until_ms = (uint64_t)clock_monotonic_ms() + left_ms;
+    struct tls *tls;
+    while (most-- > 0 && (tls = first_of_client(net)) && tls->deadline_ms <= until_ms)
+        end_late(tls);
+}
+
+/* --- The functions of the table --- */
+
+struct conn *tls_make_lower(struct conn *conn, enum tls_role role) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    tls->codec.worker = &shared_of(net_of(conn))->worker;
+    lower->transport = conn->transport->filter->lower;
+    lower->net = net_of(conn);
+    conn_put_below(lower, conn);
+    tls->role = role;
+    return lower;
+}
+
+int tls_accept(struct conn *conn, void *from) {
+    struct conn *lower = tls_make_lower(conn, TLS_SERVER);
+    return lower->transport->accept(lower, from);
+}
+
+void tls_begin(struct tls *tls) {
+    struct conn *lower = tls_lower(tls);
+    if (tls->is_begun) return;
+    tls->is_begun = true;
+    begin_shaking(tls);
+    if (tls->role == TLS_CLIENT) tls_want_turn(tls);
+    lower->transport->start_reading(lower);
+}
+
+void tls_start_reading(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    bool is_first = !tls->is_begun;
+    tls->reads = true;
+    tls_begin(tls);
+    if (is_first) return;
+    if (tls->end_status || tls_has_input(&tls->codec)) tls_want_turn(tls);
+    if (!tls->end_status && !tls->lower_status) lower->transport->start_reading(lower);
+}
+
+/* A handshake goes on without the connection. */
+void tls_stop_reading(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    tls->reads = false;
+    if (tls->is_open || tls->is_failed || tls->is_closed) lower->transport->stop_reading(lower);
+}
+
+/* In nested polling. */
+void tls_read_now(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    leave_list(tls);
+    if (tls_wants_turn(conn) || tls->lower_status || tls->end_status) take_turn(tls);
+    if (tls->is_closed || tls->end_status || tls_has_input(&tls->codec)) return;
+    lower->transport->read_now(lower);
+}
+
+void tls_shut_down(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    lower->transport->shut_down(lower);
+    tls_fail(tls, tls->end_status && tls->is_failed ? tls->end_status : UV_EPIPE);
+}
+
+/* Says goodbye, if that can be sent at once. */
+static void say_goodbye(struct tls *tls) {
+    if (!tls->is_open || tls->is_failed || tls->unsent_first) return;
+    struct tls_worker *worker = tls->codec.worker;
+    struct conn *lower = tls_lower(tls);
+    tls_say_goodbye(&tls->codec);
+    uv_buf_t buffer = uv_buf_init(worker->output, (unsigned)worker->output_len);
+    if (worker->output_len > 0) lower->transport->try_write(lower, &buffer, 1);
+    worker->output_len = 0;
+}
+
+void tls_close(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    struct conn *lower = tls_lower(tls);
+    leave_list(tls);
+    end_shaking(tls);
+    if (tls->is_begun) say_goodbye(tls);
+    tls_forget_buffers(&tls->codec);
+    tls->is_closed = true;
+    tls->reads = false;
+    lower->transport->close(lower);
+}
+
+void tls_closed(struct conn *conn) {
+    struct tls *tls = tls_of(conn);
+    if (tls->call) tls_connected(tls, UV_ECANCELED);
+    tls_free_call(tls);
+    tls_drop_output(tls);
+    tls_codec_free(&tls->codec);
+    conn_closed(conn);
+}
+
+int tls_fd(const struct conn *conn) {
+    const struct conn *lower = tls_lower(tls_of(conn));
+    return lower->transport->fd(lower);
+}
+
+bool tls_wants_turn(const struct conn *conn) {
+    const struct tls *tls = tls_of(conn);
+    bool takes_input = tls->reads || !tls->is_open;
+    return tls->list != TLS_NO_LIST || (takes_input && tls_has_input(&tls->codec)) ||
+           (tls->unsent_first && !tls->lower_writes);
+}
+
+size_t tls_allocated(const struct conn *conn) {
+    const struct tls *tls = tls_of(conn);
+    return tls->ssl_allocated + tls_codec_allocated(&tls->codec) + tls->unsent;
+}
+
+/* --- Over TCP --- */
+
+static const struct transport TLS_DIRECT;
+static const struct filter OVER_TCP = TLS_FILTER(&transport_tcp);
+static const struct filter OVER_DIRECT = TLS_FILTER(&transport_direct_tcp);
+
+const struct transport transport_tls = {.counterpart = &TLS_DIRECT,
+                                        .adopt = tls_adopt,
+                                        .connect = tls_connect,
+                                        .failure = tls_failure,
+                                        TLS_FUNCTIONS(&OVER_TCP, sizeof(uv_tcp_t))};
+
+static const struct transport TLS_DIRECT = {.counterpart = &transport_tls,
+                                            TLS_FUNCTIONS(&OVER_DIRECT, sizeof(uv_tcp_t))};

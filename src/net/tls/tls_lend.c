@@ -1,0 +1,54 @@
+/* Connections whose records another thread works on for a while (net/threads/io_tls.h): the codec goes
+ * there and comes back; everything else stays. */
+#include "base/log.h"
+#include "net/tls/tls_state.h"
+
+bool tls_is_over_tcp(const struct conn *conn) {
+    const struct filter *filter = conn->transport->filter;
+    return filter && filter->room == tls_room &&
+           tls_lower(tls_of(conn))->transport == &transport_tcp;
+}
+
+bool tls_may_lend(const struct conn *conn) {
+    const struct tls *tls = tls_of(conn);
+    return tls->is_open && !tls->call && !tls->is_failed && !tls->end_status &&
+           !tls->lower_status && !tls->unsent_first && !tls->write && tls->list == TLS_NO_LIST &&
+           !tls_has_input(&tls->codec);
+}
+
+void tls_lend(struct conn *conn, struct tls_codec *to) {
+    struct tls *tls = tls_of(conn);
+    tls_detach(&tls->codec);
+    tls_codec_move(to, &tls->codec);
+}
+
+void tls_take_back(struct conn *conn, struct tls_codec *from, const char *records, size_t len) {
+    struct tls *tls = tls_of(conn);
+    tls_codec_move(&tls->codec, from);
+    tls_attach(&tls->codec, &tls_shared_of(tls)->worker);
+    tls->reads = false;
+    if (len == 0) return;
+    tls_keep(tls, records, len);
+    tls_want_turn(tls);
+}
+
+int tls_adopt(struct conn *conn, int fd) {
+    struct conn *lower = tls_lower(tls_of(conn));
+    return lower->transport->adopt(lower, fd);
+}
+
+size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec) {
+    return tls_of(conn)->ssl_allocated + tls_codec_allocated(codec);
+}
+
+void tls_log_failure(struct conn *conn, const char *reason, struct log_limit *limit) {
+    static const char format[] = "TLS with %s failed: %s";
+    char name[CONN_NAME_MAX];
+    conn_peer_name(conn, name);
+    if (tls_of(conn)->role == TLS_CLIENT)
+        log_warning(format, name, reason);
+    else if (limit)
+        log_notice_limited(limit, format, name, reason);
+    else
+        log_verbose(format, name, reason);
+}

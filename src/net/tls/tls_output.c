@@ -1,0 +1,176 @@
+/* The output of TLS connections.
+ *
+ *      buffers ──gather──→ piece ──SSL_write──→ worker->output ──try_write──→ lower
+ *                                                └─ what it does not take: chunks
+ *
+ * Invariant: while records are kept, the connection's bytes are not encrypted; only what OpenSSL
+ * sends by itself (alerts, answers to updates of keys) is added to them. */
+#include "base/alloc.h"
+#include "net/tls/tls_state.h"
+
+#include <string.h>
+
+/* --- Records --- */
+
+void tls_keep(struct tls *tls, const char *records, size_t len) {
+    size_t write_size = (tls_lower(tls)->transport->write_size + 15) & ~(size_t)15;
+    size_t size = sizeof(struct tls_chunk) + write_size + len;
+    struct tls_chunk *chunk = mem_alloc(size);
+    *chunk = (struct tls_chunk){
+        .bytes = (char *)(chunk + 1) + write_size, .end = len, .allocated = size};
+    memset(chunk + 1, 0, write_size);
+    memcpy(chunk->bytes, records, len);
+    *(tls->unsent_last ? &tls->unsent_last->next : &tls->unsent_first) = chunk;
+    tls->unsent_last = chunk;
+    tls->unsent += len;
+}
+
+static void drop_first(struct tls *tls) {
+    struct tls_chunk *chunk = tls->unsent_first;
+    tls->unsent_first = chunk->next;
+    if (!chunk->next) tls->unsent_last = NULL;
+    tls->unsent -= chunk->end - chunk->start;
+    mem_free(chunk);
+}
+
+void tls_drop_output(struct tls *tls) {
+    while (tls->unsent_first) drop_first(tls);
+}
+
+/* Has the lower transport write the first chunk; in nested polling the next turn tries again. */
+static void start_lower_write(struct tls *tls) {
+    struct tls_chunk *chunk = tls->unsent_first;
+    struct conn *lower = tls_lower(tls);
+    if (lower->net->nested) {
+        tls_want_turn(tls);
+        return;
+    }
+    uv_buf_t buffer =
+        uv_buf_init(chunk->bytes + chunk->start, (unsigned)(chunk->end - chunk->start));
+    int status = lower->transport->write(lower, chunk + 1, &buffer, 1);
+    if (status < 0)
+        tls_fail(tls, status);
+    else
+        tls->lower_writes = true;
+}
+
+bool tls_send_kept(struct tls *tls) {
+    struct conn *lower = tls_lower(tls);
+    while (tls->unsent_first && !tls->lower_writes && !tls->is_failed) {
+        struct tls_chunk *chunk = tls->unsent_first;
+        size_t len = chunk->end - chunk->start;
+        uv_buf_t buffer = uv_buf_init(chunk->bytes + chunk->start, (unsigned)len);
+        ssize_t sent = lower->transport->try_write(lower, &buffer, 1);
+        if (sent < 0) {
+            tls_fail(tls, (int)sent);
+        } else if ((size_t)sent == len) {
+            drop_first(tls);
+        } else {
+            chunk->start += (size_t)sent;
+            tls->unsent -= (size_t)sent;
+            start_lower_write(tls);
+            return false;
+        }
+    }
+    return !tls->unsent_first;
+}
+
+void tls_flush(struct tls *tls) {
+    struct tls_worker *worker = tls->codec.worker;
+    struct conn *lower = tls_lower(tls);
+    size_t len = worker->output_len;
+    ssize_t sent = 0;
+    worker->output_len = 0;
+    if (len == 0 || (tls->is_failed && tls->unsent_first)) return;
+    if (!tls->unsent_first) {
+        uv_buf_t buffer = uv_buf_init(worker->output, (unsigned)len);
+        sent = lower->transport->try_write(lower, &buffer, 1);
+        if (sent < 0) tls_fail(tls, (int)sent);
+        if (sent < 0 || (size_t)sent == len) return;
+    }
+    if (tls->is_failed) return;
+    bool is_first = !tls->unsent_first;
+    tls_keep(tls, worker->output + sent, len - (size_t)sent);
+    if (is_first)
+        start_lower_write(tls);
+    else if (tls->unsent > TLS_UNSENT_MAX)
+        tls_fail(tls, UV_ENOBUFS);
+}
+
+/* --- Encrypting --- */
+
+/* Encrypts a batch of the rest, and sends it. */
+static void encrypt_batch(struct tls *tls, struct tls_write *rest) {
+    if (tls_encrypt_batch(&tls->codec, rest))
+        tls_flush(tls);
+    else
+        tls_fail_by_openssl(tls);
+}
+
+static bool may_encrypt(const struct tls *tls) {
+    return tls->is_open && !tls->is_failed && tls_may_encrypt(&tls->codec);
+}
+
+void tls_go_on_writing(struct tls *tls) {
+    if (tls->write && !tls->unsent_first && may_encrypt(tls)) tls_want_turn(tls);
+}
+
+ssize_t tls_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count) {
+    struct tls *tls = tls_of(conn);
+    struct tls_write rest;
+    if (tls->is_failed) return tls->end_status;
+    if (!tls->is_open || !tls_send_kept(tls)) return tls->is_failed ? tls->end_status : 0;
+    tls_set_write(&rest, buffers, count);
+    size_t all = rest.left;
+    while (rest.left > 0 && all - rest.left < TLS_WRITE_MAX && !tls->unsent_first &&
+           may_encrypt(tls))
+        encrypt_batch(tls, &rest);
+    return tls->is_failed ? tls->end_status : (ssize_t)(all - rest.left);
+}
+
+/* It ends in a later iteration: a lower write that is started here, or a turn, sees to that. */
+int tls_begin_write(struct conn *conn, void *write, const uv_buf_t *buffers, unsigned count) {
+    struct tls *tls = tls_of(conn);
+    if (tls->is_failed) return tls->end_status;
+    tls->write = write;
+    tls_set_write(tls->write, buffers, count);
+    tls_begin(tls);
+    if (tls->is_open && !tls->unsent_first) tls_want_turn(tls);
+    return 0;
+}
+
+size_t tls_unsent(const struct conn *conn) {
+    const struct tls *tls = tls_of(conn);
+    return tls->write ? tls->write->left : 0;
+}
+
+void tls_pump(struct tls *tls) {
+    size_t done = 0;
+    while (tls_send_kept(tls) && tls->write && may_encrypt(tls)) {
+        struct tls_write *write = tls->write;
+        size_t left = write->left;
+        if (left == 0) {
+            tls->write = NULL;
+            conn_written(tls_conn(tls), 0);
+            return;
+        }
+        if (done >= TLS_WRITE_MAX) {
+            tls_want_turn(tls);
+            return;
+        }
+        encrypt_batch(tls, write);
+        done += left - write->left;
+    }
+}
+
+void tls_written(struct conn *conn, int status) {
+    struct tls *tls = tls_of(conn);
+    tls->lower_writes = false;
+    if (tls->is_closed) return;
+    drop_first(tls);
+    if (status < 0) {
+        tls_fail(tls, status);
+        return;
+    }
+    tls_pump(tls);
+}

@@ -1,0 +1,235 @@
+/* Internal declarations of TLS: tls.c has the connections, tls_output.c their output, tls_codec.c
+ * what OpenSSL does for them, tls_buffers.c OpenSSL's buffers, tls_connect.c what is different when
+ * they go to a server, tls_lend.c those that are with an I/O thread, tls_peer.c what the other
+ * side's certificate says.
+ *
+ * Between two calls of this module's functions the invariants of tls_codec.h hold. */
+#ifndef PACKLIST_NET_TLS_TLS_STATE_H
+#define PACKLIST_NET_TLS_TLS_STATE_H
+
+#include "base/log.h"
+#include "net/connections/connections.h"
+#include "net/tls/tls.h"
+#include "net/tls/tls_codec.h"
+
+#include <openssl/ssl.h>
+
+struct tls_context {
+    SSL_CTX *ssl;
+    struct tls_certificates certificates;
+    unsigned handshake_timeout_ms;
+    unsigned new_per_turn;
+};
+
+#ifdef TINY_LIMITS
+enum { TLS_WRITE_MAX = 900, TLS_TURN_RECORDS = 4, TLS_TURN_STEPS = 2, TLS_TURN_GONE = 3 };
+#else
+enum {
+    TLS_WRITE_MAX = 256 * 1024, /* bytes encrypted for one connection before others have a turn */
+    TLS_TURN_RECORDS = 256,     /* records read of one connection before others are read */
+    TLS_TURN_STEPS = 4,         /* steps of begun handshakes: 60 to 200 us each */
+    TLS_TURN_GONE = 32          /* clients that have gone before theirs: 10 to 20 us each */
+};
+#endif
+/* Records that the lower transport has not taken:
+ *      | this struct | its state of a write | bytes | */
+struct tls_chunk {
+    struct tls_chunk *next;
+    char *bytes;
+    size_t start;
+    size_t end;
+    size_t allocated;
+};
+
+struct tls_call; /* tls_connect.c */
+
+enum tls_list { TLS_NO_LIST, TLS_TURNS, TLS_WAITING };
+
+/* The state of a connection. Its lower connection lies before it, the connection behind it. */
+struct tls {
+    struct tls_codec codec; /* its `ssl` is NULL until the first bytes are there */
+    enum tls_role role;
+    struct tls_call *call; /* until it is connected with a server; then, or of a client: NULL */
+    struct tls_chunk *unsent_first;
+    struct tls_chunk *unsent_last;
+    size_t unsent;           /* bytes of the chunks */
+    struct tls_write *write; /* the outstanding one, or NULL */
+
+    struct tls *prev; /* in the list of `list` */
+    struct tls *next;
+    enum tls_list list;
+    struct tls *shaking_prev; /* among those whose handshake goes on */
+    struct tls *shaking_next;
+    uint64_t deadline_ms;
+
+    size_t ssl_allocated; /* memory of OpenSSL without buffers, as it was after the handshake */
+    int end_status;       /* the input ends with it once all is read; 0: it goes on */
+    int lower_status;     /* the lower transport's input has ended with it; 0: not yet */
+    bool is_shaking;      /* in the list of handshakes */
+    bool is_open;         /* the handshake is done */
+    bool is_failed;       /* nothing can be sent any more */
+    bool is_begun;        /* tls_begin was called */
+    bool is_closed;       /* `close` was called */
+    bool reads;           /* the connection reads */
+    bool lower_writes;    /* the first chunk is an outstanding write of the lower transport */
+    bool reported;        /* conn_input_ended was called */
+};
+
+/* What the connections of a net share. */
+struct tls_shared {
+    struct net *net;
+    struct tls_context *contexts[TLS_ROLES];
+    BIO_METHOD *method;
+    uv_idle_t idle;                 /* active while there are turns to take */
+    struct net_timer *timer;        /* runs while there are handshakes */
+    struct net_timer *buffer_timer; /* calls tls_free_idle_buffers while a connection has buffers */
+    struct tls_worker worker;       /* the loop's */
+    struct tls *turns_first;        /* those that have something to do in the next iteration */
+    struct tls *turns_last;
+    struct tls *waiting_first; /* those whose handshake may not begin yet */
+    struct tls *waiting_last;
+    bool newest_next; /* the last of them begins next, otherwise the first */
+    /* In the order in which they began, which is that of their deadlines, unless a context had
+     * another time limit; then the end of some is late. */
+    struct tls *shaking_first;
+    struct tls *shaking_last;
+    unsigned turn; /* net->turn for which the next two count */
+    unsigned begun;
+    unsigned steps;
+    struct log_limit refused; /* lines about clients whose handshake or records were refused … */
+    struct log_limit plain;   /* … and about those who do not speak TLS */
+    char input[CONN_READ_SIZE];
+};
+
+static inline struct tls *tls_of(const struct conn *conn) {
+    return (struct tls *)conn - 1;
+}
+static inline struct conn *tls_conn(struct tls *tls) {
+    return (struct conn *)(tls + 1);
+}
+static inline struct conn *tls_lower(const struct tls *tls) {
+    return (struct conn *)tls - 1;
+}
+static inline struct tls_shared *tls_shared_of(struct tls *tls) {
+    return tls_lower(tls)->net->tls;
+}
+
+/* The connection has something to do in the next loop iteration. */
+void tls_want_turn(struct tls *tls);
+
+/* Nothing can be sent or read any more. The connection hears of it in its next turn. */
+void tls_fail(struct tls *tls, int status);
+
+/* The same, with a line in the log that has OpenSSL's last error as the reason. */
+void tls_fail_by_openssl(struct tls *tls);
+
+/* The handshake goes on from now on, also if the connection does not read. */
+void tls_begin(struct tls *tls);
+
+/* Prepares the lower connection of a new one. */
+struct conn *tls_make_lower(struct conn *conn, enum tls_role role);
+
+/* --- tls_lend.c --- */
+
+/* Returns whether the connection is one of TLS over a socket of TCP that is libuv's. */
+bool tls_is_over_tcp(const struct conn *conn);
+
+/* Such a connection: returns whether its codec can be given to another thread now: it is open, and
+ * nothing of it is on its way. tls_lend copies it to `to`, without a worker. Until tls_take_back no
+ * function of its table is called, and its certificate is not known. */
+bool tls_may_lend(const struct conn *conn);
+void tls_lend(struct conn *conn, struct tls_codec *to);
+
+/* The codec comes back, which reads nothing at first, with records that are to be sent. Its socket
+ * is that of tls_adopt from then on, the table's `adopt`. */
+void tls_take_back(struct conn *conn, struct tls_codec *from, const char *records, size_t len);
+int tls_adopt(struct conn *conn, int fd);
+
+/* Returns what TLS takes for a connection whose codec is lent. Any thread may have the codec. */
+size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec);
+
+/* Writes a line into the log: the connection, which is open, has failed. That of a client is
+ * noticed as far as `limit` allows; NULL: it is nothing to be noticed. */
+void tls_log_failure(struct conn *conn, const char *reason, struct log_limit *limit);
+
+/* --- tls_connect.c --- */
+
+/* Says whom the server must prove to be. Returns false when a name cannot be one. */
+bool tls_set_names(const struct tls_call *call, SSL *ssl);
+
+/* The handshake with the server has ended with this status. From the loop only. */
+void tls_connected(struct tls *tls, int status);
+
+/* Keeps the reason why it fails, for tls_failure. */
+void tls_note_failure(struct tls *tls, const char *reason);
+
+void tls_free_call(struct tls *tls);
+
+/* --- tls_peer.c --- */
+
+/* Returns whether the other side has shown a certificate, which was verified by the handshake, or
+ * by the one whose session is resumed. */
+bool tls_has_peer(const struct tls *tls);
+
+/* Returns whether that certificate has expired since it was verified. */
+bool tls_peer_has_expired(const struct tls *tls);
+
+/* --- tls_output.c --- */
+
+/* Sends what OpenSSL has just made, and keeps what the lower transport does not take. */
+void tls_flush(struct tls *tls);
+
+/* Copies records to those that are kept. */
+void tls_keep(struct tls *tls, const char *records, size_t len);
+
+/* Goes on with kept records and the outstanding write. May call conn_written: from the loop
+ * only. */
+void tls_pump(struct tls *tls);
+
+/* OpenSSL has read: the outstanding write goes on in the next turn, if it had to wait for that. */
+void tls_go_on_writing(struct tls *tls);
+
+/* Tries to send kept records. Returns whether none are left. */
+bool tls_send_kept(struct tls *tls);
+
+void tls_drop_output(struct tls *tls);
+
+ssize_t tls_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count);
+int tls_begin_write(struct conn *conn, void *write, const uv_buf_t *buffers, unsigned count);
+size_t tls_unsent(const struct conn *conn);
+
+/* The table of a transport over a lower one with a state of `lower_size` bytes; `over` is its
+ * struct filter, made with TLS_FILTER. */
+uv_buf_t tls_room(struct conn *conn);
+void tls_received(struct conn *conn, size_t len);
+void tls_input_ended(struct conn *conn, int status);
+void tls_written(struct conn *conn, int status);
+void tls_closed(struct conn *conn);
+int tls_accept(struct conn *conn, void *from);
+int tls_connect(struct conn *conn, uv_connect_t *request, const struct destination *to,
+                uv_connect_cb done);
+const char *tls_failure(const struct conn *conn);
+void tls_start_reading(struct conn *conn);
+void tls_stop_reading(struct conn *conn);
+void tls_read_now(struct conn *conn);
+void tls_shut_down(struct conn *conn);
+void tls_close(struct conn *conn);
+int tls_fd(const struct conn *conn);
+bool tls_wants_turn(const struct conn *conn);
+size_t tls_allocated(const struct conn *conn);
+
+#define TLS_FILTER(transport)                                                                      \
+    {                                                                                              \
+        .lower = (transport), .room = tls_room, .received = tls_received,                          \
+        .input_ended = tls_input_ended, .written = tls_written, .closed = tls_closed               \
+    }
+#define TLS_STATE_SIZE(lower_size) ((lower_size) + sizeof(struct conn) + sizeof(struct tls))
+#define TLS_FUNCTIONS(over, lower_size)                                                            \
+    .filter = (over), .state_size = TLS_STATE_SIZE(lower_size),                                    \
+    .write_size = sizeof(struct tls_write), .accept = tls_accept,                                  \
+    .start_reading = tls_start_reading, .stop_reading = tls_stop_reading,                          \
+    .read_now = tls_read_now, .try_write = tls_try_write, .write = tls_begin_write,                \
+    .unsent = tls_unsent, .shut_down = tls_shut_down, .close = tls_close, .fd = tls_fd,            \
+    .wants_turn = tls_wants_turn, .allocated = tls_allocated
+
+#endif
