@@ -1,8 +1,8 @@
 /* client: one client as a struct: its identity, its protocol and its state, for commands, waits and
  * transactions. What is done with it: session/session.h.
  *
- * A session is the owner's memory inside its connection (net/connections/conn.h). `flags` is zero in the common
- * case, so the executor needs one test before it runs a command. */
+ * A session is the owner's memory inside its connection (net/connections/conn.h). `flags` is zero
+ * in the common case, so the executor needs one test before it runs a command. */
 #ifndef PACKLIST_ENGINE_CLIENT_H
 #define PACKLIST_ENGINE_CLIENT_H
 

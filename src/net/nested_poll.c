@@ -4,7 +4,9 @@
 #include "base/chain.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "net/connections/connections.h"
+#include "net/connections/nested.h"
+#include "net/net.h"
+#include "net/threads/io_threads.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -13,54 +15,11 @@
 #include <unistd.h>
 
 enum {
-    BATCH = 16,      /* connections served between two looks at the clock */
-    ACCEPT_MAX = 64, /* clients accepted at each listener in one step */
-    LISTENERS_MAX = 64
-};
-
-/* A connection is registered for reading, or, while it holds output, for writing. */
-struct nested {
-    int epoll_fd;
-    bool holds_output; /* see nested_poll_begin */
-    bool is_serving;   /* inside nested_poll_step */
-    bool is_refused;   /* accepting has failed, which was logged */
-    char *read_buffer;
-    const uv_handle_t *listeners[LISTENERS_MAX];
-    size_t listener_count;
-    struct direct *open_first; /* connections that libuv does not know */
-    struct direct *open_last;
-    struct direct *closed_first; /* those that were closed in this step */
-    struct direct *closed_last;
+    BATCH = 16,     /* connections served between two looks at the clock */
+    ACCEPT_MAX = 64 /* clients accepted at each listener in one step */
 };
 
 /* --- What is polled --- */
-
-/* A connection that is not registered stays so. */
-static void change(struct conn *conn, int operation, uint32_t events) {
-    const struct transport *transport = conn->transport;
-    if (transport->is_threaded) return; /* see nested_poll_step */
-    if (events == EPOLLIN && transport->wants_turn && transport->wants_turn(conn))
-        events |= EPOLLOUT;
-    struct epoll_event event = {.events = events, .data.ptr = conn};
-    epoll_ctl(net_of(conn)->nested->epoll_fd, operation, transport->fd(conn), &event);
-}
-
-void nested_note_held(struct conn *conn) {
-    const struct nested *nested = net_of(conn)->nested;
-    if (nested->holds_output && !nested->is_serving)
-        nested_forget(conn);
-    else
-        change(conn, EPOLL_CTL_MOD, EPOLLOUT);
-}
-
-void nested_forget(struct conn *conn) {
-    conn->flags &= (uint16_t)~CONN_NESTED;
-    change(conn, EPOLL_CTL_DEL, 0);
-}
-
-void nested_start_reading(struct conn *conn) {
-    change(conn_top(conn), EPOLL_CTL_ADD, EPOLLIN);
-}
 
 void nested_poll_add(struct net *net, struct conn *conn) {
     assert(net->presenting != conn);
@@ -68,21 +27,10 @@ void nested_poll_add(struct net *net, struct conn *conn) {
     if (conn_is_closing(conn) || conn->flags & (CONN_ENDED | CONN_FAILED)) return;
     if (conn->output != NULL && !conn_is_holding(conn)) return;
     if (conn->transport->is_threaded) conn->flags |= CONN_NESTED;
-    change(conn, EPOLL_CTL_ADD, conn->output != NULL ? EPOLLOUT : EPOLLIN);
+    nested_change(conn, EPOLL_CTL_ADD, conn->output != NULL ? EPOLLOUT : EPOLLIN);
 }
 
 /* --- Connections that libuv does not know --- */
-
-void nested_keep_open(struct net *net, struct direct *direct) {
-    struct nested *nested = net->nested;
-    CHAIN_APPEND(nested->open_first, nested->open_last, direct, prev, next);
-}
-
-void nested_keep_closed(struct net *net, struct direct *direct) {
-    struct nested *nested = net->nested;
-    CHAIN_REMOVE(nested->open_first, nested->open_last, direct, prev, next);
-    CHAIN_APPEND(nested->closed_first, nested->closed_last, direct, prev, next);
-}
 
 static void free_closed(struct nested *nested) {
     while (nested->closed_first != NULL) {
@@ -115,7 +63,7 @@ static void note_listener(uv_handle_t *handle, void *arg) {
     struct nested *nested = arg;
     bool is_stream = handle->type == UV_TCP || handle->type == UV_NAMED_PIPE;
     if (!is_stream || handle->data != NULL || uv_is_closing(handle)) return;
-    if (nested->listener_count < LISTENERS_MAX)
+    if (nested->listener_count < NESTED_LISTENERS_MAX)
         nested->listeners[nested->listener_count++] = handle;
 }
 
@@ -131,14 +79,14 @@ bool nested_poll_begin(struct net *net, bool holds_output) {
     nested->epoll_fd = epoll_fd;
     nested->holds_output = holds_output;
     nested->read_buffer = mem_alloc(CONN_TAIL_MAX + CONN_READ_SIZE);
-    uv_walk(&net->loop, note_listener, nested);
+    uv_walk(&net->loop.uv, note_listener, nested);
     net->nested = nested;
     return true;
 }
 
 void nested_poll_end(struct net *net) {
     struct nested *nested = net->nested;
-    if (net->io_calls) net->io_calls->end_nested(net);
+    if (net->io) io_threads_end_nested(net);
     free_closed(nested);
     net->nested = NULL; /* what is closed or held from now on does not concern us */
     while (nested->open_first != NULL) {
@@ -169,7 +117,7 @@ static void serve(struct conn *conn) {
     else
         conn->transport->read_now(conn);
     if (conn->output == NULL && !conn_is_closing(conn) && !(conn->flags & CONN_ENDED))
-        change(conn, EPOLL_CTL_MOD, EPOLLIN);
+        nested_change(conn, EPOLL_CTL_MOD, EPOLLIN);
 }
 
 /* Serves connections that are ready. Returns whether there may be more. */
@@ -183,11 +131,6 @@ static bool serve_batch(struct net *net) {
     return count == BATCH;
 }
 
-void nested_poll_on_step(struct net *net, void (*callback)(void *arg), void *arg) {
-    net->on_nested_step = callback;
-    net->on_nested_step_arg = arg;
-}
-
 void nested_poll_step(struct net *net) {
     struct nested *nested = net->nested;
     assert(net->collecting.text == NULL);
@@ -195,13 +138,13 @@ void nested_poll_step(struct net *net) {
     net->read_buffer = nested->read_buffer;
     nested->is_serving = true;
     uint64_t end = clock_ticks() + clock_us_to_ticks(NESTED_POLL_MS * 1000);
-    if (net->on_nested_step) net->on_nested_step(net->on_nested_step_arg);
+    if (net->upward->nested_step) net->upward->nested_step(net->owner);
     accept_clients(nested);
     while (serve_batch(net) && clock_ticks() < end) continue;
-    if (net->io_calls) {
-        net->io_calls->take(net);
+    if (net->io) {
+        io_threads_take(net);
         conn_release_nested(net);
-        net->io_calls->hand_over(net);
+        io_threads_hand_over(net);
     }
     conn_close_sockets(net);
     free_closed(nested);

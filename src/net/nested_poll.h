@@ -5,7 +5,7 @@
  * threads have done would come at a moment for which nothing is prepared. So this polls sockets
  * only, with an epoll instance of its own: clients are accepted, bytes are read and presented, and
  * output is sent. All else waits for the loop. A socket that libuv has not met yet, because its
- * client was accepted here, is given to libuv at the end (transport_direct.c).
+ * client was accepted here, is given to libuv at the end (transport_socket.c).
  *
  * A connection is not served whose output libuv is writing already, as only libuv can go on with
  * that: the client reads slowly. */
@@ -31,13 +31,9 @@ bool nested_poll_is_on(const struct net *net);
 void nested_poll_add(struct net *net, struct conn *conn);
 
 /* Accepts and serves what is there, for NESTED_POLL_MS or a little longer, without waiting. Calls
- * the callbacks of the connections. */
+ * the callbacks of the connections, and net_upward's nested_step (net.h) before. */
 enum { NESTED_POLL_MS = 10 };
 void nested_poll_step(struct net *net);
-
-/* Sets the function that is called when a step begins. What it sends to connections that are served
- * leaves in that step. */
-void nested_poll_on_step(struct net *net, void (*callback)(void *arg), void *arg);
 
 /* Ends it: from now on the loop serves all connections. O(clients accepted since it began). */
 void nested_poll_end(struct net *net);

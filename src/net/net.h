@@ -1,8 +1,10 @@
-/* net: the event loop, its timers and signals. Only net/ uses libuv.
+/* net: the event loop and its connections. Only net/ uses libuv; net/loop/loop.h draws its rooms.
  *
  * Single-threaded: every callback comes from net_run, one at a time. */
 #ifndef PACKLIST_NET_NET_H
 #define PACKLIST_NET_NET_H
+
+#include "net/loop/timer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,14 +32,17 @@ void net_poll(struct net *net);
 /* As net_poll, but sleeps until there is something to do. */
 void net_wait(struct net *net);
 
-/* Sets the function that is called once per iteration, after all its callbacks and before the loop
- * sleeps: to send remaining output and to resume sessions. If it returns true, the loop does not
- * sleep. */
-void net_on_before_poll(struct net *net, bool (*callback)(void *arg), void *arg);
+/* What the net calls of its owner; each may be NULL. */
+struct net_upward {
+    /* Called once per iteration, after all its callbacks and before the loop sleeps: to send
+     * remaining output and to resume sessions. If it returns true, the loop does not sleep. */
+    bool (*before_poll)(void *owner);
 
-/* Calls callback(signum, arg) from the loop (not from a signal handler) when the signal arrives.
- * Returns false when the system refuses. */
-bool net_on_signal(struct net *net, int signum, void (*callback)(int signum, void *arg), void *arg);
+    /* Called when a step of nested polling begins (nested_poll.h). What it sends to connections
+     * that are served leaves in that step. */
+    void (*nested_step)(void *owner);
+};
+void net_set_upward(struct net *net, const struct net_upward *upward, void *owner);
 
 /* The loop's iterations since the start or the last net_reset_totals, and the clock_ticks in which
  * they were active: from the first callback of a socket, a timer or the pool to the end of
@@ -57,18 +62,5 @@ void net_reset_totals(struct net *net);
  * passed since this loop iteration began, or since the last time. Does nothing inside
  * nested polling, which sends by itself. Returns whether it has sent. */
 bool net_release_late(struct net *net, uint64_t now, uint64_t ticks);
-
-/* --- Timers --- */
-
-struct net_timer;
-
-/* Returns a stopped timer; freed with net_timer_free (also inside its callback). */
-struct net_timer *net_timer_new(struct net *net, void (*callback)(void *arg), void *arg);
-void net_timer_free(struct net_timer *timer);
-
-/* Fires after `delay_ms`, then every `repeat_ms` unless that is 0. Starting a running timer resets
- * it. O(log timers). */
-void net_timer_start(struct net_timer *timer, uint64_t delay_ms, uint64_t repeat_ms);
-void net_timer_stop(struct net_timer *timer);
 
 #endif

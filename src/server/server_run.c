@@ -72,9 +72,11 @@ static void on_signal(int signum, void *arg) {
     shutdown_by_signal(arg, signum);
 }
 
+static const struct net_upward UPWARD = {.before_poll = end_iteration,
+                                         .nested_step = keep_replicas_alive};
+
 bool server_enter_loop(struct engine *engine, sds *error) {
-    net_on_before_poll(engine->net, end_iteration, engine);
-    nested_poll_on_step(engine->net, keep_replicas_alive, engine);
+    net_set_upward(engine->net, &UPWARD, engine);
     if (!net_on_signal(engine->net, SIGTERM, on_signal, engine) ||
         !net_on_signal(engine->net, SIGINT, on_signal, engine)) {
         *error = sds_new(SLICE("cannot watch for signals"));

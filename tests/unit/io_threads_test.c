@@ -1,6 +1,6 @@
 /* What connections that are with I/O threads may meet while they move, end, or get bytes by reference. */
 #define NET_FIXTURE_THREADS 2
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 #include "net/nested_poll.h"
 #include "unit/tls_fixture.h"
 

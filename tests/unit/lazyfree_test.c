@@ -172,9 +172,10 @@ static void what_is_left_when_it_stops_is_freed_at_the_end(void **state) {
 int main(void) {
     hash_init();
     setenv("UV_THREADPOOL_SIZE", "1", 1); /* work ends in the order of its start */
+    static const struct net_upward LOOK = {.before_poll = look};
     const char *error;
     net = net_new(&error);
-    net_on_before_poll(net, look, NULL);
+    net_set_upward(net, &LOOK, NULL);
     lazyfree = lazyfree_new(net, NULL, note_freed);
     lazyfree_entry(lazyfree, make_list(1000),
                    true); /* the threads have started: they own some memory */

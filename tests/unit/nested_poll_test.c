@@ -1,6 +1,6 @@
 /* Polling of sockets inside a callback of the loop: a server echoes what clients send, partly in its loop
  * and partly inside the callback of one connection, the runner. Clients are in the same thread. */
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 #include "net/connections/listener.h"
 #include "net/nested_poll.h"
 #include "net/net.h"

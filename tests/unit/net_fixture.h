@@ -108,7 +108,8 @@ static inline bool stop_at_once(void *net) {
 
 /* Runs one iteration of the loop, without sleep. */
 static inline void iterate(void) {
-    net_on_before_poll(world.net, stop_at_once, world.net);
+    static const struct net_upward STOP = {.before_poll = stop_at_once};
+    net_set_upward(world.net, &STOP, world.net);
     net_run(world.net);
 }
 

@@ -1,7 +1,7 @@
 /* Listeners of the module net, its loop, timers and signals. */
 #include "base/alloc.h"
 #include "base/log.h"
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 #include "unit/net_fixture.h"
 
 #include <errno.h>
@@ -245,7 +245,8 @@ static void on_beat(void *arg) {
 }
 
 static void run_freely(void) {
-    net_on_before_poll(world.net, NULL, NULL);
+    static const struct net_upward NOTHING;
+    net_set_upward(world.net, &NOTHING, NULL);
     net_run(world.net);
 }
 
@@ -299,10 +300,11 @@ static bool stay_awake_ten_times(void *arg) {
 
 static void the_loop_sleeps_only_when_before_poll_says_so(void **state) {
     (void)state;
+    static const struct net_upward STAY_AWAKE = {.before_poll = stay_awake_ten_times};
     struct beat end = {.stop_after = 1};
     end.timer = net_timer_new(world.net, on_beat, &end);
     polls = 0;
-    net_on_before_poll(world.net, stay_awake_ten_times, &end);
+    net_set_upward(world.net, &STAY_AWAKE, &end);
     int64_t start = now_ms();
     net_run(world.net);
     assert_true(now_ms() - start >= 49);

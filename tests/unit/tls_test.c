@@ -4,6 +4,7 @@
 #include "unit/in_range.h"
 #include "unit/tls_fixture.h"
 
+#include "net/tls/tls_context_internal.h"
 #include "net/tls/tls_state.h"
 
 #include <openssl/core_names.h>

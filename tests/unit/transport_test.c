@@ -2,7 +2,7 @@
  * passes one byte at a time, or as many as a test sets, and refuses every other attempt to
  * write. */
 #include "net/connections/conn.h"
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 #include "net/net.h"
 
 #include "base/alloc.h"

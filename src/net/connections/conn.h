@@ -49,8 +49,8 @@ struct conn_events {
     void (*input_kept)(struct conn *conn);
 
     /* The client of an accepted connection has shown a certificate that this side trusts
-     * (tls_peer_names, net/tls/tls.h). Called once, before the first `data`. May call conn_close. May
-     * be NULL. */
+     * (tls_peer_names, net/tls/tls.h). Called once, before the first `data`. May call conn_close.
+     * May be NULL. */
     void (*verified)(struct conn *conn);
 
     /* More bytes of the collected argument (conn_collect) have arrived. May call conn_close. Not
@@ -247,6 +247,9 @@ uint16_t conn_peer_port(const struct conn *conn);
 int conn_fd(const struct conn *conn);
 
 bool conn_is_unix(const struct conn *conn);
+
+/* Returns the number of the I/O thread that has the connection, from 1 on; 0: the loop has it. */
+unsigned conn_io_thread(const struct conn *conn);
 
 /* Returns whether the client came over the loopback interface or a Unix socket. */
 bool conn_is_local(const struct conn *conn);

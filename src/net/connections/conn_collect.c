@@ -7,7 +7,7 @@
  *
  * A client cannot take memory by announcing alone: the string gets its full size when a small part
  * of the argument has arrived. Only that part is copied, once. */
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 
 #include <assert.h>
 

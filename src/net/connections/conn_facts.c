@@ -1,6 +1,6 @@
 #include "base/alloc.h"
 #include "net/connections/conn.h"
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-/* Connections: opening, closing and input.
+/* Connections: input, and their end.
  *
  * Unconsumed bytes are in a block that exists only while there are any:
  *
@@ -15,24 +15,11 @@
 #include "net/connections/conn.h"
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "base/secret.h"
-#include "net/connections/connections.h"
+#include "net/connections/nested.h"
 
 #include <assert.h>
 #include <string.h>
-
-void *conn_session(struct conn *conn) {
-    return conn->session;
-}
-
-struct conn *conn_of_session(void *session) {
-    return (struct conn *)((char *)session - offsetof(struct conn, session));
-}
-
-void *transport_state(const struct conn *conn) {
-    return (char *)conn - conn->transport->state_size;
-}
 
 /* --- Blocks of a connection --- */
 
@@ -253,7 +240,7 @@ size_t conn_input_allocated(const struct conn *conn) {
 void conn_stay_with_loop(struct conn *conn, bool on) {
     conn->flags &= (uint16_t)~CONN_STAYS;
     if (on) conn->flags |= CONN_STAYS;
-    if (on && conn->transport->is_threaded) conn->net->io_calls->want_back(conn);
+    if (on && conn->transport->want_back) conn->transport->want_back(conn);
 }
 
 /* --- Reading --- */
@@ -371,7 +358,7 @@ void conn_verified(struct conn *conn) {
     if (conn->events->verified && !conn_is_closing(conn)) conn->events->verified(conn);
 }
 
-/* --- Open and close --- */
+/* --- Stop and end --- */
 
 void conn_closed(struct conn *conn) {
     if (filter_above(conn)) {
@@ -383,69 +370,6 @@ void conn_closed(struct conn *conn) {
     mem_free(transport_state(conn));
 }
 
-static void close_socket(struct conn *conn) {
-    net_of(conn)->closes++;
-    conn->transport->close(conn);
-}
-
-static void close_first_socket(struct net *net) {
-    struct conn *conn = net->unclosed_first;
-    net->unclosed_first = conn->next_unclosed;
-    if (net->unclosed_first == NULL) net->unclosed_last = NULL;
-    close_socket(conn);
-}
-
-bool conn_close_sockets(struct net *net) {
-    net->closes = 0;
-    while (net->unclosed_first != NULL && net->closes < CONN_CLOSES_MAX) close_first_socket(net);
-    return net->unclosed_first != NULL;
-}
-
-void conn_close_all_sockets(struct net *net) {
-    while (net->unclosed_first != NULL) close_first_socket(net);
-}
-
-/* Closes the socket later, but stops reading now. */
-static void close_socket_later(struct conn *conn) {
-    struct net *net = net_of(conn);
-    conn->transport->stop_reading(conn);
-    if (net->unclosed_last != NULL)
-        net->unclosed_last->next_unclosed = conn;
-    else
-        net->unclosed_first = conn;
-    net->unclosed_last = conn;
-}
-
-struct conn *conn_make(struct net *net, const struct transport *transport,
-                       const struct conn_events *events) {
-    if (net->unclosed_first != NULL)
-        close_first_socket(net); /* so that the number of descriptors does not grow */
-    char *block =
-        mem_alloc_zeroed(transport->state_size + sizeof(struct conn) + events->session_size);
-    struct conn *conn = (struct conn *)(block + transport->state_size);
-    conn->transport = transport;
-    conn->net = net;
-    conn->events = events;
-    return conn;
-}
-
-void conn_begin(struct conn *conn, void *owner) {
-    conn->events->opened(conn, owner);
-    if (!conn_is_closing(conn)) conn->transport->start_reading(conn);
-}
-
-void conn_accept(struct net *net, const struct transport *transport, void *from,
-                 const struct conn_events *events, void *owner) {
-    struct conn *conn = conn_make(net, transport, events);
-    int status = transport->accept(conn, from);
-    if (status == 0) {
-        conn_begin(conn, owner);
-        return;
-    }
-    log_warning("Accepting client connection: %s", uv_strerror(status));
-    conn_close(conn);
-}
-
 void conn_pause_input(struct conn *conn) {
     if (!conn_is_closing(conn)) conn->transport->stop_reading(conn);
 }
@@ -455,17 +379,6 @@ void conn_resume_input(struct conn *conn) {
     conn->transport->start_reading(conn);
 }
 
-void conn_close(struct conn *conn) {
-    if (conn->flags & CONN_CLOSING) return;
-    conn->flags |= CONN_CLOSING;
-    struct net *net = net_of(conn);
-    if (net->nested != NULL) nested_forget(conn);
-    if (net->closes < CONN_CLOSES_MAX && net->unclosed_first == NULL)
-        close_socket(conn);
-    else
-        close_socket_later(conn);
-}
-
 bool conn_close_after_write(struct conn *conn) {
     if (conn_is_closing(conn)) return !(conn->flags & CONN_CLOSING);
     conn->flags |= CONN_DRAINING;
@@ -473,8 +386,4 @@ bool conn_close_after_write(struct conn *conn) {
     if (conn->output != NULL || conn_drain(conn)) return true;
     conn_close(conn);
     return false;
-}
-
-bool conn_is_closing(const struct conn *conn) {
-    return (conn->flags & (CONN_CLOSING | CONN_DRAINING)) != 0;
 }

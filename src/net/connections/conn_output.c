@@ -25,8 +25,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/secret.h"
-#include "net/connections/conn.h"
-#include "net/connections/connections.h"
+#include "net/connections/nested.h"
 
 #include <string.h>
 
@@ -405,7 +404,6 @@ static void release(struct output *output) {
 
 void conn_release_all(struct net *net) {
     while (net->held != NULL) release(net->held);
-    if (net->io_calls) net->io_calls->hand_over(net);
 }
 
 void conn_release_nested(struct net *net) {
@@ -414,13 +412,6 @@ void conn_release_nested(struct net *net) {
         next = output->next_held;
         if (output->conn->flags & CONN_NESTED) release(output);
     }
-}
-
-bool net_release_late(struct net *net, uint64_t now, uint64_t ticks) {
-    if (net->nested != NULL || now - net->released_ticks < ticks) return false;
-    conn_release_all(net);
-    net->released_ticks = now;
-    return true;
 }
 
 void conn_release(struct conn *conn) {

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/shared.h"
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 
 #include <string.h>
 

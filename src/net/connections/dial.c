@@ -10,7 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
+#include "net/loop/timer.h"
 
 #include <stdio.h>
 
@@ -130,7 +131,7 @@ static int resolve(struct dial *dial) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     char service[16];
     snprintf(service, sizeof(service), "%d", dial->order.port);
-    return uv_getaddrinfo(&dial->net->loop, &dial->resolving, on_resolved, dial->host, service,
+    return uv_getaddrinfo(&dial->net->loop.uv, &dial->resolving, on_resolved, dial->host, service,
                           &hints);
 }
 

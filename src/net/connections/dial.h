@@ -1,6 +1,6 @@
 /* dial: opens connections to other servers while the loop goes on. Their bytes then come and go as
- * those of any connection (net/connections/conn.h). A connection is opened when its transport is: with TLS
- * after the handshake. */
+ * those of any connection (net/connections/conn.h). A connection is opened when its transport is:
+ * with TLS after the handshake. */
 #ifndef PACKLIST_NET_CONNECTIONS_DIAL_H
 #define PACKLIST_NET_CONNECTIONS_DIAL_H
 

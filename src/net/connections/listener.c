@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -129,7 +129,7 @@ enum listen_status listener_open_tcp(struct net *net, const char *address, int p
         return status == EAI_FAMILY ? LISTEN_UNAVAILABLE : LISTEN_FAILED;
     }
     struct listener *listener = listener_new(&transport_tcp, events, owner);
-    uv_tcp_init(&net->loop, &listener->uv.tcp);
+    uv_tcp_init(&net->loop.uv, &listener->uv.tcp);
     unsigned flags = where.ss_family == AF_INET6 ? UV_TCP_IPV6ONLY : 0;
     status = uv_tcp_bind(&listener->uv.tcp, (const struct sockaddr *)&where, flags);
     if (status == 0) status = uv_listen(&listener->uv.stream, backlog, on_connection);
@@ -202,7 +202,7 @@ enum listen_status listener_open_unix(struct net *net, const struct unix_place *
         return LISTEN_FAILED;
     }
     struct listener *listener = listener_new(&transport_unix, events, owner);
-    uv_pipe_init(&net->loop, &listener->uv.pipe, 0);
+    uv_pipe_init(&net->loop.uv, &listener->uv.pipe, 0);
     int status = bind_path(listener, place, group);
     if (status == 0) status = uv_listen(&listener->uv.stream, backlog, on_connection);
     if (status != 0) return refused(listener, status, error, error_size);
@@ -217,5 +217,5 @@ void listener_close(struct listener *listener) {
     struct listener **link = &net->full_first;
     while (listener->is_full && *link != listener) link = &(*link)->next_full;
     if (listener->is_full) *link = listener->next_full;
-    uv_close(&listener->uv.handle, net_free_handle);
+    uv_close(&listener->uv.handle, loop_free_handle);
 }

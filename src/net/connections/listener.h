@@ -3,7 +3,6 @@
 #define PACKLIST_NET_CONNECTIONS_LISTENER_H
 
 #include "net/connections/conn.h"
-#include "net/net.h"
 
 struct listener;
 

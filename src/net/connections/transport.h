@@ -1,6 +1,6 @@
 /* transport: how the bytes of a connection are sent and received.
  *
- * conn.c, conn_output.c, conn_collect.c and conn_facts.c use a connection's socket only through one
+ * The files conn_*.c use a connection's socket only through one
  * of these tables; listener.c and dial.c get connections with them. transport_socket.c has the
  * tables for TCP and for Unix sockets. Another transport, such as one that encrypts, adds a table,
  * and a listener that accepts with it.
@@ -29,10 +29,9 @@
 #define PACKLIST_NET_CONNECTIONS_TRANSPORT_H
 
 #include "net/connections/conn.h"
+#include "net/loop/loop.h"
 
 #include <sys/types.h>
-
-#include <uv.h>
 
 struct filter;
 struct shared;
@@ -127,6 +126,10 @@ struct transport {
      * NULL: it never does. */
     bool (*share)(struct conn *conn, struct shared *shared, struct slice bytes);
 
+    /* The connection, which an I/O thread has, is to come back (conn_stay_with_loop). NULL: none
+     * has it. O(1). */
+    void (*want_back)(struct conn *conn);
+
     /* The next six may be NULL, which is false, NULL, false and 0.
      *
      * Returns whether bytes that try_write has taken are not sent yet, which `close` would drop.
@@ -169,9 +172,6 @@ struct filter {
  * holds what the socket does not take. */
 extern const struct transport transport_direct_tcp;
 extern const struct transport transport_direct_unix;
-
-/* read_now for a socket. */
-void transport_read_socket(struct conn *conn);
 
 /* Returns the transport's own state of this connection. O(1). */
 void *transport_state(const struct conn *conn);

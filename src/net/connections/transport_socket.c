@@ -1,9 +1,24 @@
 /* TCP and Unix sockets, by libuv. The state is libuv's handle; its `data` is the connection. libuv
  * itself keeps the rules of transport.h: it never calls back from inside its functions, and its
- * close callback comes after the callback of a write that closing has ended early. */
-#include "net/connections/connections.h"
+ * close callback comes after the callback of a write that closing has ended early.
+ *
+ * And sockets of clients that were accepted while the loop does not run (nested_poll.h): at the end
+ * of this file. libuv frees a connection that it knows only in its loop, so during a long script,
+ * clients that come and go would take more and more memory. So libuv gets a socket only when its
+ * loop runs again. Until then the direct functions use it, and nested polling says when. */
+#include "net/connections/nested.h"
 
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static_assert(sizeof(struct direct) <= sizeof(uv_tcp_t) &&
+                  sizeof(struct direct) <= sizeof(uv_pipe_t),
+              "the state of libuv takes its place");
 
 static union net_socket *socket_of(const struct conn *conn) {
     return transport_state(conn);
@@ -18,7 +33,7 @@ static int accept_from(struct conn *conn, void *from) {
 }
 
 static int accept_tcp(struct conn *conn, void *from) {
-    uv_tcp_init(&net_of(conn)->loop, &socket_of(conn)->tcp);
+    uv_tcp_init(&net_of(conn)->loop.uv, &socket_of(conn)->tcp);
     int status = accept_from(conn, from);
     if (status == 0) uv_tcp_nodelay(&socket_of(conn)->tcp, 1);
     return status;
@@ -27,7 +42,7 @@ static int accept_tcp(struct conn *conn, void *from) {
 static int connect_tcp(struct conn *conn, uv_connect_t *request, const struct destination *to,
                        uv_connect_cb done) {
     uv_tcp_t *tcp = &socket_of(conn)->tcp;
-    uv_tcp_init(&net_of(conn)->loop, tcp);
+    uv_tcp_init(&net_of(conn)->loop.uv, tcp);
     tcp->data = conn;
     int status = 0;
     if (to->from->ss_family != AF_UNSPEC)
@@ -38,18 +53,18 @@ static int connect_tcp(struct conn *conn, uv_connect_t *request, const struct de
 }
 
 static int accept_unix(struct conn *conn, void *from) {
-    uv_pipe_init(&net_of(conn)->loop, &socket_of(conn)->pipe, 0);
+    uv_pipe_init(&net_of(conn)->loop.uv, &socket_of(conn)->pipe, 0);
     return accept_from(conn, from);
 }
 
 static int adopt_tcp(struct conn *conn, int fd) {
-    uv_tcp_init(&net_of(conn)->loop, &socket_of(conn)->tcp);
+    uv_tcp_init(&net_of(conn)->loop.uv, &socket_of(conn)->tcp);
     socket_of(conn)->handle.data = conn;
     return uv_tcp_open(&socket_of(conn)->tcp, fd);
 }
 
 static int adopt_unix(struct conn *conn, int fd) {
-    uv_pipe_init(&net_of(conn)->loop, &socket_of(conn)->pipe, 0);
+    uv_pipe_init(&net_of(conn)->loop.uv, &socket_of(conn)->pipe, 0);
     socket_of(conn)->handle.data = conn;
     return uv_pipe_open(&socket_of(conn)->pipe, fd);
 }
@@ -97,6 +112,19 @@ static void stop_reading(struct conn *conn) {
     uv_read_stop(&socket_of(conn)->stream);
 }
 
+/* read_now of all sockets. */
+static void read_socket(struct conn *conn) {
+    uv_buf_t room = conn_room(conn);
+    if (room.base == NULL) return;
+    ssize_t got = recv(conn->transport->fd(conn), room.base, room.len, MSG_DONTWAIT);
+    if (got > 0)
+        conn_received(conn, (size_t)got);
+    else if (got == 0)
+        conn_input_ended(conn, UV_EOF);
+    else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        conn_input_ended(conn, -errno);
+}
+
 /* --- Writing --- */
 
 static ssize_t try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count) {
@@ -118,7 +146,7 @@ static size_t unsent(const struct conn *conn) {
 
 #define SOCKET_FUNCTIONS                                                                           \
     .write_size = sizeof(uv_write_t), .start_reading = start_reading,                              \
-    .stop_reading = stop_reading, .read_now = transport_read_socket, .try_write = try_write,       \
+    .stop_reading = stop_reading, .read_now = read_socket, .try_write = try_write,                 \
     .write = begin_write, .unsent = unsent, .shut_down = shut_down, .close = close_socket,         \
     .fd = fd_of
 
@@ -135,3 +163,82 @@ const struct transport transport_unix = {.counterpart = &transport_direct_unix,
                                          .is_unix = true,
                                          .accept = accept_unix,
                                          SOCKET_FUNCTIONS};
+
+/* --- Sockets that libuv does not know yet --- */
+
+static struct direct *direct_of(const struct conn *conn) {
+    return transport_state(conn);
+}
+
+static int direct_accept_unix(struct conn *conn, void *from) {
+    struct direct *direct = direct_of(conn);
+    const int *fd = from;
+    direct->conn = conn;
+    direct->fd = *fd;
+    nested_keep_open(net_of(conn), direct);
+    return 0;
+}
+
+static int direct_accept_tcp(struct conn *conn, void *from) {
+    const int *fd = from, on = 1;
+    setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return direct_accept_unix(conn, from);
+}
+
+/* What is not read any more, nested polling forgets. */
+static void direct_stop_reading(struct conn *conn) {
+    (void)conn;
+}
+
+static ssize_t direct_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count) {
+    ssize_t sent;
+    do {
+        /* uv_buf_t has the layout of struct iovec. */
+        sent = writev(direct_of(conn)->fd, (const struct iovec *)buffers, (int)count);
+    } while (sent < 0 && errno == EINTR);
+    if (sent >= 0) return sent;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -errno;
+}
+
+static int direct_begin_write(struct conn *conn, void *write, const uv_buf_t *buffers,
+                              unsigned count) {
+    (void)conn, (void)write, (void)buffers, (void)count;
+    abort(); /* conn_output.c holds output while connections are polled by us */
+}
+
+static size_t direct_unsent(const struct conn *conn) {
+    (void)conn;
+    return 0;
+}
+
+static void direct_shut_down(struct conn *conn) {
+    shutdown(direct_of(conn)->fd, SHUT_RDWR);
+}
+
+static void direct_close_socket(struct conn *conn) {
+    struct direct *direct = direct_of(conn);
+    close(direct->fd);
+    direct->fd = -1;
+    nested_keep_closed(net_of(conn), direct);
+}
+
+static int direct_fd_of(const struct conn *conn) {
+    return direct_of(conn)->fd;
+}
+
+#define DIRECT_FUNCTIONS                                                                           \
+    .write_size = sizeof(uv_write_t), .start_reading = nested_start_reading,                       \
+    .stop_reading = direct_stop_reading, .read_now = read_socket, .try_write = direct_try_write,   \
+    .write = direct_begin_write, .unsent = direct_unsent, .shut_down = direct_shut_down,           \
+    .close = direct_close_socket, .fd = direct_fd_of
+
+const struct transport transport_direct_tcp = {.counterpart = &transport_tcp,
+                                               .state_size = sizeof(uv_tcp_t),
+                                               .accept = direct_accept_tcp,
+                                               DIRECT_FUNCTIONS};
+
+const struct transport transport_direct_unix = {.counterpart = &transport_unix,
+                                                .state_size = sizeof(uv_pipe_t),
+                                                .is_unix = true,
+                                                .accept = direct_accept_unix,
+                                                DIRECT_FUNCTIONS};

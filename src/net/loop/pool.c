@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/thread.h"
-#include "net/connections/connections.h"
+#include "net/loop/loop.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -35,7 +35,7 @@ static void after_run(uv_work_t *request, int status) {
     void (*done)(void *) = piece->done;
     void *arg = piece->arg;
     (void)status; /* nothing cancels it */
-    net_note_awake(request->loop->data);
+    loop_note_awake(request->loop->data);
     mem_free(piece);
     done(arg);
 }
@@ -45,6 +45,6 @@ void net_pool_run(struct net *net, void (*work)(void *arg), void (*done)(void *a
     piece->work = work;
     piece->done = done;
     piece->arg = arg;
-    if (uv_queue_work(&net->loop, &piece->request, run, after_run) != 0)
+    if (uv_queue_work(&loop_of(net)->uv, &piece->request, run, after_run) != 0)
         abort(); /* it fails only if there is no work */
 }

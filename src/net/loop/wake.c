@@ -1,7 +1,7 @@
 #include "net/loop/wake.h"
 
 #include "base/alloc.h"
-#include "net/connections/connections.h"
+#include "net/loop/loop.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -35,7 +35,7 @@ static void free_wake(uv_handle_t *handle) {
     mem_free(wake);
 }
 
-void net_close_wake(uv_handle_t *handle) {
+void loop_close_wake(uv_handle_t *handle) {
     uv_close(handle, free_wake);
 }
 
@@ -46,7 +46,7 @@ struct net_wake *net_wake_new(struct net *net, void (*callback)(void *arg), void
     wake->fd = fd;
     wake->callback = callback;
     wake->arg = arg;
-    if (uv_poll_init(&net->loop, &wake->handle, fd) != 0) {
+    if (uv_poll_init(&loop_of(net)->uv, &wake->handle, fd) != 0) {
         close(fd);
         mem_free(wake);
         return NULL;

@@ -13,7 +13,10 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { IO_LOAD_WINDOW_US = 50000 };
+enum { IO_LOAD_WINDOW_US = 50000, IO_THREADS_MAX = 128 };
+
+/* When threads have connections. */
+enum io_when { IO_WHEN_BUSY, IO_ALWAYS };
 
 /* Where the system tells what a thread does. Zeroed: it is not open yet. */
 struct io_meter {

@@ -1,7 +1,6 @@
 /* The side of an I/O thread: it polls its sockets, reads what comes, sends what it gets. All
  * functions but those at the end run in the thread. */
 #include "base/alloc.h"
-#include "base/secret.h"
 #include "base/thread.h"
 #include "net/threads/io_tls.h"
 
@@ -14,65 +13,7 @@
 
 enum { PIECES_MAX = 64 }; /* blocks passed to one system call */
 
-/* --- Blocks --- */
-
-struct io_block *io_block_new(struct io_spares *spares, bool is_large) {
-    struct io_block **first = is_large ? &spares->large : &spares->small;
-    struct io_block *block = *first;
-    OWNER_ASSERT(spares->owner);
-    if (block) {
-        *first = block->next;
-        (*(is_large ? &spares->large_count : &spares->small_count))--;
-    } else {
-        size_t size = is_large ? IO_LARGE_SIZE : IO_SMALL_SIZE;
-        block = mem_alloc(size);
-        block->capacity = (uint32_t)(size - sizeof(*block));
-        block->is_last = false;
-    }
-    block->next = NULL;
-    block->at = block->bytes;
-    block->len = 0;
-    block->clears = false;
-    block->shared = NULL;
-    return block;
-}
-
-void io_block_free(struct io_spares *spares, struct io_block *block) {
-    bool is_large = block->capacity > IO_SMALL_SIZE - sizeof(*block);
-    unsigned *count = is_large ? &spares->large_count : &spares->small_count;
-    struct io_block **first = is_large ? &spares->large : &spares->small;
-    OWNER_ASSERT(spares->owner);
-    if (block->clears) secret_clear(block->bytes, block->capacity);
-    if (*count >= (is_large ? IO_SPARE_MAX / 16 + 1 : IO_SPARE_MAX)) {
-        mem_free(block);
-        return;
-    }
-    block->next = *first;
-    *first = block;
-    (*count)++;
-}
-
-static void free_chain(struct io_block *block) {
-    while (block) {
-        struct io_block *next = block->next;
-        mem_free(block);
-        block = next;
-    }
-}
-
-void io_spares_free(struct io_spares *spares) {
-    free_chain(spares->small);
-    free_chain(spares->large);
-    *spares = (struct io_spares){0};
-}
-
 /* --- What is polled --- */
-
-static void put(struct io_socket *socket, enum io_kind kind, void *bytes, int status) {
-    struct ring_item item = {
-        .about = socket, .bytes = bytes, .number = (uint64_t)(int64_t)status, .kind = kind};
-    ring_put(&socket->thread->to_loop, &item);
-}
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
@@ -100,7 +41,7 @@ static void update_events(struct io_socket *socket) {
 
 static void on_released(uv_handle_t *handle) {
     struct io_socket *socket = handle->data;
-    put(socket, socket->answer, NULL, 0);
+    io_put(socket, socket->answer, NULL, 0);
 }
 
 /* The loop wants the socket closed or back, and nothing is left to be sent. */
@@ -110,40 +51,10 @@ static void leave(struct io_socket *socket) {
         uv_close((uv_handle_t *)&socket->poll, on_released); /* polls no longer from now on */
     if (socket->answer == IO_CLOSED) close(socket->fd);
     if (socket->tls && socket->answer == IO_RELEASED) io_tls_release(socket);
-    if (!socket->is_polled) put(socket, socket->answer, NULL, 0);
+    if (!socket->is_polled) io_put(socket, socket->answer, NULL, 0);
 }
 
 /* --- Sending --- */
-
-static void finish_block(struct io_socket *socket, int status) {
-    OWNER_ASSERT(socket->thread->owner);
-    struct io_block *block = socket->first;
-    socket->first = block->next;
-    __atomic_store_n(&socket->sent, socket->sent + block->len, __ATOMIC_RELAXED);
-    if (block->shared) shared_release(block->shared, 1);
-    if (block->capacity > 0)
-        io_block_free(&socket->thread->read_spares, block);
-    else if (block->is_last)
-        put(socket, IO_WRITTEN, NULL, status);
-}
-
-void io_fail(struct io_socket *socket, int status) {
-    socket->failed = status;
-    put(socket, IO_FAILED, NULL, status);
-    if (socket->tls) io_tls_drop_records(socket->tls);
-    while (socket->first) finish_block(socket, status);
-}
-
-void io_note_sent(struct io_socket *socket, size_t sent) {
-    while (socket->first && sent >= socket->first->len) {
-        sent -= socket->first->len;
-        finish_block(socket, 0);
-    }
-    if (sent == 0) return;
-    socket->first->at += sent;
-    socket->first->len -= sent;
-    __atomic_store_n(&socket->sent, socket->sent + sent, __ATOMIC_RELAXED);
-}
 
 /* Sends what the socket takes now. Returns whether it took all of a system call. */
 static bool send_some(struct io_socket *socket) {
@@ -185,7 +96,7 @@ static void send_blocks(struct io_socket *socket, struct io_block *block) {
     bool is_waiting = socket->first != NULL;
     append(socket, block);
     if (socket->failed) {
-        while (socket->first) finish_block(socket, socket->failed);
+        io_drop_blocks(socket, socket->failed);
         return;
     }
     if (!is_waiting) send_all(socket);
@@ -262,18 +173,6 @@ static void send_late(struct io_thread *thread) {
 }
 
 /* --- Reading --- */
-
-void io_hand_data(struct io_socket *socket, struct io_block *block, size_t len) {
-    block->len = len;
-    socket->credit--;
-    put(socket, IO_DATA, block, 0);
-}
-
-void io_end_input(struct io_socket *socket, int status, const char *reason) {
-    if (socket->has_ended) return;
-    socket->has_ended = true;
-    put(socket, IO_ENDED, (void *)reason, status);
-}
 
 /* Reads into a small block and, as far as that is not enough, into a large one. A connection that
  * has filled a small block reads into a large one the next time. */
@@ -359,7 +258,7 @@ static void close_socket(struct io_socket *socket) {
     send_now(socket);
     socket->answer = IO_CLOSED;
     if (socket->tls) io_tls_close(socket);
-    while (socket->first) finish_block(socket, UV_ECANCELED);
+    io_drop_blocks(socket, UV_ECANCELED);
     leave(socket);
 }
 
@@ -436,7 +335,7 @@ static void on_idle(uv_idle_t *idle) {
 /* Shows the loop what was put. Waking it costs as much as many requests, so as long as it sleeps
  * more items are gathered first: while each further poll, which does not wait, brings any. Returns
  * whether such a poll follows. */
-static bool publish(struct io_thread *thread) {
+static bool publish_items(struct io_thread *thread) {
     struct ring *ring = &thread->to_loop;
     bool is_new = ring_publish(ring);
     thread->owes_wake |= is_new;
@@ -449,7 +348,7 @@ static bool publish(struct io_thread *thread) {
 
 static void on_prepare(uv_prepare_t *prepare) {
     struct io_thread *thread = prepare->data;
-    bool has_work = publish(thread);
+    bool has_work = publish_items(thread);
     bell_sleep(&thread->bell);
     has_work |= ring_is_ready(&thread->to_thread);
     if (ring_has_late(&thread->to_loop) && ring_publish(&thread->to_loop)) {

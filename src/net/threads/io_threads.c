@@ -1,7 +1,7 @@
 #include "net/threads/io_threads.h"
 
 #include "base/alloc.h"
-#include "net/threads/io_socket.h"
+#include "net/threads/io_state.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -40,7 +40,7 @@ static void present_resumed(struct io_threads *io) {
 }
 
 /* Takes what was there when it began. */
-static void take(struct net *net) {
+void io_threads_take(struct net *net) {
     struct io_threads *io = net->io;
     if (io->resumed_first) present_resumed(io);
     for (unsigned i = 0; i < io->count; i++) {
@@ -57,12 +57,12 @@ static void take(struct net *net) {
     }
 }
 
-static void end_nested(struct net *net) {
+void io_threads_end_nested(struct net *net) {
     for (struct threaded *threaded = net->io->first; threaded; threaded = threaded->next)
         threaded->conn->flags &= (uint16_t)~CONN_NESTED;
 }
 
-static void hand_over(struct net *net) {
+void io_threads_hand_over(struct net *net) {
     struct io_threads *io = net->io;
     while (io->dirty) {
         struct threaded *threaded = io->dirty;
@@ -82,11 +82,12 @@ static bool has_work(const struct io_threads *io) {
     return has;
 }
 
-static bool before_sleep(struct net *net) {
+bool io_threads_before_sleep(struct net *net) {
     struct io_threads *io = net->io;
     while (io->closed_first) threaded_free(io->closed_first);
     bell_sleep(&io->bell);
-    hand_over(net); /* again, as slots may be free now for items that found a ring full */
+    io_threads_hand_over(
+        net); /* again, as slots may be free now for items that found a ring full */
     return has_work(io);
 }
 
@@ -187,7 +188,7 @@ static void balance(struct io_threads *io, struct conn *reader) {
     io->moved_ticks = now;
     if (io->when == IO_ALWAYS) {
         struct giving giving = {.io = io, .left = IO_MOVES_MAX};
-        uv_walk(&io->net->loop, give_one_of_all, &giving);
+        uv_walk(&io->net->loop.uv, give_one_of_all, &giving);
     }
     if (!takes || has_surplus(io)) take_back(io, !takes);
     take_back_wanted(io);
@@ -202,7 +203,7 @@ static void on_check(uv_check_t *check) {
     struct io_threads *io = check->data;
     struct conn *reader = io->net->reader;
     bell_awake(&io->bell);
-    take(io->net);
+    io_threads_take(io->net);
     if (io->count > 0) balance(io, reader);
     io->net->writer = NULL;
 }
@@ -218,7 +219,7 @@ static struct io_threads *begin(struct net *net, const char **error) {
     *io = (struct io_threads){.net = net};
     int status = bell_init(&io->bell) ? 0 : -errno;
     if (status == 0) {
-        status = uv_poll_init(&net->loop, &io->bell_poll, io->bell.fd);
+        status = uv_poll_init(&net->loop.uv, &io->bell_poll, io->bell.fd);
         if (status != 0) bell_free(&io->bell);
     }
     if (status != 0) {
@@ -227,7 +228,7 @@ static struct io_threads *begin(struct net *net, const char **error) {
         return NULL;
     }
     io_meter_open(&io->meter);
-    uv_check_init(&net->loop, &io->check);
+    uv_check_init(&net->loop.uv, &io->check);
     io->bell_poll.data = io->check.data = io;
     io->handles = 2;
     uv_poll_start(&io->bell_poll, UV_READABLE, on_bell);
@@ -246,14 +247,14 @@ static void on_handle_closed(uv_handle_t *handle) {
 
 /* The loop closes the handles when net_free runs it: it must not run before, as what its other
  * handles call may be gone. */
-static void free_threads(struct net *net) {
+void io_threads_free(struct net *net) {
     struct io_threads *io = net->io;
     for (struct threaded *threaded = io->first; threaded; threaded = threaded->next)
         conn_close(conn_top(threaded->conn));
     conn_close_all_sockets(net);
     while (io->first) {
-        hand_over(net);
-        take(net);
+        io_threads_hand_over(net);
+        io_threads_take(net);
         sched_yield();
     }
     while (io->closed_first) threaded_free(io->closed_first);
@@ -262,28 +263,18 @@ static void free_threads(struct net *net) {
     uv_close((uv_handle_t *)&io->check, on_handle_closed);
     uv_close((uv_handle_t *)&io->bell_poll, on_handle_closed);
     net->io = NULL;
-    net->io_calls = NULL;
 }
 
-static void reset_totals(struct net *net) {
+void io_threads_reset_totals(struct net *net) {
     for (unsigned i = 0; i < net->io->count; i++)
         net->io->threads[i]->reads = net->io->threads[i]->writes = 0;
 }
-
-static const struct io_calls CALLS = {.hand_over = hand_over,
-                                      .before_sleep = before_sleep,
-                                      .take = take,
-                                      .want_back = threaded_want_back,
-                                      .end_nested = end_nested,
-                                      .reset_totals = reset_totals,
-                                      .free = free_threads};
 
 bool io_threads_set(struct net *net, unsigned count, enum io_when when, const char **error) {
     if (!net->io && count == 0) return true;
     if (!net->io) net->io = begin(net, error);
     struct io_threads *io = net->io;
     if (!io) return false;
-    net->io_calls = &CALLS;
     io->when = when;
     if (count == 0) io_load_forget(&io->load);
     for (unsigned i = 0; i < io->count; i++) io->threads[i]->is_surplus = i >= count;

@@ -14,27 +14,21 @@
 #ifndef PACKLIST_NET_THREADS_IO_THREADS_H
 #define PACKLIST_NET_THREADS_IO_THREADS_H
 
+#include "net/threads/io_load.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct net;
-struct conn;
-
-enum { IO_THREADS_MAX = 128 };
-
-/* When threads have connections. */
-enum io_when { IO_WHEN_BUSY, IO_ALWAYS };
 
 /* Lets `count` (< IO_THREADS_MAX) threads carry bytes beside the loop; 0: none, as at first.
  * Surplus threads end once their connections have come back. Returns false, with *error (static
  * text) and with fewer threads, when the system refuses. */
 bool io_threads_set(struct net *net, unsigned count, enum io_when when, const char **error);
 
-/* Returns how many threads have connections now, and whose the connection is: the number of its
- * thread, from 1 on; 0: the loop's. O(threads); O(1). */
+/* Returns how many threads have connections now (conn_io_thread: which one has it). O(threads). */
 unsigned io_threads_active(const struct net *net);
-unsigned conn_io_thread(const struct conn *conn);
 
 /* Returns why no thread has connections now, as one word (docs/scaling.md); "-" if one has. The
  * reason is that of the last 50 ms in which the loop did something. O(threads). */
@@ -51,5 +45,25 @@ struct io_thread_facts {
  * many. O(1). */
 unsigned io_threads_count(const struct net *net);
 struct io_thread_facts io_thread_facts(const struct net *net, unsigned number);
+
+/* --- For net.c and nested_poll.c, while net->io is set --- */
+
+/* Hands over what connections have for the threads: their output is sent now. */
+void io_threads_hand_over(struct net *net);
+
+/* Called last before the loop sleeps. Returns whether it must not. */
+bool io_threads_before_sleep(struct net *net);
+
+/* Takes what the threads have for the loop: for nested polling. */
+void io_threads_take(struct net *net);
+
+/* No connection is served by nested polling any more. O(connections of threads). */
+void io_threads_end_nested(struct net *net);
+
+/* Sets what threads count to zero. O(threads). */
+void io_threads_reset_totals(struct net *net);
+
+/* Ends all threads, and closes their connections first. Outside all callbacks. */
+void io_threads_free(struct net *net);
 
 #endif

@@ -168,13 +168,6 @@ void io_tls_send(struct io_socket *socket) {
         continue;
 }
 
-void io_tls_drop_records(struct io_tls *tls) {
-    mem_free(tls->records);
-    tls->records = NULL;
-    tls->at = tls->capacity = tls->plain = 0;
-    __atomic_store_n(&tls->left, 0, __ATOMIC_RELAXED);
-}
-
 /* --- Reading --- */
 
 /* Decrypts into one block, which goes to the loop. Returns false when the input has ended. */
@@ -183,8 +176,7 @@ static bool decrypt(struct io_socket *socket) {
     struct tls_codec *codec = &socket->tls->codec;
     const char *reason = NULL;
     int status = 0;
-    bool is_large =
-        codec->input_len + (size_t)SSL_pending(codec->ssl) > IO_SMALL_SIZE || codec->header_len > 0;
+    bool is_large = tls_input_left(codec) > IO_SMALL_SIZE || codec->header_len > 0;
     struct io_block *block = io_block_new(spares, is_large);
     size_t len = tls_decrypt(codec, (uv_buf_t){.base = block->bytes, .len = block->capacity},
                              &status, &reason);
@@ -250,6 +242,6 @@ void io_tls_close(struct io_socket *socket) {
         tls_say_goodbye(&tls->codec);
         flush(socket, 0);
     }
-    io_tls_drop_records(tls);
+    io_drop_records(tls);
     tls_codec_free(&tls->codec);
 }

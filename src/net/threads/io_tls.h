@@ -3,19 +3,7 @@
 #ifndef PACKLIST_NET_THREADS_IO_TLS_H
 #define PACKLIST_NET_THREADS_IO_TLS_H
 
-#include "net/threads/io_socket.h"
-#include "net/tls/tls_codec.h"
-
-/* The part of a struct io_socket that one of TLS has besides. The loop allocates and frees it; in
- * between it is the thread's. */
-struct io_tls {
-    struct tls_codec codec;
-    char *records; /* that the socket has not taken: [at, at + left); NULL: none */
-    size_t at;
-    size_t left; /* atomic, set by the thread */
-    size_t capacity;
-    size_t plain; /* bytes of the socket's first blocks that are in them */
-};
+#include "net/threads/io_state.h"
 
 /* The socket is the thread's, or no longer. After io_tls_release the struct is the loop's again;
  * io_tls_close says goodbye, if that can be sent at once, and frees what OpenSSL has. */
@@ -28,9 +16,6 @@ void io_tls_read(struct io_socket *socket);
 
 /* Sends what the socket takes now. */
 void io_tls_send(struct io_socket *socket);
-
-/* Records will not be sent any more. */
-void io_tls_drop_records(struct io_tls *tls);
 
 /* Whether there are records that the socket has not taken; and whether it is of use that it takes
  * bytes: there are records, or bytes that can be encrypted now. */

@@ -8,7 +8,7 @@
  * outstanding write. */
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "net/threads/io_tls.h"
+#include "net/threads/io_state.h"
 #include "net/tls/tls_state.h"
 
 #include <assert.h>
@@ -171,7 +171,7 @@ void threaded_present(struct threaded *threaded) {
 }
 
 static void received(struct threaded *threaded, struct io_block *block) {
-    net_of(threaded->conn)->loop_totals.thread_reads++;
+    net_of(threaded->conn)->thread_reads++;
     threaded->thread->reads++;
     if (threaded->is_closing) {
         finish_input(threaded, block);
@@ -228,7 +228,7 @@ static void copy(struct threaded *threaded, const char *bytes, size_t len) {
 }
 
 static void count_write(struct threaded *threaded) {
-    net_of(threaded->conn)->loop_totals.thread_writes++;
+    net_of(threaded->conn)->thread_writes++;
     threaded->thread->writes++;
 }
 
@@ -368,7 +368,7 @@ static void lend_tls(struct conn *conn, struct io_socket *socket) {
 
 static void free_socket(struct io_socket *socket) {
     if (socket->tls) {
-        io_tls_drop_records(socket->tls);
+        io_drop_records(socket->tls);
         tls_codec_free(&socket->tls->codec);
         mem_free(socket->tls);
     }
@@ -587,7 +587,7 @@ unsigned conn_io_thread(const struct conn *conn) {
     .is_threaded = true, .start_reading = start_reading, .stop_reading = stop_reading,             \
     .read_now = read_now, .try_write = try_write, .write = begin_write, .unsent = unsent,          \
     .share = share, .shut_down = shut_down, .close = close_threaded, .fd = fd_of, .drain = drain,  \
-    .held = held, .waiting = waiting, .allocated = allocated
+    .held = held, .waiting = waiting, .allocated = allocated, .want_back = threaded_want_back
 
 const struct transport transport_threaded = {.counterpart = &transport_tcp,
                                              .state_size = sizeof(uv_tcp_t),

@@ -11,6 +11,7 @@
 #include "base/chain.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "net/tls/tls_context_internal.h"
 #include "net/tls/tls_state.h"
 
 #include <errno.h>
@@ -19,14 +20,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { HANDSHAKE_RECORD = 22, TIMER_MS = 500 };
+enum { HANDSHAKE_RECORD = 22 };
 
 /* --- What all connections share --- */
 
 static void on_idle(uv_idle_t *idle);
 static void on_timer(void *arg);
 
-static void free_shared(struct net *net) {
+void tls_free(struct net *net) {
     struct tls_shared *shared = net->tls;
     for (int role = 0; role < TLS_ROLES; role++) tls_context_free(shared->contexts[role]);
     BIO_meth_free(shared->method);
@@ -52,12 +53,12 @@ static void set_buffer_timer(struct tls_worker *worker, bool on) {
 static struct tls_shared *shared_of(struct net *net) {
     if (net->tls) return net->tls;
     struct tls_shared *shared = net->tls = mem_alloc_zeroed(sizeof(*shared));
-    net->free_tls = free_shared;
     shared->net = net;
     shared->method = tls_codec_method_new();
     shared->worker.set_timer = set_buffer_timer;
-    uv_idle_init(&net->loop, &shared->idle);
+    uv_idle_init(&net->loop.uv, &shared->idle);
     shared->idle.data = shared;
+    shared->take_turns = on_idle;
     shared->timer = net_timer_new(net, on_timer, shared);
     shared->buffer_timer = net_timer_new(net, on_buffer_timer, shared);
     return shared;
@@ -85,81 +86,7 @@ struct tls_certificates tls_certificates(const struct net *net, enum tls_role ro
     return context ? context->certificates : (struct tls_certificates){0};
 }
 
-/* --- Lists --- */
-
-static void leave_list(struct tls *tls) {
-    struct tls_shared *shared = tls_shared_of(tls);
-    if (tls->list == TLS_TURNS)
-        CHAIN_REMOVE(shared->turns_first, shared->turns_last, tls, prev, next);
-    else if (tls->list == TLS_WAITING)
-        CHAIN_REMOVE(shared->waiting_first, shared->waiting_last, tls, prev, next);
-    tls->list = TLS_NO_LIST;
-}
-
-static void enter_list(struct tls *tls, enum tls_list list) {
-    struct tls_shared *shared = tls_shared_of(tls);
-    if (tls->is_closed || tls->list == list) return;
-    leave_list(tls);
-    if (list == TLS_TURNS)
-        CHAIN_APPEND(shared->turns_first, shared->turns_last, tls, prev, next);
-    else
-        CHAIN_APPEND(shared->waiting_first, shared->waiting_last, tls, prev, next);
-    tls->list = list;
-    if (!uv_is_closing((uv_handle_t *)&shared->idle)) uv_idle_start(&shared->idle, on_idle);
-}
-
-void tls_want_turn(struct tls *tls) {
-    enter_list(tls, TLS_TURNS);
-}
-
-static void begin_shaking(struct tls *tls) {
-    struct tls_shared *shared = tls_shared_of(tls);
-    const struct tls_context *context = shared->contexts[tls->role];
-    tls->is_shaking = true;
-    tls->deadline_ms = (uint64_t)clock_monotonic_ms() +
-                       (context ? context->handshake_timeout_ms : TLS_HANDSHAKE_TIMEOUT_MS);
-    if (!shared->shaking_first) net_timer_start(shared->timer, TIMER_MS, TIMER_MS);
-    CHAIN_APPEND(shared->shaking_first, shared->shaking_last, tls, shaking_prev, shaking_next);
-}
-
-static void end_shaking(struct tls *tls) {
-    struct tls_shared *shared = tls_shared_of(tls);
-    if (!tls->is_shaking) return;
-    tls->is_shaking = false;
-    CHAIN_REMOVE(shared->shaking_first, shared->shaking_last, tls, shaking_prev, shaking_next);
-}
-
-/* --- The end of the input, and failures --- */
-
-void tls_fail(struct tls *tls, int status) {
-    tls->is_failed = true;
-    tls->end_status = status;
-    tls->codec.input_len = 0;
-    tls->codec.has_more = false;
-    end_shaking(tls);
-    if (!tls->is_closed) tls_lower(tls)->transport->stop_reading(tls_lower(tls));
-    tls_want_turn(tls);
-}
-
-static void fail_and_log(struct tls *tls, int status, const char *reason, struct log_limit *limit) {
-    if (tls->is_closed || tls->is_failed) return;
-    if (tls->call)
-        tls_note_failure(tls, reason);
-    else
-        tls_log_failure(tls_conn(tls), reason, limit);
-    tls_fail(tls, status);
-}
-
-/* Fails, with a line in the log, or with the reason for the caller of tls_connect. That a client
- * has gone or is slow is not noticed; that it or its certificate was refused is. */
-static void fail_with(struct tls *tls, int status, const char *reason) {
-    bool is_refused = status == UV_EPROTO;
-    fail_and_log(tls, status, reason, is_refused ? &tls_shared_of(tls)->refused : NULL);
-}
-
-void tls_fail_by_openssl(struct tls *tls) {
-    fail_with(tls, UV_EPROTO, tls_reason(&tls->codec));
-}
+/* --- The end of the input --- */
 
 /* Tells the connection that a write has failed, or that its input has ended, or that it is not
  * connected. From the loop or read_now only. */
@@ -232,7 +159,7 @@ static bool make_ssl(struct tls *tls) {
     if (!ssl) {
         BIO_free(bio);
         ERR_clear_error();
-        fail_with(tls, UV_EPROTO, context ? "no memory" : "TLS is not configured");
+        tls_fail_with(tls, UV_EPROTO, context ? "no memory" : "TLS is not configured");
         return false;
     }
     BIO_set_data(bio, &tls->codec);
@@ -247,7 +174,7 @@ static bool make_ssl(struct tls *tls) {
     SSL_set_connect_state(ssl);
     if (tls_set_names(tls->call, ssl)) return true;
     ERR_clear_error();
-    fail_with(tls, UV_EPROTO, "no certificate can have the name that is expected");
+    tls_fail_with(tls, UV_EPROTO, "no certificate can have the name that is expected");
     return false;
 }
 
@@ -258,11 +185,11 @@ static bool begin_handshake(struct tls *tls) {
     if (tls->role == TLS_SERVER) {
         if (tls->codec.input_len == 0) return false;
         if (!may_begin(shared)) {
-            enter_list(tls, TLS_WAITING);
+            tls_enter_list(tls, TLS_WAITING);
             return false;
         }
         shared->begun++;
-        begin_shaking(tls);
+        tls_begin_shaking(tls);
     }
     return make_ssl(tls);
 }
@@ -270,9 +197,9 @@ static bool begin_handshake(struct tls *tls) {
 /* The handshake has succeeded. A session that is resumed brings the certificate that was verified
  * when it began. */
 static void open_up(struct tls *tls) {
-    end_shaking(tls);
-    if (tls_peer_has_expired(tls)) {
-        fail_with(tls, UV_EPROTO, "the certificate of the resumed session has expired");
+    tls_end_shaking(tls);
+    if (tls_peer_has_expired(&tls->codec)) {
+        tls_fail_with(tls, UV_EPROTO, "the certificate of the resumed session has expired");
         return;
     }
     tls->is_open = true;
@@ -305,7 +232,8 @@ static bool shake(struct tls *tls) {
     ERR_clear_error(); /* also a success leaves errors, such as that of an old ticket */
     tls_flush(tls);
     if (tls->is_open && tls->write) tls_want_turn(tls);
-    if (tls->is_open && tls->role == TLS_SERVER && tls_has_peer(tls)) conn_verified(tls_conn(tls));
+    if (tls->is_open && tls->role == TLS_SERVER && tls_has_peer(&tls->codec))
+        conn_verified(tls_conn(tls));
     return tls->is_open;
 }
 
@@ -316,7 +244,7 @@ static size_t decrypt(struct tls *tls, uv_buf_t room) {
     int status = 0;
     size_t len = tls_decrypt(&tls->codec, room, &status, &reason);
     if (reason)
-        fail_with(tls, status, reason);
+        tls_fail_with(tls, status, reason);
     else if (status)
         tls->end_status = status;
     return len;
@@ -373,14 +301,14 @@ void tls_received(struct conn *conn, size_t len) {
         return;
     }
     if (!tls->codec.ssl && tls->codec.input[0] != HANDSHAKE_RECORD) {
-        fail_and_log(tls, UV_EPROTO, "it does not speak TLS, but this port does",
-                     &tls_shared_of(tls)->plain);
+        tls_fail_and_log(tls, UV_EPROTO, "it does not speak TLS, but this port does",
+                         &tls_shared_of(tls)->plain);
         report(tls);
         return;
     }
     tls_keep_input(&tls->codec);
-    if (!tls->codec.ssl) end_shaking(tls); /* it has no part in how long it waits for others */
-    enter_list(tls, tls->codec.ssl ? TLS_TURNS : TLS_WAITING);
+    if (!tls->codec.ssl) tls_end_shaking(tls); /* it has no part in how long it waits for others */
+    tls_enter_list(tls, tls->codec.ssl ? TLS_TURNS : TLS_WAITING);
 }
 
 /* The lower transport is read no more. What it has brought before comes first. */
@@ -388,7 +316,8 @@ void tls_input_ended(struct conn *conn, int status) {
     struct tls *tls = tls_of(conn);
     if (tls->is_closed || tls->end_status) return;
     if (!tls->is_open) {
-        fail_with(tls, status, status == UV_EOF ? "the other side closed" : uv_strerror(status));
+        tls_fail_with(tls, status,
+                      status == UV_EOF ? "the other side closed" : uv_strerror(status));
         report(tls);
     } else if (tls_has_input(&tls->codec)) {
         tls->lower_status = status;
@@ -430,10 +359,10 @@ static void begin_waiting(struct tls_shared *shared) {
     unsigned gone = 0;
     while (shared->waiting_first && gone < TLS_TURN_GONE && may_begin(shared)) {
         struct tls *tls = next_waiting(shared);
-        leave_list(tls);
+        tls_leave_list(tls);
         if (is_gone(tls)) {
             gone++;
-            fail_with(tls, UV_EOF, "the other side closed before its handshake");
+            tls_fail_with(tls, UV_EOF, "the other side closed before its handshake");
             report(tls);
         } else {
             work(tls);
@@ -450,7 +379,7 @@ static void on_idle(uv_idle_t *idle) {
     for (const struct tls *tls = shared->turns_first; tls; tls = tls->next) count++;
     for (; count > 0 && shared->turns_first; count--) {
         struct tls *tls = shared->turns_first;
-        leave_list(tls);
+        tls_leave_list(tls);
         take_turn(tls);
     }
     begin_waiting(shared);
@@ -458,9 +387,9 @@ static void on_idle(uv_idle_t *idle) {
 }
 
 static void end_late(struct tls *tls) {
-    leave_list(tls);
-    fail_with(tls, UV_ETIMEDOUT, "the handshake took too long");
-    leave_list(tls);
+    tls_leave_list(tls);
+    tls_fail_with(tls, UV_ETIMEDOUT, "the handshake took too long");
+    tls_leave_list(tls);
     report(tls);
 }
 
@@ -489,7 +418,7 @@ void tls_end_slow(struct net *net, unsigned left_ms, unsigned most) {
 
 /* --- The functions of the table --- */
 
-struct conn *tls_make_lower(struct conn *conn, enum tls_role role) {
+static struct conn *make_lower(struct conn *conn, enum tls_role role) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
     tls->codec.worker = &shared_of(net_of(conn))->worker;
@@ -501,17 +430,33 @@ struct conn *tls_make_lower(struct conn *conn, enum tls_role role) {
 }
 
 int tls_accept(struct conn *conn, void *from) {
-    struct conn *lower = tls_make_lower(conn, TLS_SERVER);
+    struct conn *lower = make_lower(conn, TLS_SERVER);
     return lower->transport->accept(lower, from);
 }
 
-void tls_begin(struct tls *tls) {
-    struct conn *lower = tls_lower(tls);
-    if (tls->is_begun) return;
-    tls->is_begun = true;
-    begin_shaking(tls);
-    if (tls->role == TLS_CLIENT) tls_want_turn(tls);
-    lower->transport->start_reading(lower);
+static void on_lower_connected(uv_connect_t *request, int status) {
+    const struct conn *lower = request->handle->data;
+    struct tls *tls = tls_of(lower->above);
+    net_note_awake(lower->net);
+    if (status != 0)
+        tls_connected(tls, status);
+    else
+        tls_begin(tls);
+}
+
+static int connect_tls(struct conn *conn, uv_connect_t *request, const struct destination *to,
+                       uv_connect_cb done) {
+    struct conn *lower = make_lower(conn, TLS_CLIENT);
+    struct tls *tls = tls_of(conn);
+    tls_begin_call(tls, request, to, done);
+    int status = lower->transport->connect(lower, request, to, on_lower_connected);
+    if (status != 0) tls_free_call(tls);
+    return status;
+}
+
+static int adopt(struct conn *conn, int fd) {
+    struct conn *lower = tls_lower(tls_of(conn));
+    return lower->transport->adopt(lower, fd);
 }
 
 void tls_start_reading(struct conn *conn) {
@@ -537,7 +482,7 @@ void tls_stop_reading(struct conn *conn) {
 void tls_read_now(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
-    leave_list(tls);
+    tls_leave_list(tls);
     if (tls_wants_turn(conn) || tls->lower_status || tls->end_status) take_turn(tls);
     if (tls->is_closed || tls->end_status || tls_has_input(&tls->codec)) return;
     lower->transport->read_now(lower);
@@ -564,8 +509,8 @@ static void say_goodbye(struct tls *tls) {
 void tls_close(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
-    leave_list(tls);
-    end_shaking(tls);
+    tls_leave_list(tls);
+    tls_end_shaking(tls);
     if (tls->is_begun) say_goodbye(tls);
     tls_forget_buffers(&tls->codec);
     tls->is_closed = true;
@@ -606,8 +551,8 @@ static const struct filter OVER_TCP = TLS_FILTER(&transport_tcp);
 static const struct filter OVER_DIRECT = TLS_FILTER(&transport_direct_tcp);
 
 const struct transport transport_tls = {.counterpart = &TLS_DIRECT,
-                                        .adopt = tls_adopt,
-                                        .connect = tls_connect,
+                                        .adopt = adopt,
+                                        .connect = connect_tls,
                                         .failure = tls_failure,
                                         TLS_FUNCTIONS(&OVER_TCP, sizeof(uv_tcp_t))};
 

@@ -5,8 +5,8 @@
  * client is verified, and nothing is received before. When the handshake fails or takes too long,
  * the input ends with an error; the log has the reason (level verbose).
  *
- * One that is dialled (net/connections/dial.h) is opened after its handshake; the reason why that fails is the
- * dial's. The server's certificate must be of a trusted authority, and for
+ * One that is dialled (net/connections/dial.h) is opened after its handshake; the reason why that
+ * fails is the dial's. The server's certificate must be of a trusted authority, and for
  *      expected_name, a name or numeric address, if there is one;
  *      otherwise the host, if that is a name: it is also told to the server (SNI);
  *      otherwise, when the host is a numeric address, for any name.
@@ -18,8 +18,8 @@
  * begin alternately, without those who have gone. What is no handshake of TLS costs no memory of
  * OpenSSL.
  *
- * With I/O threads (net/threads/io_threads.h), a connection goes to a thread once its handshake is done:
- * the thread has OpenSSL's part of it until the connection comes back.
+ * With I/O threads (net/threads/io_threads.h), a connection goes to a thread once its handshake is
+ * done: the thread has OpenSSL's part of it until the connection comes back.
  *
  * The end: close_notify is sent once and not waited for. A side that closes without it ends its
  * input as well. There is no renegotiation and no compression. */
@@ -39,6 +39,9 @@ void tls_use(struct net *net, enum tls_role role, struct tls_context *context);
 /* Returns a copy of the context that new handshakes of this role use, which the caller owns; NULL:
  * none. */
 struct tls_context *tls_copy_of_used(const struct net *net, enum tls_role role);
+
+/* Frees all that is used, once all connections are gone: for net_free. */
+void tls_free(struct net *net);
 
 /* Dialled connections of `net` use what those of `other` use now. */
 void tls_use_client_of(struct net *net, const struct net *other);

@@ -18,6 +18,16 @@ struct tls_call {
     sds failure; /* NULL: none */
 };
 
+void tls_begin_call(struct tls *tls, uv_connect_t *request, const struct destination *to,
+                    uv_connect_cb done) {
+    tls->call = mem_alloc(sizeof(*tls->call));
+    *tls->call = (struct tls_call){
+        .request = request,
+        .done = done,
+        .host = sds_new(slice_of_cstr(to->host)),
+        .expected_name = sds_new(slice_of_cstr(to->expected_name ? to->expected_name : ""))};
+}
+
 void tls_free_call(struct tls *tls) {
     struct tls_call *call = tls->call;
     if (!call) return;
@@ -63,29 +73,4 @@ bool tls_set_names(const struct tls_call *call, SSL *ssl) {
     if (has_name && !SSL_set_tlsext_host_name(ssl, call->host)) return false;
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     return !*expected || SSL_set1_host(ssl, expected);
-}
-
-static void on_lower_connected(uv_connect_t *request, int status) {
-    const struct conn *lower = request->handle->data;
-    struct tls *tls = tls_of(lower->above);
-    net_note_awake(lower->net);
-    if (status != 0)
-        tls_connected(tls, status);
-    else
-        tls_begin(tls);
-}
-
-int tls_connect(struct conn *conn, uv_connect_t *request, const struct destination *to,
-                uv_connect_cb done) {
-    struct conn *lower = tls_make_lower(conn, TLS_CLIENT);
-    struct tls *tls = tls_of(conn);
-    struct tls_call *call = tls->call = mem_alloc(sizeof(*call));
-    *call = (struct tls_call){
-        .request = request,
-        .done = done,
-        .host = sds_new(slice_of_cstr(to->host)),
-        .expected_name = sds_new(slice_of_cstr(to->expected_name ? to->expected_name : ""))};
-    int status = lower->transport->connect(lower, request, to, on_lower_connected);
-    if (status != 0) tls_free_call(tls);
-    return status;
 }

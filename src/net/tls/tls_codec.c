@@ -2,7 +2,9 @@
 #include "net/tls/tls_codec.h"
 
 #include "base/alloc.h"
+#include "base/chain.h"
 #include "base/checked.h"
+#include "base/clock.h"
 #include "base/secret.h"
 
 #include <limits.h>
@@ -70,6 +72,84 @@ BIO_METHOD *tls_codec_method_new(void) {
     return method;
 }
 
+/* --- OpenSSL's buffers ---
+ *
+ * One for a record that is read, one for records that are written. A connection in use keeps them:
+ * allocating both for each burst, and overwriting 16 KB to free them, costs more than the records.
+ * An idle one has none. A timer looks after those that have them, the ones first that it has not
+ * looked at for longest. */
+
+/* A connection is idle when it was not used for one to two of these periods. The others bound what
+ * a call of the timer does: it takes 4 us to free the buffers of a connection. */
+enum { IDLE_MS = 500, LOOKED_AT_MAX = 1000, FREED_MAX = 32 };
+
+static void append_buffered(struct tls_worker *worker, struct tls_codec *codec) {
+    codec->used = false;
+    codec->looked_at_ms = (uint64_t)clock_monotonic_ms();
+    CHAIN_APPEND(worker->buffered_first, worker->buffered_last, codec, buffered_prev,
+                 buffered_next);
+}
+
+static void remove_buffered(struct tls_worker *worker, struct tls_codec *codec) {
+    CHAIN_REMOVE(worker->buffered_first, worker->buffered_last, codec, buffered_prev,
+                 buffered_next);
+}
+
+static void look_after(struct tls_codec *codec) {
+    struct tls_worker *worker = codec->worker;
+    if (!worker->buffered_first) worker->set_timer(worker, true);
+    append_buffered(worker, codec);
+}
+
+/* OpenSSL is about to read or write, and allocates its buffers if it has none. */
+static void note_use(struct tls_codec *codec) {
+    codec->used = true;
+    if (codec->has_buffers) return;
+    __atomic_store_n(&codec->has_buffers, true, __ATOMIC_RELAXED);
+    look_after(codec);
+}
+
+void tls_attach(struct tls_codec *codec, struct tls_worker *worker) {
+    CHECKED_ASSERT(!codec->worker);
+    codec->worker = worker;
+    if (codec->has_buffers) look_after(codec);
+}
+
+void tls_detach(struct tls_codec *codec) {
+    if (codec->has_buffers) remove_buffered(codec->worker, codec);
+    codec->worker = NULL;
+}
+
+/* Before 3.0.14, 3.1.6, 3.2.2 and 3.3.1, OpenSSL frees a buffer even if it has got the header of a
+ * record but not its body, or if a part of a record is unread; and it uses that buffer later
+ * (CVE-2024-4741). */
+bool tls_free_buffers(const struct tls_codec *codec) {
+    if (codec->header_len > 0 || codec->has_more || SSL_has_pending(codec->ssl)) return false;
+    return SSL_free_buffers(codec->ssl) == 1;
+}
+
+void tls_forget_buffers(struct tls_codec *codec) {
+    if (codec->has_buffers && codec->worker) remove_buffered(codec->worker, codec);
+    __atomic_store_n(&codec->has_buffers, false, __ATOMIC_RELAXED);
+}
+
+void tls_free_idle_buffers(struct tls_worker *worker) {
+    uint64_t now_ms = (uint64_t)clock_monotonic_ms();
+    int looked_at = 0, freed = 0;
+    struct tls_codec *codec;
+    while ((codec = worker->buffered_first) && codec->looked_at_ms + IDLE_MS <= now_ms &&
+           looked_at++ < LOOKED_AT_MAX && freed < FREED_MAX) {
+        remove_buffered(worker, codec);
+        if (codec->used || !tls_free_buffers(codec)) {
+            append_buffered(worker, codec);
+        } else {
+            __atomic_store_n(&codec->has_buffers, false, __ATOMIC_RELAXED);
+            freed++;
+        }
+    }
+    if (!worker->buffered_first) worker->set_timer(worker, false);
+}
+
 /* --- Ownership --- */
 
 void tls_codec_move(struct tls_codec *to, struct tls_codec *from) {
@@ -95,6 +175,18 @@ size_t tls_codec_allocated(const struct tls_codec *codec) {
 
 void tls_worker_free(struct tls_worker *worker) {
     mem_free(worker->output);
+}
+
+/* --- The other side's certificate --- */
+
+bool tls_has_peer(const struct tls_codec *codec) {
+    return codec->ssl && SSL_get0_peer_certificate(codec->ssl) &&
+           SSL_get_verify_result(codec->ssl) == X509_V_OK;
+}
+
+bool tls_peer_has_expired(const struct tls_codec *codec) {
+    const X509 *certificate = SSL_get0_peer_certificate(codec->ssl);
+    return certificate && X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0;
 }
 
 /* --- Decrypting --- */
@@ -142,7 +234,7 @@ static void read_nothing(struct tls_codec *codec, int error, int *status, const 
 size_t tls_decrypt(struct tls_codec *codec, uv_buf_t room, int *status, const char **reason) {
     size_t have = 0;
     codec->has_more = false;
-    tls_note_use(codec);
+    note_use(codec);
     CHECKED_ASSERT(codec->worker->output_len == 0);
     while (have < room.len) {
         CHECKED_ASSERT(ERR_peek_error() == 0);
@@ -190,7 +282,7 @@ static bool encrypt_piece(struct tls_codec *codec, struct tls_write *rest) {
         rest->first++;
         rest->done = 0;
     }
-    tls_note_use(codec);
+    note_use(codec);
     CHECKED_ASSERT(ERR_peek_error() == 0);
     bool is_done = SSL_write(codec->ssl, bytes, (int)len) == (int)len;
     if (bytes == worker->piece) secret_clear(worker->piece, len); /* it may hold a password */

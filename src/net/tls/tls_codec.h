@@ -10,7 +10,7 @@
 #ifndef PACKLIST_NET_TLS_TLS_CODEC_H
 #define PACKLIST_NET_TLS_TLS_CODEC_H
 
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 
 #include <openssl/ssl.h>
 
@@ -98,6 +98,11 @@ static inline bool tls_has_input(const struct tls_codec *codec) {
     return codec->input_len > 0 || codec->has_more;
 }
 
+/* Returns the bytes of records that were not taken, some of them decrypted already. */
+static inline size_t tls_input_left(const struct tls_codec *codec) {
+    return codec->input_len + (size_t)SSL_pending(codec->ssl);
+}
+
 /* Moves unread records to memory of the codec: what they were read into is needed for others. */
 void tls_keep_input(struct tls_codec *codec);
 
@@ -124,16 +129,16 @@ bool tls_encrypt_batch(struct tls_codec *codec, struct tls_write *rest);
 /* Puts the last record, close_notify, into the worker's output. */
 void tls_say_goodbye(struct tls_codec *codec);
 
-/* --- tls_buffers.c --- */
+/* Returns whether the other side has shown a certificate, which was verified by the handshake, or
+ * by the one whose session is resumed. */
+bool tls_has_peer(const struct tls_codec *codec);
+
+/* Returns whether that certificate has expired since it was verified. */
+bool tls_peer_has_expired(const struct tls_codec *codec);
+
+/* --- OpenSSL's buffers --- */
 
 enum { TLS_BUFFERS_TICK_MS = 50 };
-
-/* OpenSSL is about to read or write, and allocates its buffers if it has none. */
-void tls_keep_buffers(struct tls_codec *codec);
-static inline void tls_note_use(struct tls_codec *codec) {
-    codec->used = true;
-    if (!codec->has_buffers) tls_keep_buffers(codec);
-}
 
 /* Frees OpenSSL's buffers, unless a record is in them. Returns whether it did. */
 bool tls_free_buffers(const struct tls_codec *codec);

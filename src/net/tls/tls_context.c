@@ -1,8 +1,7 @@
-#include "net/tls/tls_context.h"
+#include "net/tls/tls_context_internal.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "net/tls/tls_state.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,5 @@
-/* Connections whose records another thread works on for a while (net/threads/io_tls.h): the codec goes
- * there and comes back; everything else stays. */
-#include "base/log.h"
+/* Connections whose records another thread works on for a while: the codec goes there and comes
+ * back; everything else stays. */
 #include "net/tls/tls_state.h"
 
 bool tls_is_over_tcp(const struct conn *conn) {
@@ -32,23 +31,6 @@ void tls_take_back(struct conn *conn, struct tls_codec *from, const char *record
     tls_want_turn(tls);
 }
 
-int tls_adopt(struct conn *conn, int fd) {
-    struct conn *lower = tls_lower(tls_of(conn));
-    return lower->transport->adopt(lower, fd);
-}
-
 size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec) {
     return tls_of(conn)->ssl_allocated + tls_codec_allocated(codec);
-}
-
-void tls_log_failure(struct conn *conn, const char *reason, struct log_limit *limit) {
-    static const char format[] = "TLS with %s failed: %s";
-    char name[CONN_NAME_MAX];
-    conn_peer_name(conn, name);
-    if (tls_of(conn)->role == TLS_CLIENT)
-        log_warning(format, name, reason);
-    else if (limit)
-        log_notice_limited(limit, format, name, reason);
-    else
-        log_verbose(format, name, reason);
 }

@@ -1,19 +1,10 @@
 /* What the certificate of the other side says: times and names only. Whether to trust it was
  * decided by OpenSSL in the handshake. */
+#include "net/tls/tls.h"
 #include "net/tls/tls_state.h"
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
-
-bool tls_has_peer(const struct tls *tls) {
-    return tls->codec.ssl && SSL_get0_peer_certificate(tls->codec.ssl) &&
-           SSL_get_verify_result(tls->codec.ssl) == X509_V_OK;
-}
-
-bool tls_peer_has_expired(const struct tls *tls) {
-    const X509 *certificate = SSL_get0_peer_certificate(tls->codec.ssl);
-    return certificate && X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0;
-}
 
 /* Strings have several encodings and a length of their own, so that a NUL is a byte as others. */
 static bool give(const ASN1_STRING *string, bool (*each)(struct slice name, void *arg), void *arg) {
@@ -47,7 +38,7 @@ bool tls_peer_names(struct conn *conn, enum tls_name which,
                     bool (*each)(struct slice name, void *arg), void *arg) {
     if (!conn->transport->filter || conn->transport->filter->room != tls_room) return false;
     const struct tls *tls = tls_of(conn);
-    if (!tls_has_peer(tls)) return false;
+    if (!tls_has_peer(&tls->codec)) return false;
     const X509 *certificate = SSL_get0_peer_certificate(tls->codec.ssl);
     bool is_taken = which == TLS_NAME_COMMON ? give_common_name(certificate, each, arg)
                                              : give_uris(certificate, each, arg);

@@ -1,25 +1,23 @@
-/* Internal declarations of TLS: tls.c has the connections, tls_output.c their output, tls_codec.c
- * what OpenSSL does for them, tls_buffers.c OpenSSL's buffers, tls_connect.c what is different when
- * they go to a server, tls_lend.c those that are with an I/O thread, tls_peer.c what the other
- * side's certificate says.
+/* The state of TLS connections, and what its files call of each other.
  *
- * Between two calls of this module's functions the invariants of tls_codec.h hold. */
+ *      tls_lend.c, tls_peer.c    connections that are with an I/O thread; names in certificates
+ *      tls.c                     the table of the transport: handshakes, input, turns, the end
+ *      tls_output.c              output
+ *      tls_turns.c               whose turn it is, failures
+ *      tls_call.c                what is different when they go to a server
+ *      tls_codec.c               what OpenSSL does for them; also in I/O threads
+ *      tls_context.c             what new ones use, made from directives; in any thread
+ *
+ * Each calls those below it, from the thread of the loop. Between two calls of this room's
+ * functions the invariants of tls_codec.h hold. */
 #ifndef PACKLIST_NET_TLS_TLS_STATE_H
 #define PACKLIST_NET_TLS_TLS_STATE_H
 
 #include "base/log.h"
-#include "net/connections/connections.h"
-#include "net/tls/tls.h"
+#include "net/connections/conn_state.h"
+#include "net/loop/timer.h"
 #include "net/tls/tls_codec.h"
-
-#include <openssl/ssl.h>
-
-struct tls_context {
-    SSL_CTX *ssl;
-    struct tls_certificates certificates;
-    unsigned handshake_timeout_ms;
-    unsigned new_per_turn;
-};
+#include "net/tls/tls_context.h"
 
 #ifdef TINY_LIMITS
 enum { TLS_WRITE_MAX = 900, TLS_TURN_RECORDS = 4, TLS_TURN_STEPS = 2, TLS_TURN_GONE = 3 };
@@ -41,7 +39,7 @@ struct tls_chunk {
     size_t allocated;
 };
 
-struct tls_call; /* tls_connect.c */
+struct tls_call; /* tls_call.c */
 
 enum tls_list { TLS_NO_LIST, TLS_TURNS, TLS_WAITING };
 
@@ -80,7 +78,8 @@ struct tls_shared {
     struct net *net;
     struct tls_context *contexts[TLS_ROLES];
     BIO_METHOD *method;
-    uv_idle_t idle;                 /* active while there are turns to take */
+    uv_idle_t idle;                 /* active while there are turns to take … */
+    uv_idle_cb take_turns;          /* … by this function, of tls.c */
     struct net_timer *timer;        /* runs while there are handshakes */
     struct net_timer *buffer_timer; /* calls tls_free_idle_buffers while a connection has buffers */
     struct tls_worker worker;       /* the loop's */
@@ -114,20 +113,35 @@ static inline struct tls_shared *tls_shared_of(struct tls *tls) {
     return tls_lower(tls)->net->tls;
 }
 
+/* --- tls_turns.c --- */
+
 /* The connection has something to do in the next loop iteration. */
 void tls_want_turn(struct tls *tls);
+void tls_enter_list(struct tls *tls, enum tls_list list);
+void tls_leave_list(struct tls *tls);
 
-/* Nothing can be sent or read any more. The connection hears of it in its next turn. */
-void tls_fail(struct tls *tls, int status);
-
-/* The same, with a line in the log that has OpenSSL's last error as the reason. */
-void tls_fail_by_openssl(struct tls *tls);
+/* The time for its handshake begins and ends. */
+void tls_begin_shaking(struct tls *tls);
+void tls_end_shaking(struct tls *tls);
 
 /* The handshake goes on from now on, also if the connection does not read. */
 void tls_begin(struct tls *tls);
 
-/* Prepares the lower connection of a new one. */
-struct conn *tls_make_lower(struct conn *conn, enum tls_role role);
+/* Nothing can be sent or read any more. The connection hears of it in its next turn. */
+void tls_fail(struct tls *tls, int status);
+
+/* The same, with a line in the log (tls_log_failure), or with the reason for the caller of
+ * `connect`. */
+void tls_fail_and_log(struct tls *tls, int status, const char *reason, struct log_limit *limit);
+
+/* The same: that a client has gone or is slow is not noticed; that it or its certificate was
+ * refused is. The second takes OpenSSL's last error as the reason. */
+void tls_fail_with(struct tls *tls, int status, const char *reason);
+void tls_fail_by_openssl(struct tls *tls);
+
+/* Writes a line into the log: the connection, which is open, has failed. That of a client is
+ * noticed as far as `limit` allows; NULL: it is nothing to be noticed. */
+void tls_log_failure(struct conn *conn, const char *reason, struct log_limit *limit);
 
 /* --- tls_lend.c --- */
 
@@ -141,18 +155,17 @@ bool tls_may_lend(const struct conn *conn);
 void tls_lend(struct conn *conn, struct tls_codec *to);
 
 /* The codec comes back, which reads nothing at first, with records that are to be sent. Its socket
- * is that of tls_adopt from then on, the table's `adopt`. */
+ * is that of the table's `adopt` from then on. */
 void tls_take_back(struct conn *conn, struct tls_codec *from, const char *records, size_t len);
-int tls_adopt(struct conn *conn, int fd);
 
 /* Returns what TLS takes for a connection whose codec is lent. Any thread may have the codec. */
 size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec);
 
-/* Writes a line into the log: the connection, which is open, has failed. That of a client is
- * noticed as far as `limit` allows; NULL: it is nothing to be noticed. */
-void tls_log_failure(struct conn *conn, const char *reason, struct log_limit *limit);
+/* --- tls_call.c --- */
 
-/* --- tls_connect.c --- */
+/* Keeps what `connect` has got, until the connection is connected or closed. */
+void tls_begin_call(struct tls *tls, uv_connect_t *request, const struct destination *to,
+                    uv_connect_cb done);
 
 /* Says whom the server must prove to be. Returns false when a name cannot be one. */
 bool tls_set_names(const struct tls_call *call, SSL *ssl);
@@ -164,15 +177,7 @@ void tls_connected(struct tls *tls, int status);
 void tls_note_failure(struct tls *tls, const char *reason);
 
 void tls_free_call(struct tls *tls);
-
-/* --- tls_peer.c --- */
-
-/* Returns whether the other side has shown a certificate, which was verified by the handshake, or
- * by the one whose session is resumed. */
-bool tls_has_peer(const struct tls *tls);
-
-/* Returns whether that certificate has expired since it was verified. */
-bool tls_peer_has_expired(const struct tls *tls);
+const char *tls_failure(const struct conn *conn);
 
 /* --- tls_output.c --- */
 
@@ -198,6 +203,8 @@ ssize_t tls_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count
 int tls_begin_write(struct conn *conn, void *write, const uv_buf_t *buffers, unsigned count);
 size_t tls_unsent(const struct conn *conn);
 
+/* --- tls.c --- */
+
 /* The table of a transport over a lower one with a state of `lower_size` bytes; `over` is its
  * struct filter, made with TLS_FILTER. */
 uv_buf_t tls_room(struct conn *conn);
@@ -206,9 +213,6 @@ void tls_input_ended(struct conn *conn, int status);
 void tls_written(struct conn *conn, int status);
 void tls_closed(struct conn *conn);
 int tls_accept(struct conn *conn, void *from);
-int tls_connect(struct conn *conn, uv_connect_t *request, const struct destination *to,
-                uv_connect_cb done);
-const char *tls_failure(const struct conn *conn);
 void tls_start_reading(struct conn *conn);
 void tls_stop_reading(struct conn *conn);
 void tls_read_now(struct conn *conn);

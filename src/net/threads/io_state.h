@@ -1,5 +1,11 @@
-/* I/O threads: what the loop's side (io_threads.c, transport_threaded.c) and the threads' side
- * (io_thread.c, and io_tls.c for TLS) share.
+/* I/O threads: what the loop's side and the threads' side share. Each file calls those below it:
+ *
+ *      io_threads.c              in the loop: which connections are with threads
+ *      transport_threaded.c      in the loop: such a connection
+ *      io_thread.c               in a thread: its loop
+ *      io_tls.c                  in a thread: TLS of its sockets
+ *      io_socket.c               in a thread: what is counted and told about a socket
+ *      io_load.c                 in the loop: whether threads help
  *
  *      event loop                                        thread
  *      conn, session                                     struct io_socket: the socket, what is to
@@ -16,17 +22,17 @@
  *
  * Both sides show what they have put at the end of an iteration of their loops, all at once, and
  * wake the other one if it sleeps. */
-#ifndef PACKLIST_NET_THREADS_IO_SOCKET_H
-#define PACKLIST_NET_THREADS_IO_SOCKET_H
+#ifndef PACKLIST_NET_THREADS_IO_STATE_H
+#define PACKLIST_NET_THREADS_IO_STATE_H
 
 #include "base/bell.h"
 #include "base/chain.h"
 #include "base/owner.h"
 #include "base/ring.h"
 #include "base/shared.h"
-#include "net/connections/connections.h"
+#include "net/connections/conn_state.h"
 #include "net/threads/io_load.h"
-#include "net/threads/io_threads.h"
+#include "net/tls/tls_codec.h"
 
 #include <pthread.h>
 
@@ -91,6 +97,17 @@ struct io_spares {
     struct owner owner;
     struct io_block *small, *large;
     unsigned small_count, large_count;
+};
+
+/* The part of a struct io_socket that one of TLS has besides. The loop allocates and frees it; in
+ * between it is the thread's. */
+struct io_tls {
+    struct tls_codec codec;
+    char *records; /* that the socket has not taken: [at, at + left); NULL: none */
+    size_t at;
+    size_t left; /* atomic, set by the thread */
+    size_t capacity;
+    size_t plain; /* bytes of the socket's first blocks that are in them */
 };
 
 /* The thread's half of a connection. The first members do not change; the loop frees it. */
@@ -206,11 +223,32 @@ struct threaded {
 
 static_assert(sizeof(struct threaded) <= sizeof(uv_tcp_t), "the state of libuv takes its place");
 
-/* --- Blocks (io_thread.c) --- */
+/* --- A socket, in its thread (io_socket.c) --- */
 
 struct io_block *io_block_new(struct io_spares *spares, bool is_large);
 void io_block_free(struct io_spares *spares, struct io_block *block);
 void io_spares_free(struct io_spares *spares);
+
+/* An item about the socket goes to the loop. */
+void io_put(struct io_socket *socket, enum io_kind kind, void *bytes, int status);
+
+/* Bytes of its first blocks are sent. */
+void io_note_sent(struct io_socket *socket, size_t sent);
+
+/* Drops what is to be sent: writes of the loop end with the status. */
+void io_drop_blocks(struct io_socket *socket, int status);
+
+/* Records will not be sent any more. */
+void io_drop_records(struct io_tls *tls);
+
+/* Sending has failed: drops both. */
+void io_fail(struct io_socket *socket, int status);
+
+/* The block, with `len` bytes, goes to the loop, and uses credit. */
+void io_hand_data(struct io_socket *socket, struct io_block *block, size_t len);
+
+/* The input ends, unless it has ended before. `reason`, static, is logged; or NULL. */
+void io_end_input(struct io_socket *socket, int status, const char *reason);
 
 /* --- A thread (io_thread.c) --- */
 
@@ -219,20 +257,6 @@ struct io_thread *io_thread_start(struct io_threads *all, unsigned number, const
 
 /* Ends and frees a thread that has no connection: waits for it. */
 void io_thread_stop(struct io_thread *thread);
-
-/* --- A socket of the thread (io_thread.c), for io_tls.c --- */
-
-/* Bytes of its first blocks are sent. */
-void io_note_sent(struct io_socket *socket, size_t sent);
-
-/* Sending has failed: drops what is to be sent. */
-void io_fail(struct io_socket *socket, int status);
-
-/* The block, with `len` bytes, goes to the loop, and uses credit. */
-void io_hand_data(struct io_socket *socket, struct io_block *block, size_t len);
-
-/* The input ends, unless it has ended before. `reason`, static, is logged; or NULL. */
-void io_end_input(struct io_socket *socket, int status, const char *reason);
 
 /* --- The loop's side (transport_threaded.c) --- */
 

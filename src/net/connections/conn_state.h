@@ -1,17 +1,24 @@
-/* Internal declarations that the files of this module share. */
-#ifndef PACKLIST_NET_CONNECTIONS_CONNECTIONS_H
-#define PACKLIST_NET_CONNECTIONS_CONNECTIONS_H
+/* The state of connections, and what the rooms of this module call of each other's files here.
+ *
+ *      listener.c, dial.c        ──→ make connections
+ *      transport_socket.c        the sockets; calls the functions that transport.h ends with:
+ *      conn_input.c              what comes in, and the end of a connection
+ *      conn_output.c             what goes out
+ *      conn_life.c, nested.c     making and closing; nested polling's sockets
+ *
+ * Each calls those below it. Sending and reading go through the table of the connection
+ * (transport.h), so conn_input.c and conn_output.c know none of those above. */
+#ifndef PACKLIST_NET_CONNECTIONS_CONN_STATE_H
+#define PACKLIST_NET_CONNECTIONS_CONN_STATE_H
 
-#include "base/clock.h"
-#include "base/owner.h"
 #include "base/secret.h"
 #include "net/connections/conn.h"
 #include "net/connections/transport.h"
-#include "net/net.h"
+#include "net/loop/loop.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#include <uv.h>
 
 /* The shared read buffer: a tail copied to its front, and then the bytes of one read.
  *
@@ -54,7 +61,7 @@ struct collected {
     size_t missing; /* bytes still to arrive */
 };
 
-/* Unconsumed bytes: see conn.c. */
+/* Unconsumed bytes: see conn_input.c. */
 struct input {
     size_t start;
     size_t end;
@@ -64,47 +71,15 @@ struct input {
     char bytes[];
 };
 
-/* What I/O threads need to be told of the loop (io_threads.c). */
-struct io_calls {
-    /* Hands over what connections have for the threads: their output is sent now. */
-    void (*hand_over)(struct net *net);
-
-    /* Called last before the loop sleeps. Returns whether it must not. */
-    bool (*before_sleep)(struct net *net);
-
-    /* Takes what the threads have for the loop: for nested polling. */
-    void (*take)(struct net *net);
-
-    /* The connection, which is with a thread, is to come back (conn_stay_with_loop). O(1). */
-    void (*want_back)(struct conn *conn);
-
-    /* No connection is served by nested polling any more. O(connections of threads). */
-    void (*end_nested)(struct net *net);
-
-    /* Sets what threads count to zero. O(threads). */
-    void (*reset_totals)(struct net *net);
-
-    /* Ends all threads, and closes their connections first. Outside all callbacks. */
-    void (*free)(struct net *net);
-};
-
-/* Handles are the first member of their struct, so a handle can be freed as the struct. The `data`
- * of a stream's handle is its connection, or NULL for a listener. */
+/* The state of the loop and of its connections; what the other rooms have they keep themselves. */
 struct net {
-    uv_loop_t loop; /* its `data` is this net */
-    struct owner owner;
-    uv_prepare_t prepare;
-    uv_idle_t idle; /* active while the loop must not sleep */
-    bool (*before_poll)(void *arg);
-    void *before_poll_arg;
-    void (*on_nested_step)(void *arg); /* nested_poll_on_step */
-    void *on_nested_step_arg;
+    struct loop loop;
+    const struct net_upward *upward; /* net.h */
+    void *owner;                     /* for its functions */
     char *read_buffer;
     struct conn_totals totals[CONN_KINDS];
-    struct net_totals loop_totals;
-    uint64_t awake_ticks;    /* clock_ticks at this iteration's first callback; 0 = none yet */
-    uint64_t released_ticks; /* clock_ticks at its last net_release_late; at first awake_ticks */
-    struct output *held;     /* to be sent before the loop sleeps; linked by next_held */
+    uint64_t iterations, active_ticks, thread_reads, thread_writes; /* as in struct net_totals */
+    struct output *held;         /* to be sent before the loop sleeps; linked by next_held */
     struct conn *unclosed_first; /* CONN_CLOSING, but the sockets are not closed yet */
     struct conn *unclosed_last;
     struct chunk *dropped;      /* of closed connections: to be freed */
@@ -134,16 +109,14 @@ struct net {
 
     unsigned turn; /* counts iterations, and batches of nested polling */
 
-    struct tls_shared *tls;            /* tls.c; NULL: no connection has used TLS */
-    void (*free_tls)(struct net *net); /* frees it, once all connections are gone */
-    struct io_threads *io;             /* io_threads.c; NULL: there is none … */
-    const struct io_calls *io_calls;   /* … and then NULL, too */
-    struct nested *nested; /* nested_poll.c; NULL: connections are not polled inside a callback */
+    struct tls_shared *tls; /* tls.c; NULL: no connection has used TLS */
+    struct io_threads *io;  /* io_threads.c; NULL: there is none */
+    struct nested *nested;  /* nested.h; NULL: connections are not polled inside a callback */
 };
+static_assert(offsetof(struct net, loop) == 0, "loop_of");
 
-/* Call it at the beginning of a callback: the first one of an iteration begins its active time. */
 static inline void net_note_awake(struct net *net) {
-    if (net->awake_ticks == 0) net->awake_ticks = net->released_ticks = clock_ticks();
+    loop_note_awake(&net->loop);
 }
 
 /* A libuv handle of a listening or connected socket, as any of its libuv types. */
@@ -191,7 +164,7 @@ struct conn {
 
 /* All but what only reads facts of a connection gets its net here. */
 static inline struct net *net_of(const struct conn *conn) {
-    OWNER_ASSERT(conn->net->owner);
+    OWNER_ASSERT(conn->net->loop.owner);
     return conn->net;
 }
 
@@ -223,13 +196,6 @@ static inline void conn_count_output(struct conn *conn, size_t len) {
     net_of(conn)->totals[conn->kind].output_bytes += len;
     conn->traffic.output_bytes += len;
 }
-
-/* Frees the struct that begins with the handle; a uv_close_cb. */
-void net_free_handle(uv_handle_t *handle);
-
-/* Closes and frees the net_wake of this handle. net_free takes all handles of type UV_POLL for one:
- * those of I/O threads are closed before. */
-void net_close_wake(uv_handle_t *handle);
 
 /* Makes a connection that is neither connected nor known to its owner. */
 struct conn *conn_make(struct net *net, const struct transport *transport,
@@ -279,7 +245,8 @@ void conn_free_spares(struct net *net);
  * sent: then conn_drained follows. */
 bool conn_drain(struct conn *conn);
 
-/* Sends the output of all connections that conn_hold kept. */
+/* Sends the output of all connections that conn_hold kept; what I/O threads get of it is still to
+ * be handed over. */
 void conn_release_all(struct net *net);
 
 /* During nested polling: sends what connections hold that have CONN_NESTED. */
@@ -291,30 +258,5 @@ bool conn_close_sockets(struct net *net);
 
 /* Closes all of them. */
 void conn_close_all_sockets(struct net *net);
-
-/* --- Nested polling (nested_poll.c); only while net->nested is set --- */
-
-/* The connection holds output now. */
-void nested_note_held(struct conn *conn);
-
-/* The connection is read no longer, or closes. */
-void nested_forget(struct conn *conn);
-
-/* A connection that was accepted during nested polling is read from now on. */
-void nested_start_reading(struct conn *conn);
-
-/* Keep a connection that was accepted during nested polling until its socket is given to libuv, or
- * until the step in which it is closed ends. */
-struct direct;
-void nested_keep_open(struct net *net, struct direct *direct);
-void nested_keep_closed(struct net *net, struct direct *direct);
-
-/* State of a connection whose socket libuv does not know yet: transport_direct.c. */
-struct direct {
-    struct conn *conn;
-    int fd; /* -1: closed */
-    struct direct *prev;
-    struct direct *next;
-};
 
 #endif
