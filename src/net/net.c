@@ -47,6 +47,7 @@ struct net *net_new(const char **error) {
     sigaction(SIGPIPE, &ignore, NULL);
     net->upward = &NOTHING;
     net->read_buffer = mem_alloc(CONN_TAIL_MAX + CONN_READ_SIZE);
+    conn_begin_spares(net);
     uv_prepare_init(&net->loop.uv, &net->loop.prepare);
     uv_prepare_start(&net->loop.prepare, on_prepare);
     return net;

@@ -142,7 +142,7 @@ static void a_source_takes_no_memory_and_its_bytes_count_as_output(void **state)
     assert_true(pending <= SIZE + 2 && pending > SIZE / 2);
     assert_true(conn_output_referred(conn) <= pending);
     assert_true(conn_output_referred(conn) > SIZE / 2);
-    assert_true(conn_output_allocated(conn) < CONN_CHUNK_SIZE + 8192);
+    assert_true(conn_output_allocated(conn) < CONN_BLOCK_SIZE + 8192);
     assert_int_equal(sources, 1);
     char *bytes = malloc(SIZE + 2);
     client_receive(fd, bytes, SIZE + 2);
@@ -168,7 +168,7 @@ static void an_iteration_sends_only_a_part_of_a_source(void **state) {
         unsigned long long before = conn_totals(world.net).output_bytes;
         iterate();
         assert_true(conn_totals(world.net).output_bytes - before <=
-                    CALLBACKS * (CONN_SOURCE_BATCH + CONN_CHUNK_SIZE));
+                    CALLBACKS * (CONN_SOURCE_BATCH + CONN_BLOCK_SIZE));
         ssize_t got = recv(fd, bytes, sizeof(bytes), 0);
         if (got > 0) left -= (size_t)got;
     }

@@ -31,7 +31,7 @@ static bool is_tail(const struct input *input) {
     return pending(input) <= CONN_TAIL_MAX && input->expected <= CONN_TAIL_MAX;
 }
 
-static void block_free(const struct conn *conn) {
+static void input_free(const struct conn *conn) {
     struct input *input = conn->input;
     if (input != NULL && conn->flags & CONN_CLEARS) secret_clear(input->bytes, input->capacity);
     mem_free(input);
@@ -39,7 +39,7 @@ static void block_free(const struct conn *conn) {
 
 static void input_drop(struct conn *conn) {
     if (conn->input != NULL) conn_free_text(conn, conn->input->collected.text);
-    block_free(conn);
+    input_free(conn);
     conn->input = NULL;
 }
 
@@ -63,7 +63,7 @@ static void input_replace(struct conn *conn, const char *bytes, size_t len, size
         (struct input){.end = len, .capacity = size - sizeof(struct input), .expected = expected};
     if (conn->input != NULL) input->collected = conn->input->collected;
     memcpy(input->bytes, bytes, len);
-    block_free(conn);
+    input_free(conn);
     conn->input = input;
 }
 

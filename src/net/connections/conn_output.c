@@ -1,10 +1,10 @@
 /* The output of a connection that the socket did not take at once.
  *
- *      struct output: the one outstanding write, and a queue of chunks
+ *      struct output: the one outstanding write, and a queue of blocks
  *
  *      first                                            last
- *      | sent | submitted … | → | … submitted | new | → | new | free | → | in a source | → …
- *             ^start                                          ^end   ^capacity
+ *      | sent | submitted … | → | … submitted | new | → | new | room | → | in a source | → …
+ *             ^at                                         ^at
  *
  * Bytes in a source may move or change between two callbacks, so they cannot be submitted. The
  * socket takes what it can from the source itself, up to CONN_SOURCE_BATCH bytes at a time. When
@@ -14,13 +14,13 @@
  * Invariants
  *   1. The struct exists exactly while bytes are queued. Then either a write is outstanding, or it
  *     is held: it is in the net's list and is sent before the loop sleeps.
- *   2. queued = sum of (end - start) >= submitted. The submitted bytes are the first of the queue;
- *      there are some exactly while it is not held.
+ *   2. queue.bytes >= submitted. The submitted bytes are the first of the queue; there are some
+ *      exactly while it is not held.
  *   3. Submitted bytes do not move until the write's callback. New bytes may be appended after
- *     them, even in the same chunk.
+ *     them, even in the same block.
  *
  * A message to a hundred subscribers makes a queue for each of them, and frees it when the
- * iteration ends. The net keeps up to CONN_SPARES_MAX such structs and first chunks for the next
+ * iteration ends. The net keeps up to CONN_SPARES_MAX such structs and first blocks for the next
  * ones; their memory is written where it was written last, and is still cached. */
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -29,24 +29,21 @@
 
 #include <string.h>
 
-struct chunk {
-    struct chunk *next;
-    char *bytes; /* after this struct, or a buffer that was handed over; unused with a source */
-    size_t start;
-    size_t end;
-    size_t capacity;                     /* 0 with a source */
-    bool clears;                         /* it is overwritten before it is freed */
-    const struct conn_source *functions; /* NULL: no source */
+enum { CONN_COPIED_MAX = 1 << 30 }; /* bytes of a block */
+
+/* A BLOCK_SOURCE. */
+struct source_block {
+    struct block block;
+    const struct conn_source *functions;
     void *source;
+    size_t end; /* where the block's bytes end in it */
 };
 
 struct output {
     struct conn *conn;
-    struct chunk *first;
-    struct chunk *last;
-    size_t queued;
+    struct block_queue queue;
     size_t submitted;
-    size_t allocated;          /* bytes of the chunks */
+    size_t allocated;          /* bytes of the blocks */
     size_t referred;           /* bytes in sources */
     struct output *next_held;  /* also of spare ones */
     struct output **held_link; /* the pointer to this in the net's list; NULL = not held */
@@ -56,46 +53,21 @@ struct output {
     _Alignas(uint64_t) char write[]; /* the transport's state of the outstanding write */
 };
 
-static size_t chunk_allocated(const struct chunk *chunk) {
-    return sizeof(*chunk) + chunk->capacity;
+static struct source_block *source_of(struct block *block) {
+    return block->kind == BLOCK_SOURCE ? (struct source_block *)block : NULL;
 }
 
-static struct chunk *chunk_of(void *block, size_t size) {
-    struct chunk *chunk = block;
-    *chunk = (struct chunk){.bytes = (char *)(chunk + 1), .capacity = size - sizeof(struct chunk)};
-    return chunk;
-}
-
-static struct chunk *chunk_new(struct net *net, size_t len, size_t least) {
-    size_t size = sizeof(struct chunk) + len;
+/* Returns a block with room for `len` bytes, and of `least` bytes. */
+static struct block *new_block(const struct output *output, size_t len, size_t least) {
+    size_t size = sizeof(struct block) + len;
     size = mem_good_size(size > least ? size : least);
-    struct chunk *spare = net->spare_chunks;
-    if (spare == NULL || size != chunk_allocated(spare)) return chunk_of(mem_alloc(size), size);
-    net->spare_chunks = spare->next;
-    net->spare_chunk_count--;
-    return chunk_of(spare, size);
+    return block_new_sized(&net_of(output->conn)->blocks, size);
 }
 
-/* Returns whether the chunk is kept for the next one. Only first chunks are, all of one size. */
-static bool keep_chunk(struct net *net, struct chunk *chunk) {
-    bool is_first = chunk->bytes == (char *)(chunk + 1) &&
-                    chunk_allocated(chunk) == mem_good_size(CONN_FIRST_CHUNK);
-    if (!is_first || net->spare_chunk_count == CONN_SPARES_MAX) return false;
-    chunk->next = net->spare_chunks;
-    net->spare_chunks = chunk;
-    net->spare_chunk_count++;
-    return true;
-}
-
-static void chunk_free(struct net *net, struct chunk *chunk) {
-    if (chunk->clears) secret_clear(chunk->bytes, chunk->capacity);
-    if (chunk->functions)
-        chunk->functions->release(chunk->source);
-    else if (chunk->bytes != (char *)(chunk + 1))
-        mem_free(chunk->bytes);
-    else if (keep_chunk(net, chunk))
-        return;
-    mem_free(chunk);
+static void free_block(struct net *net, struct block *block) {
+    const struct source_block *source = source_of(block);
+    if (source) source->functions->release(source->source);
+    block_free(&net->blocks, block);
 }
 
 /* Returns an empty queue; a spare one where the transport's state is that of a write of libuv. */
@@ -127,12 +99,13 @@ static void output_free(struct output *output) {
     net->spare_output_count++;
 }
 
+void conn_begin_spares(struct net *net) {
+    net->blocks.size = (uint32_t)mem_good_size(CONN_FIRST_BLOCK);
+    net->blocks.most = CONN_SPARES_MAX;
+}
+
 void conn_free_spares(struct net *net) {
-    while (net->spare_chunks != NULL) {
-        struct chunk *chunk = net->spare_chunks;
-        net->spare_chunks = chunk->next;
-        mem_free(chunk);
-    }
+    block_pool_free(&net->blocks);
     while (net->spare_outputs != NULL) {
         struct output *output = net->spare_outputs;
         net->spare_outputs = output->next_held;
@@ -161,9 +134,9 @@ static void unlink_held(struct output *output) {
 /* --- Dropping --- */
 
 static void free_first_dropped(struct net *net) {
-    struct chunk *chunk = net->dropped;
-    net->dropped = chunk->next;
-    chunk_free(net, chunk);
+    struct block *block = net->dropped;
+    net->dropped = block->next;
+    free_block(net, block);
 }
 
 /* Not inlined: every loop iteration would save more registers. */
@@ -172,13 +145,13 @@ __attribute__((noinline)) bool conn_free_dropped(struct net *net) {
     return net->dropped != NULL;
 }
 
-/* The queue of a client that read nothing may have a hundred thousand chunks. Only the owners of
+/* The queue of a client that read nothing may have a hundred thousand blocks. Only the owners of
  * sources rely on their release. */
-static void drop_chunks(struct net *net, struct output *output) {
-    if (output->first == NULL) return;
-    struct chunk *dropped_before = net->dropped;
-    output->last->next = dropped_before;
-    net->dropped = output->first;
+static void drop_blocks(struct net *net, struct output *output) {
+    if (output->queue.first == NULL) return;
+    struct block *dropped_before = net->dropped;
+    output->queue.last->next = dropped_before;
+    net->dropped = output->queue.first;
     if (output->referred == 0 && output->allocated > CONN_DROP_AT_ONCE) return;
     while (net->dropped != dropped_before) free_first_dropped(net);
 }
@@ -186,7 +159,7 @@ static void drop_chunks(struct net *net, struct output *output) {
 void conn_output_drop(struct conn *conn) {
     if (conn->output == NULL) return;
     unlink_held(conn->output);
-    drop_chunks(net_of(conn), conn->output);
+    drop_blocks(net_of(conn), conn->output);
     output_free(conn->output);
     conn->output = NULL;
 }
@@ -224,33 +197,16 @@ static void fail(struct conn *conn, int status) {
         conn->transport->shut_down(conn);
 }
 
-static size_t chunk_len(const struct chunk *chunk) {
-    return chunk->end - chunk->start;
-}
-
-/* Removes bytes from the first chunks. */
+/* Removes bytes from the first blocks. */
 static void remove_first(struct output *output, size_t left) {
-    while (left > 0) {
-        struct chunk *chunk = output->first;
-        size_t len = chunk_len(chunk), part = len < left ? len : left;
-        if (chunk->functions) output->referred -= part;
-        if (len > left) {
-            chunk->start += left;
-            return;
-        }
-        left -= len;
-        output->first = chunk->next;
-        output->allocated -= chunk_allocated(chunk);
-        chunk_free(net_of(output->conn), chunk);
+    struct block *block;
+    while ((block = block_pop_done(&output->queue, &left))) {
+        if (block->kind == BLOCK_SOURCE) output->referred -= block->len;
+        output->allocated -= block_allocated(block);
+        free_block(net_of(output->conn), block);
     }
-}
-
-/* Removes bytes that were sent from the queue. */
-static void remove_sent(struct output *output, size_t sent) {
-    CHECKED_ASSERT(sent <= output->queued);
-    output->queued -= sent;
-    output->removed += sent;
-    remove_first(output, sent);
+    block = output->queue.first;
+    if (block && block->kind == BLOCK_SOURCE) output->referred -= left;
 }
 
 /* Buffers for one system call. */
@@ -265,55 +221,56 @@ static void add_buffer(struct batch *batch, const char *bytes, size_t len) {
     batch->bytes += len;
 }
 
-/* Adds bytes of the source, of which a batch has at most CONN_SOURCE_BATCH. Returns whether all of
- * them are in the batch. */
-static bool add_source(struct batch *batch, const struct chunk *chunk, size_t *referred) {
-    size_t offset = chunk->start;
-    while (offset < chunk->end && batch->count < CONN_BATCH_MAX && *referred < CONN_SOURCE_BATCH) {
-        size_t most = CONN_SOURCE_BATCH - *referred;
-        if (most > chunk->end - offset) most = chunk->end - offset;
-        struct slice part = chunk->functions->peek(chunk->source, offset, most);
-        add_buffer(batch, part.ptr, part.len);
-        offset += part.len;
-        *referred += part.len;
-    }
-    return offset == chunk->end;
+static struct slice peek(const struct source_block *source, size_t from, size_t most) {
+    size_t start = source->end - source->block.len;
+    return source->functions->peek(source->source, start + from, most);
 }
 
-/* Makes a batch of the first chunks: up to the first one that has a source, or with sources. */
+/* Adds bytes of the source, of which a batch has at most CONN_SOURCE_BATCH. Returns whether all of
+ * them are in the batch. */
+static bool add_source(struct batch *batch, const struct source_block *source, size_t *referred) {
+    size_t from = 0, len = source->block.len;
+    while (from < len && batch->count < CONN_BATCH_MAX && *referred < CONN_SOURCE_BATCH) {
+        size_t most = CONN_SOURCE_BATCH - *referred;
+        if (most > len - from) most = len - from;
+        struct slice part = peek(source, from, most);
+        add_buffer(batch, part.ptr, part.len);
+        from += part.len;
+        *referred += part.len;
+    }
+    return from == len;
+}
+
+/* Makes a batch of the first blocks: up to the first one that has a source, or with sources. */
 static void fill_batch(struct batch *batch, const struct output *output, bool with_sources) {
     size_t referred = 0;
     batch->count = 0;
     batch->bytes = 0;
-    for (struct chunk *chunk = output->first; chunk && batch->count < CONN_BATCH_MAX;
-         chunk = chunk->next) {
-        if (!chunk->functions)
-            add_buffer(batch, chunk->bytes + chunk->start, chunk_len(chunk));
-        else if (!with_sources || !add_source(batch, chunk, &referred))
+    for (struct block *block = output->queue.first; block && batch->count < CONN_BATCH_MAX;
+         block = block->next) {
+        const struct source_block *source = source_of(block);
+        if (!source)
+            add_buffer(batch, block->at, block->len);
+        else if (!with_sources || !add_source(batch, source, &referred))
             return;
     }
 }
 
-/* Puts a copy of the first bytes of the first chunk, which has a source, before it. */
-static void copy_from_source(struct output *output) {
-    struct chunk *from = output->first;
-    size_t len = chunk_len(from);
-    if (len > CONN_CHUNK_SIZE) len = CONN_CHUNK_SIZE;
-    struct chunk *chunk = chunk_new(net_of(output->conn), len, 0);
-    while (chunk->end < len) {
-        struct slice part =
-            from->functions->peek(from->source, from->start + chunk->end, len - chunk->end);
-        memcpy(chunk->bytes + chunk->end, part.ptr, part.len);
-        chunk->end += part.len;
+/* Puts a copy of the first bytes of a source, which the queue begins with, before it. */
+static void copy_from_source(struct output *output, const struct source_block *source) {
+    size_t len = source->block.len;
+    if (len > CONN_BLOCK_SIZE) len = CONN_BLOCK_SIZE;
+    struct block *block = new_block(output, len, 0);
+    while (block->len < len) {
+        struct slice part = peek(source, block->len, len - block->len);
+        block_fill(block, part.ptr, part.len);
     }
     remove_first(output, len);
-    chunk->next = output->first;
-    if (output->first == NULL) output->last = chunk;
-    output->first = chunk;
-    output->allocated += chunk_allocated(chunk);
+    block_push_first(&output->queue, block);
+    output->allocated += block_allocated(block);
 }
 
-/* Starts one write with the first chunks. While the loop does not run, no write could end: then the
+/* Starts one write with the first blocks. While the loop does not run, no write could end: then the
  * output is held, and nested polling or the end of the iteration sends it. */
 static void submit(struct output *output) {
     struct batch batch;
@@ -322,7 +279,8 @@ static void submit(struct output *output) {
         link_held(output);
         return;
     }
-    if (output->first->functions) copy_from_source(output);
+    const struct source_block *source = source_of(output->queue.first);
+    if (source) copy_from_source(output, source);
     fill_batch(&batch, output, false);
     output->submitted = batch.bytes;
     int status = conn->transport->write(conn, output->write, batch.buffers, batch.count);
@@ -336,19 +294,21 @@ static void finish(struct conn *conn) {
 }
 
 static void note_taken(struct output *output, size_t taken) {
+    CHECKED_ASSERT(taken <= output->queue.bytes);
     conn_count_output(output->conn, taken);
-    remove_sent(output, taken);
+    output->removed += taken;
+    remove_first(output, taken);
 }
 
 /* Sends what the queue begins with by reference, as far as that is possible and worth it. */
 static void share_first(struct output *output) {
     struct conn *conn = output->conn;
-    while (output->first) {
-        const struct chunk *chunk = output->first;
-        const struct conn_source *functions = chunk->functions;
-        if (!functions || !functions->share || chunk_len(chunk) < CONN_SHARE_MIN) return;
-        struct slice part = functions->peek(chunk->source, chunk->start, chunk_len(chunk));
-        struct shared *shared = functions->share(chunk->source, chunk->start);
+    while (output->queue.first) {
+        const struct source_block *source = source_of(output->queue.first);
+        if (!source || !source->functions->share || source->block.len < CONN_SHARE_MIN) return;
+        size_t start = source->end - source->block.len;
+        struct slice part = peek(source, 0, source->block.len);
+        struct shared *shared = source->functions->share(source->source, start);
         if (!conn->transport->share(conn, shared, part)) return;
         note_taken(output, part.len);
     }
@@ -366,7 +326,7 @@ static void send_at_once(struct output *output) {
         return;
     }
     note_taken(output, (size_t)sent);
-    if (output->first != NULL)
+    if (output->queue.first != NULL)
         submit(output);
     else
         finish(conn);
@@ -385,7 +345,7 @@ void conn_written(struct conn *conn, int status) {
     }
     note_taken(output, output->submitted);
     output->submitted = 0;
-    if (output->first == NULL)
+    if (output->queue.first == NULL)
         finish(conn);
     else if (output->referred > 0)
         send_at_once(output);
@@ -436,13 +396,9 @@ static struct output *output_of(struct conn *conn) {
     return conn->output;
 }
 
-static void append(struct output *output, struct chunk *chunk) {
-    if (output->last != NULL)
-        output->last->next = chunk;
-    else
-        output->first = chunk;
-    output->last = chunk;
-    output->allocated += chunk_allocated(chunk);
+static void append(struct output *output, struct block *block) {
+    block_push(&output->queue, block);
+    output->allocated += block_allocated(block);
 }
 
 size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
@@ -459,7 +415,7 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
 
 /* Returns the bytes that take memory of the queue: those in sources do not. */
 static size_t copied(const struct output *output) {
-    return output->queued - output->referred;
+    return output->queue.bytes - output->referred;
 }
 
 /* Bytes were appended: sends them, unless a write is outstanding or the queue is held and not too
@@ -472,28 +428,28 @@ static void send_appended(struct output *output) {
         release(output);
 }
 
-/* Copies bytes to the end of the queue. The first chunk is small, because most clients leave little
+/* Copies bytes to the end of the queue. The first block is small, because most clients leave little
  * output unread; further ones double in size. */
 static void append_bytes(struct output *output, const char *bytes, size_t len) {
-    output->queued += len;
-    struct chunk *last = output->last;
-    size_t least = last == NULL ? CONN_FIRST_CHUNK : last->capacity * 2;
-    if (least > CONN_CHUNK_SIZE) least = CONN_CHUNK_SIZE;
-    if (last != NULL && !last->functions) {
-        size_t room = last->capacity - last->end;
-        size_t part = len < room ? len : room;
-        memcpy(last->bytes + last->end, bytes, part);
-        last->clears |= clears_output(output->conn);
-        last->end += part;
+    bool clears = clears_output(output->conn);
+    struct block *last = output->queue.first ? output->queue.last : NULL;
+    size_t least = last ? 2 * (block_allocated(last) - sizeof(*last)) : CONN_FIRST_BLOCK;
+    if (least > CONN_BLOCK_SIZE) least = CONN_BLOCK_SIZE;
+    if (last) {
+        size_t part = block_fill(last, bytes, len);
+        output->queue.bytes += part;
+        if (part > 0) last->clears |= clears;
         bytes += part;
         len -= part;
     }
-    if (len > 0) {
-        struct chunk *chunk = chunk_new(net_of(output->conn), len, least);
-        memcpy(chunk->bytes, bytes, len);
-        chunk->end = len;
-        chunk->clears = clears_output(output->conn);
-        append(output, chunk);
+    while (len > 0) {
+        size_t part = len < CONN_COPIED_MAX ? len : CONN_COPIED_MAX;
+        struct block *block = new_block(output, part, least);
+        block_fill(block, bytes, part);
+        block->clears = clears;
+        append(output, block);
+        bytes += part;
+        len -= part;
     }
 }
 
@@ -527,11 +483,15 @@ void conn_hold_source(struct conn *conn, const struct conn_source *functions, vo
         return;
     }
     struct output *output = held_output_of(conn);
-    struct chunk *chunk = mem_alloc(sizeof(*chunk));
-    *chunk = (struct chunk){.start = start, .end = end, .functions = functions, .source = source};
-    output->queued += end - start;
+    struct source_block *block = mem_alloc(sizeof(*block));
+    *block = (struct source_block){.block = {.len = end - start,
+                                             .kind = BLOCK_SOURCE,
+                                             .capacity = sizeof(*block) - sizeof(block->block)},
+                                   .functions = functions,
+                                   .source = source,
+                                   .end = end};
     output->referred += end - start;
-    append(output, chunk);
+    append(output, &block->block);
 }
 
 bool conn_is_holding(const struct conn *conn) {
@@ -551,14 +511,13 @@ void conn_queue_owned(struct conn *conn, char *buffer, size_t start, size_t end)
         return;
     }
     struct output *output = output_of(conn);
-    struct chunk *chunk = mem_alloc(sizeof(*chunk));
-    *chunk = (struct chunk){.bytes = buffer,
-                            .start = start,
-                            .end = end,
-                            .capacity = end,
+    struct block *block = mem_alloc(sizeof(*block));
+    *block = (struct block){.at = buffer + start,
+                            .len = end - start,
+                            .buffer = buffer,
+                            .kind = BLOCK_BUFFER,
                             .clears = clears_output(conn)};
-    output->queued += end - start;
-    append(output, chunk);
+    append(output, block);
     send_appended(output);
 }
 
@@ -566,7 +525,7 @@ size_t conn_pending_output(const struct conn *conn) {
     const struct output *output = conn->output;
     if (output == NULL) return 0;
     size_t held = conn->transport->held ? conn->transport->held(conn) : 0;
-    return output->queued - output->submitted + conn->transport->unsent(conn) + held;
+    return output->queue.bytes - output->submitted + conn->transport->unsent(conn) + held;
 }
 
 size_t conn_output_allocated(const struct conn *conn) {
@@ -582,7 +541,7 @@ size_t conn_output_referred(const struct conn *conn) {
 bool conn_output_moved(struct conn *conn) {
     struct output *output = conn->output;
     if (output == NULL) return false;
-    size_t taken = output->removed + output->queued - conn_pending_output(conn);
+    size_t taken = output->removed + output->queue.bytes - conn_pending_output(conn);
     bool moved = taken != output->reported;
     output->reported = taken;
     return moved;

@@ -12,6 +12,7 @@
 #define PACKLIST_NET_CONNECTIONS_CONN_STATE_H
 
 #include "base/secret.h"
+#include "net/connections/block.h"
 #include "net/connections/conn.h"
 #include "net/connections/transport.h"
 #include "net/loop/loop.h"
@@ -29,7 +30,7 @@
 #ifdef TINY_LIMITS
 enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_ITERATION_MAX = 256, CONN_BELIEVED = 200 };
 enum { CONN_CLOSES_MAX = 2, CONN_ACCEPTS_MAX = 2, CONN_DROPS_MAX = 2, CONN_DROP_AT_ONCE = 200 };
-enum { CONN_CHUNK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_FIRST_CHUNK = 64, CONN_HOLD_MAX = 200 };
+enum { CONN_BLOCK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_FIRST_BLOCK = 64, CONN_HOLD_MAX = 200 };
 enum { CONN_SOURCE_BATCH = 300, CONN_SHARE_MIN = 10, CONN_SPARES_MAX = 2 };
 #else
 enum {
@@ -39,18 +40,18 @@ enum {
     CONN_BELIEVED = 1024 * 1024 /* bytes of an announced size that get memory before they arrive */
 };
 enum {
-    CONN_CHUNK_SIZE = 16 * 1024,    /* bytes of a chunk of the output queue */
-    CONN_FIRST_CHUNK = 512,         /* bytes of its first chunk */
-    CONN_BATCH_MAX = 64,            /* chunks passed to one write */
+    CONN_BLOCK_SIZE = 16 * 1024,    /* bytes of a block of the output queue */
+    CONN_FIRST_BLOCK = 512,         /* bytes of its first block */
+    CONN_BATCH_MAX = 64,            /* blocks passed to one write */
     CONN_HOLD_MAX = 64 * 1024,      /* copied bytes held until the iteration ends */
     CONN_SOURCE_BATCH = 512 * 1024, /* bytes of sources passed to one write: about 100 us */
     CONN_SHARE_MIN = 1024,          /* bytes of a source that are not rather copied */
-    CONN_SPARES_MAX = 128           /* empty output queues that are kept, and first chunks */
+    CONN_SPARES_MAX = 128           /* empty output queues that are kept, and first blocks */
 };
 enum {
     CONN_CLOSES_MAX = 32,  /* sockets closed per iteration: about 10 us each */
     CONN_ACCEPTS_MAX = 16, /* and accepted: about 20 us each */
-    CONN_DROPS_MAX = 64,   /* chunks of dropped output freed per iteration: about 1 us each */
+    CONN_DROPS_MAX = 64,   /* blocks of dropped output freed per iteration: about 1 us each */
     CONN_DROP_AT_ONCE = 256 * 1024 /* bytes of dropped output that are freed at once */
 };
 #endif
@@ -82,10 +83,9 @@ struct net {
     struct output *held;         /* to be sent before the loop sleeps; linked by next_held */
     struct conn *unclosed_first; /* CONN_CLOSING, but the sockets are not closed yet */
     struct conn *unclosed_last;
-    struct chunk *dropped;      /* of closed connections: to be freed */
-    struct chunk *spare_chunks; /* for later queues: conn_output.c */
+    struct block *dropped;    /* of closed connections: to be freed */
+    struct block_pool blocks; /* of the size of first ones */
     struct output *spare_outputs;
-    unsigned spare_chunk_count;
     unsigned spare_output_count;
     unsigned closes;             /* sockets closed in this iteration */
     unsigned accepts;            /* sockets accepted in it */
@@ -230,15 +230,16 @@ static inline void conn_free_text(const struct conn *conn, sds text) {
         sds_free(text);
 }
 
-/* Frees the output queue, or has conn_free_dropped free the chunks of a long one; no write may be
+/* Frees the output queue, or has conn_free_dropped free the blocks of a long one; no write may be
  * outstanding. */
 void conn_output_drop(struct conn *conn);
 
-/* Frees up to CONN_DROPS_MAX chunks of dropped queues at the end of an iteration. Returns true
+/* Frees up to CONN_DROPS_MAX blocks of dropped queues at the end of an iteration. Returns true
  * while there are more. */
 bool conn_free_dropped(struct net *net);
 
-/* Frees what conn_output.c keeps for later queues; there are no connections any more. */
+/* Begin and end to keep queues and blocks for later ones: while there are connections. */
+void conn_begin_spares(struct net *net);
 void conn_free_spares(struct net *net);
 
 /* Returns whether the transport of the connection, which has no output queue, still has bytes to be

@@ -80,24 +80,27 @@ enum io_kind {
     IO_RELEASED, /* all that was to be sent is sent, or sending has failed; the socket is open */
 };
 
-/* Bytes on their way. */
-struct io_block {
-    struct io_block *next;
-    char *at; /* the first byte that is not consumed, or not sent yet */
-    size_t len;
-    uint32_t capacity;     /* of `bytes`; 0: `at` points to bytes of the loop, in IO_WRITE */
-    bool clears;           /* they hold a secret: overwrite them when they are sent */
-    bool is_last;          /* of an IO_WRITE */
-    struct shared *shared; /* whose bytes `at` points to; NULL: none */
-    char bytes[];
-};
-
-/* Blocks for later use, of one side. */
+/* Blocks for later use, of one side. A BLOCK_BORROWED belongs to a write of the loop: `is_last` if
+ * that ends with it. */
 struct io_spares {
-    struct owner owner;
-    struct io_block *small, *large;
-    unsigned small_count, large_count;
+    struct block_pool small, large;
 };
+#define IO_SPARES                                                                                  \
+    (struct io_spares) {                                                                           \
+        .small = {.size = IO_SMALL_SIZE, .most = IO_SPARE_MAX}, .large = {                         \
+            .size = IO_LARGE_SIZE,                                                                 \
+            .most = IO_SPARE_MAX / 16 + 1                                                          \
+        }                                                                                          \
+    }
+
+static inline struct block *io_block_new(struct io_spares *spares, bool is_large) {
+    return block_new(is_large ? &spares->large : &spares->small);
+}
+
+static inline void io_block_free(struct io_spares *spares, struct block *block) {
+    bool is_large = block->capacity > IO_SMALL_SIZE - sizeof(*block);
+    block_free(is_large ? &spares->large : &spares->small, block);
+}
 
 /* The part of a struct io_socket that one of TLS has besides. The loop allocates and frees it; in
  * between it is the thread's. */
@@ -121,15 +124,15 @@ struct io_socket {
     /* The thread's. The `data` of `poll` is this struct. */
     _Alignas(RING_LINE) uv_poll_t poll;
     int fd;
-    int events;                    /* that are polled */
-    unsigned credit;               /* blocks that may still be handed to the loop */
-    bool reads_large;              /* the last read filled a small block */
-    bool has_ended;                /* IO_ENDED was put */
-    bool is_polled;                /* `poll` is initialized */
-    int failed;                    /* status of sending; 0: none has failed */
-    uint32_t answer;               /* IO_CLOSED or IO_RELEASED, once it is asked for; otherwise 0 */
-    struct io_block *first, *last; /* to be sent */
-    struct io_socket *next_late;   /* in thread->late, with is_late */
+    int events;                  /* that are polled */
+    unsigned credit;             /* blocks that may still be handed to the loop */
+    bool reads_large;            /* the last read filled a small block */
+    bool has_ended;              /* IO_ENDED was put */
+    bool is_polled;              /* `poll` is initialized */
+    int failed;                  /* status of sending; 0: none has failed */
+    uint32_t answer;             /* IO_CLOSED or IO_RELEASED, once it is asked for; otherwise 0 */
+    struct block_queue output;   /* to be sent */
+    struct io_socket *next_late; /* in thread->late, with is_late */
     bool is_late;
     uint64_t sent; /* atomic, set by the thread: bytes sent, or dropped */
 };
@@ -153,7 +156,7 @@ struct io_thread {
     struct io_spares read_spares;
     bool owes_wake;            /* the loop may sleep and have items */
     uint64_t rung;             /* items published when the bell was rung last */
-    struct io_block *second;   /* a large block that a read may go on in; or NULL */
+    struct block *second;      /* a large block that a read may go on in; or NULL */
     struct io_tls_worker *tls; /* NULL: it has had no connection of TLS */
     struct io_socket *late;    /* to which shared bytes are sent when all items are handled */
     struct shared *shared;     /* is to be released `shared_count` times; NULL: none */
@@ -194,13 +197,13 @@ struct threaded {
     struct conn *conn;
     struct io_socket *socket;
     struct io_thread *thread;
-    struct threaded *next_dirty;               /* in io->dirty, with is_dirty */
-    struct io_block *open_first, *open_last;   /* taken by try_write, not handed over yet */
-    uint64_t given;                            /* bytes handed to the thread, or taken */
-    uint64_t sent_seen;                        /* what socket->sent was */
-    struct io_block *input_first, *input_last; /* received, but not presented yet … */
-    size_t input_bytes, input_allocated;       /* … and how much that is */
-    int failed;                                /* status; 0: none */
+    struct threaded *next_dirty; /* in io->dirty, with is_dirty */
+    struct block_queue open;     /* taken by try_write, not handed over yet */
+    uint64_t given;              /* bytes handed to the thread, or taken */
+    uint64_t sent_seen;          /* what socket->sent was */
+    struct block_queue input;    /* received, but not presented yet … */
+    size_t input_allocated;      /* … and the memory of that */
+    int failed;                  /* status; 0: none */
     int ended;         /* status of the end of the input, which is still to be reported; or 0 */
     uint32_t consumed; /* blocks that the thread does not know of */
     bool reads;
@@ -209,7 +212,7 @@ struct threaded {
     bool is_closing;
     bool is_presenting;
     bool is_draining;              /* `write` is an empty one, put by `drain` */
-    struct io_block *write;        /* the outstanding write's array of blocks; or NULL */
+    struct block *write;           /* the outstanding write's array of blocks; or NULL */
     unsigned write_count;          /* blocks of it */
     size_t write_len;              /* bytes of it */
     void *write_area;              /* the transport's bytes of it */
@@ -224,10 +227,6 @@ struct threaded {
 static_assert(sizeof(struct threaded) <= sizeof(uv_tcp_t), "the state of libuv takes its place");
 
 /* --- A socket, in its thread (io_socket.c) --- */
-
-struct io_block *io_block_new(struct io_spares *spares, bool is_large);
-void io_block_free(struct io_spares *spares, struct io_block *block);
-void io_spares_free(struct io_spares *spares);
 
 /* An item about the socket goes to the loop. */
 void io_put(struct io_socket *socket, enum io_kind kind, void *bytes, int status);
@@ -245,7 +244,7 @@ void io_drop_records(struct io_tls *tls);
 void io_fail(struct io_socket *socket, int status);
 
 /* The block, with `len` bytes, goes to the loop, and uses credit. */
-void io_hand_data(struct io_socket *socket, struct io_block *block, size_t len);
+void io_hand_data(struct io_socket *socket, struct block *block, size_t len);
 
 /* The input ends, unless it has ended before. `reason`, static, is logged; or NULL. */
 void io_end_input(struct io_socket *socket, int status, const char *reason);

@@ -18,7 +18,7 @@ enum { PIECES_MAX = 64 }; /* blocks passed to one system call */
 static void on_poll(uv_poll_t *poll, int status, int events);
 
 static bool has_output(const struct io_socket *socket) {
-    return socket->first || (socket->tls && io_tls_has_records(socket->tls));
+    return socket->output.first || (socket->tls && io_tls_has_records(socket->tls));
 }
 
 static bool may_send(const struct io_socket *socket) {
@@ -58,17 +58,15 @@ static void leave(struct io_socket *socket) {
 
 /* Sends what the socket takes now. Returns whether it took all of a system call. */
 static bool send_some(struct io_socket *socket) {
-    struct iovec pieces[PIECES_MAX];
+    uv_buf_t pieces[PIECES_MAX];
+    unsigned count = block_gather(&socket->output, pieces, PIECES_MAX);
     size_t bytes = 0;
-    int count = 0;
-    for (struct io_block *block = socket->first; block && count < PIECES_MAX; block = block->next) {
-        pieces[count++] = (struct iovec){.iov_base = block->at, .iov_len = block->len};
-        bytes += block->len;
-    }
+    for (unsigned i = 0; i < count; i++) bytes += pieces[i].len;
     ssize_t sent;
     do {
-        sent = count == 1 ? write(socket->fd, pieces[0].iov_base, pieces[0].iov_len)
-                          : writev(socket->fd, pieces, count);
+        /* uv_buf_t has the layout of struct iovec. */
+        sent = count == 1 ? write(socket->fd, pieces[0].base, pieces[0].len)
+                          : writev(socket->fd, (const struct iovec *)pieces, (int)count);
     } while (sent < 0 && errno == EINTR);
     if (sent >= 0)
         io_note_sent(socket, (size_t)sent);
@@ -82,19 +80,13 @@ static void send_all(struct io_socket *socket) {
         io_tls_send(socket);
         return;
     }
-    while (socket->first && !socket->failed && send_some(socket)) continue;
-}
-
-static void append(struct io_socket *socket, struct io_block *block) {
-    *(socket->first ? &socket->last->next : &socket->first) = block;
-    while (block->next) block = block->next;
-    socket->last = block;
+    while (socket->output.first && !socket->failed && send_some(socket)) continue;
 }
 
 /* What follows a failure is dropped. */
-static void send_blocks(struct io_socket *socket, struct io_block *block) {
-    bool is_waiting = socket->first != NULL;
-    append(socket, block);
+static void send_blocks(struct io_socket *socket, struct block *block) {
+    bool is_waiting = socket->output.first != NULL;
+    block_push_all(&socket->output, block);
     if (socket->failed) {
         io_drop_blocks(socket, socket->failed);
         return;
@@ -119,29 +111,32 @@ static void release_later(struct io_thread *thread, struct shared *shared) {
 static void append_shared(struct io_socket *socket, struct shared *shared, char *bytes,
                           size_t len) {
     struct io_thread *thread = socket->thread;
-    struct io_block *last = socket->first ? socket->last : NULL;
+    struct block *last = socket->output.first ? socket->output.last : NULL;
     bool is_small = len <= IO_SMALL_SIZE - sizeof(*last);
-    if (!is_small || !last || last->capacity == 0 || last->shared ||
-        (size_t)(last->bytes + last->capacity - last->at) - last->len < len) {
-        last = io_block_new(&thread->read_spares, false);
-        append(socket, last);
+    if (is_small && last && block_room(last) >= len) {
+        block_fill(last, bytes, len);
+        socket->output.bytes += len;
+        release_later(thread, shared);
+        return;
     }
+    struct block *block = io_block_new(&thread->read_spares, false);
     if (is_small) {
-        memcpy(last->at + last->len, bytes, len);
-        last->len += len;
+        block_fill(block, bytes, len);
         release_later(thread, shared);
     } else {
-        last->at = bytes;
-        last->len = len;
-        last->shared = shared;
+        block->kind = BLOCK_SHARED;
+        block->at = bytes;
+        block->len = len;
+        block->shared = shared;
     }
+    block_push(&socket->output, block);
 }
 
 /* Several of them may follow: they are sent together. */
 static void send_shared(struct io_socket *socket, const struct ring_item *item) {
     struct io_thread *thread = socket->thread;
     struct shared *shared = item->bytes;
-    bool is_waiting = socket->first != NULL;
+    bool is_waiting = socket->output.first != NULL;
     if (socket->failed) {
         __atomic_store_n(&socket->sent, socket->sent + item->count, __ATOMIC_RELAXED);
         release_later(thread, shared);
@@ -178,7 +173,7 @@ static void send_late(struct io_thread *thread) {
  * has filled a small block reads into a large one the next time. */
 static void read_plain(struct io_socket *socket) {
     struct io_thread *thread = socket->thread;
-    struct io_block *block = io_block_new(&thread->read_spares, socket->reads_large);
+    struct block *block = io_block_new(&thread->read_spares, socket->reads_large);
     bool has_second = !socket->reads_large && socket->credit > 1;
     if (has_second && !thread->second) thread->second = io_block_new(&thread->read_spares, true);
     struct iovec pieces[2] = {{.iov_base = block->bytes, .iov_len = block->capacity}};
@@ -222,7 +217,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
         events = UV_READABLE | UV_WRITABLE;
     }
     if (events & UV_WRITABLE && has_output(socket)) send_all(socket);
-    if (socket->answer && !socket->first) {
+    if (socket->answer && !socket->output.first) {
         leave(socket);
         return;
     }
@@ -265,7 +260,7 @@ static void close_socket(struct io_socket *socket) {
 static void release_socket(struct io_socket *socket) {
     send_now(socket);
     socket->answer = IO_RELEASED;
-    if (!socket->first)
+    if (!socket->output.first)
         leave(socket);
     else
         update_events(socket);
@@ -395,8 +390,9 @@ static int begin_loop(struct io_thread *thread) {
 
 static void free_thread(struct io_thread *thread) {
     io_meter_close(&thread->meter);
-    io_spares_free(&thread->read_spares);
-    io_spares_free(&thread->write_spares);
+    struct block_pool *pools[] = {&thread->read_spares.small, &thread->read_spares.large,
+                                  &thread->write_spares.small, &thread->write_spares.large};
+    for (int i = 0; i < 4; i++) block_pool_free(pools[i]);
     mem_free(thread->second);
     io_tls_free(thread);
     ring_free(&thread->to_thread);
@@ -407,7 +403,8 @@ static void free_thread(struct io_thread *thread) {
 
 struct io_thread *io_thread_start(struct io_threads *all, unsigned number, const char **error) {
     struct io_thread *thread = mem_alloc_aligned(RING_LINE, sizeof(*thread));
-    *thread = (struct io_thread){.all = all, .number = number};
+    *thread = (struct io_thread){
+        .all = all, .number = number, .read_spares = IO_SPARES, .write_spares = IO_SPARES};
     if (!bell_init(&thread->bell)) {
         *error = uv_strerror(-errno);
         mem_free(thread);

@@ -144,11 +144,7 @@ static bool send_batch(struct io_socket *socket) {
     uv_buf_t buffers[CONN_BATCH_MAX];
     struct tls_write rest;
     struct tls_codec *codec = &socket->tls->codec;
-    unsigned count = 0;
-    for (struct io_block *block = socket->first; block && count < CONN_BATCH_MAX;
-         block = block->next)
-        buffers[count++] = (uv_buf_t){.base = block->at, .len = block->len};
-    tls_set_write(&rest, buffers, count);
+    tls_set_write(&rest, buffers, block_gather(&socket->output, buffers, CONN_BATCH_MAX));
     size_t all = rest.left;
     if (all == 0) {
         io_note_sent(socket, 0);
@@ -163,7 +159,7 @@ static bool send_batch(struct io_socket *socket) {
 }
 
 void io_tls_send(struct io_socket *socket) {
-    while (!socket->failed && send_kept(socket) && socket->first &&
+    while (!socket->failed && send_kept(socket) && socket->output.first &&
            tls_may_encrypt(&socket->tls->codec) && send_batch(socket))
         continue;
 }
@@ -177,7 +173,7 @@ static bool decrypt(struct io_socket *socket) {
     const char *reason = NULL;
     int status = 0;
     bool is_large = tls_input_left(codec) > IO_SMALL_SIZE || codec->header_len > 0;
-    struct io_block *block = io_block_new(spares, is_large);
+    struct block *block = io_block_new(spares, is_large);
     size_t len = tls_decrypt(codec, (uv_buf_t){.base = block->bytes, .len = block->capacity},
                              &status, &reason);
     if (len > 0)
@@ -219,7 +215,7 @@ static bool read_records(struct io_socket *socket) {
 void io_tls_read(struct io_socket *socket) {
     struct tls_codec *codec = &socket->tls->codec;
     if (tls_has_input(codec) || read_records(socket)) decrypt_all(socket);
-    if (!socket->first) return;
+    if (!socket->output.first) return;
     if (tls_may_encrypt(codec))
         io_tls_send(socket); /* an update of keys may have been completed */
     else if (socket->has_ended && !socket->failed)
@@ -238,7 +234,7 @@ void io_tls_release(struct io_socket *socket) {
 
 void io_tls_close(struct io_socket *socket) {
     struct io_tls *tls = socket->tls;
-    if (!socket->failed && !socket->first && tls->left == 0) {
+    if (!socket->failed && !socket->output.first && tls->left == 0) {
         tls_say_goodbye(&tls->codec);
         flush(socket, 0);
     }

@@ -89,55 +89,29 @@ static void leave_lists(struct threaded *threaded) {
 
 /* --- Input --- */
 
-static size_t block_allocated(const struct io_block *block) {
-    return sizeof(*block) + block->capacity;
-}
-
-static struct io_block *take_input(struct threaded *threaded) {
-    struct io_block *block = threaded->input_first;
-    threaded->input_first = block->next;
-    threaded->input_bytes -= block->len;
-    threaded->input_allocated -= block_allocated(block);
-    return block;
-}
-
-static void note_input(struct threaded *threaded, const struct io_block *block) {
-    threaded->input_bytes += block->len;
-    threaded->input_allocated += block_allocated(block);
-}
-
-static void append_input(struct threaded *threaded, struct io_block *block) {
-    block->next = NULL;
-    *(threaded->input_first ? &threaded->input_last->next : &threaded->input_first) = block;
-    threaded->input_last = block;
-    note_input(threaded, block);
-}
-
-static void put_input_back(struct threaded *threaded, struct io_block *block) {
-    block->next = threaded->input_first;
-    if (!threaded->input_first) threaded->input_last = block;
-    threaded->input_first = block;
-    note_input(threaded, block);
+static struct block *take_input(struct threaded *threaded) {
+    threaded->input_allocated -= block_allocated(threaded->input.first);
+    return block_pop(&threaded->input);
 }
 
 static void drop_input(struct threaded *threaded) {
-    while (threaded->input_first) io_block_free(spares_of(threaded), take_input(threaded));
+    while (threaded->input.first) io_block_free(spares_of(threaded), take_input(threaded));
 }
 
 static size_t waiting(const struct conn *conn, size_t *allocated) {
     const struct threaded *threaded = threaded_of(conn);
     *allocated = threaded->input_allocated;
-    return threaded->input_bytes;
+    return threaded->input.bytes;
 }
 
 /* The thread hears with the next replies of the blocks that are consumed, or when they are many. */
-static void finish_input(struct threaded *threaded, struct io_block *block) {
+static void finish_input(struct threaded *threaded, struct block *block) {
     io_block_free(spares_of(threaded), block);
     if (++threaded->consumed >= IO_CREDIT / 2 && !threaded->is_closing) mark_dirty(threaded);
 }
 
 /* Presents a block that is in no chain. Returns whether all of it was taken. */
-static bool present_block(struct threaded *threaded, struct io_block *block) {
+static bool present_block(struct threaded *threaded, struct block *block) {
     while (block->len > 0 && threaded->reads) {
         size_t taken = conn_received_at(threaded->conn, block->at, block->len);
         if (taken == 0) break;
@@ -148,7 +122,8 @@ static bool present_block(struct threaded *threaded, struct io_block *block) {
         finish_input(threaded, block);
         return true;
     }
-    put_input_back(threaded, block);
+    block_push_first(&threaded->input, block);
+    threaded->input_allocated += block_allocated(block);
     if (threaded->reads) resume(threaded);
     return false;
 }
@@ -161,30 +136,31 @@ void threaded_present(struct threaded *threaded) {
         return;
     }
     threaded->is_presenting = true;
-    while (threaded->input_first && threaded->reads)
+    while (threaded->input.first && threaded->reads)
         if (!present_block(threaded, take_input(threaded))) break;
     threaded->is_presenting = false;
-    if (threaded->input_first || !threaded->reads || threaded->ended == 0) return;
+    if (threaded->input.first || !threaded->reads || threaded->ended == 0) return;
     int status = threaded->ended;
     threaded->ended = 0;
     conn_input_ended(threaded->conn, status);
 }
 
-static void received(struct threaded *threaded, struct io_block *block) {
+static void received(struct threaded *threaded, struct block *block) {
     net_of(threaded->conn)->thread_reads++;
     threaded->thread->reads++;
     if (threaded->is_closing) {
         finish_input(threaded, block);
         return;
     }
-    append_input(threaded, block);
+    block_push(&threaded->input, block);
+    threaded->input_allocated += block_allocated(block);
     threaded_present(threaded);
 }
 
 static void start_reading(struct conn *conn) {
     struct threaded *threaded = threaded_of(conn);
     threaded->reads = true;
-    if (threaded->input_first || threaded->ended) resume(threaded);
+    if (threaded->input.first || threaded->ended) resume(threaded);
 }
 
 static void stop_reading(struct conn *conn) {
@@ -209,19 +185,15 @@ static size_t room_of(struct threaded *threaded, size_t wanted) {
 
 /* Copies bytes to the blocks that are to be handed over. */
 static void copy(struct threaded *threaded, const char *bytes, size_t len) {
+    struct block_queue *open = &threaded->open;
     while (len > 0) {
-        struct io_block *block = threaded->open_last;
-        if (!threaded->open_first || block->len == block->capacity) {
-            bool is_large = threaded->open_first || len > IO_SMALL_SIZE - sizeof(*block);
-            block = io_block_new(spares_of(threaded), is_large);
-            *(threaded->open_first ? &threaded->open_last->next : &threaded->open_first) = block;
-            threaded->open_last = block;
+        if (!open->first || block_room(open->last) == 0) {
+            bool is_large = open->first || len > IO_SMALL_SIZE - sizeof(struct block);
+            block_push(open, io_block_new(spares_of(threaded), is_large));
         }
-        size_t part = block->capacity - block->len;
-        if (part > len) part = len;
-        memcpy(block->bytes + block->len, bytes, part);
-        block->clears |= (threaded->conn->flags & CONN_CLEARS_OUTPUT) != 0;
-        block->len += part;
+        size_t part = block_fill(open->last, bytes, len);
+        open->last->clears |= (threaded->conn->flags & CONN_CLEARS_OUTPUT) != 0;
+        open->bytes += part;
         bytes += part;
         len -= part;
     }
@@ -233,12 +205,12 @@ static void count_write(struct threaded *threaded) {
 }
 
 void threaded_hand_over(struct threaded *threaded) {
-    if (threaded->open_first) count_write(threaded);
-    if (threaded->open_first)
-        put(threaded, IO_SEND, threaded->open_first, threaded->consumed);
+    if (threaded->open.first) count_write(threaded);
+    if (threaded->open.first)
+        put(threaded, IO_SEND, threaded->open.first, threaded->consumed);
     else if (threaded->consumed > 0)
         put(threaded, IO_CONSUMED, NULL, threaded->consumed);
-    threaded->open_first = NULL;
+    threaded->open = (struct block_queue){.first = NULL};
     threaded->consumed = 0;
 }
 
@@ -274,7 +246,7 @@ static bool share(struct conn *conn, struct shared *shared, struct slice bytes) 
     struct threaded *threaded = threaded_of(conn);
     if (threaded->failed || threaded->is_leaving || room_of(threaded, bytes.len) < bytes.len)
         return false;
-    if (threaded->open_first) threaded_hand_over(threaded);
+    if (threaded->open.first) threaded_hand_over(threaded);
     threaded->given += bytes.len;
     shared_give(shared);
     struct ring_item item = {.about = threaded->socket,
@@ -297,13 +269,14 @@ static int begin_write(struct conn *conn, void *write, const uv_buf_t *buffers, 
     struct threaded *threaded = threaded_of(conn);
     CHECKED_ASSERT(!threaded->write && count > 0);
     if (threaded->failed) return threaded->failed;
-    struct io_block *blocks = mem_alloc_zeroed(count * sizeof(*blocks));
+    struct block *blocks = mem_alloc_zeroed(count * sizeof(*blocks));
     threaded->write_len = 0;
     for (unsigned i = 0; i < count; i++) {
-        blocks[i] = (struct io_block){.next = i + 1 < count ? &blocks[i + 1] : NULL,
-                                      .at = buffers[i].base,
-                                      .len = buffers[i].len,
-                                      .is_last = i + 1 == count};
+        blocks[i] = (struct block){.next = i + 1 < count ? &blocks[i + 1] : NULL,
+                                   .at = buffers[i].base,
+                                   .len = buffers[i].len,
+                                   .kind = BLOCK_BORROWED,
+                                   .is_last = i + 1 == count};
         threaded->write_len += buffers[i].len;
     }
     threaded->write = blocks;
@@ -431,7 +404,7 @@ static bool is_sent(const struct threaded *threaded) {
 /* A thread that still had to send would wait for a client that does not read. */
 bool threaded_take_back(struct threaded *threaded) {
     if (threaded->is_closing || threaded->is_leaving || threaded->failed || threaded->ended ||
-        is_writing(threaded->conn) || threaded->open_first || threaded->input_first ||
+        is_writing(threaded->conn) || threaded->open.first || threaded->input.first ||
         !is_sent(threaded))
         return false;
     threaded_hand_over(threaded);
@@ -445,7 +418,7 @@ bool threaded_take_back(struct threaded *threaded) {
 static void give_again(struct threaded *threaded) {
     struct io_socket *socket = threaded->socket;
     unsigned waiting = threaded->is_presenting;
-    for (struct io_block *block = threaded->input_first; block; block = block->next) waiting++;
+    for (struct block *block = threaded->input.first; block; block = block->next) waiting++;
     *socket = (struct io_socket){.conn = threaded->conn,
                                  .threaded = threaded,
                                  .thread = socket->thread,
@@ -498,7 +471,7 @@ static void released(struct threaded *threaded) {
         close(threaded->fd);
         leave_lists(threaded);
         CHAIN_APPEND(io->closed_first, io->closed_last, threaded, prev, next);
-    } else if (threaded->input_first || threaded->is_presenting || threaded->ended ||
+    } else if (threaded->input.first || threaded->is_presenting || threaded->ended ||
                threaded->failed || net_of(threaded->conn)->nested) {
         give_again(threaded);
     } else {

@@ -497,7 +497,7 @@ void tls_shut_down(struct conn *conn) {
 
 /* Says goodbye, if that can be sent at once. */
 static void say_goodbye(struct tls *tls) {
-    if (!tls->is_open || tls->is_failed || tls->unsent_first) return;
+    if (!tls->is_open || tls->is_failed || tls->unsent.first) return;
     struct tls_worker *worker = tls->codec.worker;
     struct conn *lower = tls_lower(tls);
     tls_say_goodbye(&tls->codec);
@@ -536,12 +536,12 @@ bool tls_wants_turn(const struct conn *conn) {
     const struct tls *tls = tls_of(conn);
     bool takes_input = tls->reads || !tls->is_open;
     return tls->list != TLS_NO_LIST || (takes_input && tls_has_input(&tls->codec)) ||
-           (tls->unsent_first && !tls->lower_writes);
+           (tls->unsent.first && !tls->lower_write);
 }
 
 size_t tls_allocated(const struct conn *conn) {
     const struct tls *tls = tls_of(conn);
-    return tls->ssl_allocated + tls_codec_allocated(&tls->codec) + tls->unsent;
+    return tls->ssl_allocated + tls_codec_allocated(&tls->codec) + tls->unsent.bytes;
 }
 
 /* --- Over TCP --- */

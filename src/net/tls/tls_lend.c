@@ -11,7 +11,7 @@ bool tls_is_over_tcp(const struct conn *conn) {
 bool tls_may_lend(const struct conn *conn) {
     const struct tls *tls = tls_of(conn);
     return tls->is_open && !tls->call && !tls->is_failed && !tls->end_status &&
-           !tls->lower_status && !tls->unsent_first && !tls->write && tls->list == TLS_NO_LIST &&
+           !tls->lower_status && !tls->unsent.first && !tls->write && tls->list == TLS_NO_LIST &&
            !tls_has_input(&tls->codec);
 }
 

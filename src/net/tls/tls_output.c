@@ -1,7 +1,7 @@
 /* The output of TLS connections.
  *
  *      buffers ──gather──→ piece ──SSL_write──→ worker->output ──try_write──→ lower
- *                                                └─ what it does not take: chunks
+ *                                                └─ what it does not take: blocks
  *
  * Invariant: while records are kept, the connection's bytes are not encrypted; only what OpenSSL
  * sends by itself (alerts, answers to updates of keys) is added to them. */
@@ -12,67 +12,62 @@
 
 /* --- Records --- */
 
-void tls_keep(struct tls *tls, const char *records, size_t len) {
-    size_t write_size = (tls_lower(tls)->transport->write_size + 15) & ~(size_t)15;
-    size_t size = sizeof(struct tls_chunk) + write_size + len;
-    struct tls_chunk *chunk = mem_alloc(size);
-    *chunk = (struct tls_chunk){
-        .bytes = (char *)(chunk + 1) + write_size, .end = len, .allocated = size};
-    memset(chunk + 1, 0, write_size);
-    memcpy(chunk->bytes, records, len);
-    *(tls->unsent_last ? &tls->unsent_last->next : &tls->unsent_first) = chunk;
-    tls->unsent_last = chunk;
-    tls->unsent += len;
+static struct block_pool *pool_of(const struct tls *tls) {
+    return &tls_lower(tls)->net->blocks;
 }
 
-static void drop_first(struct tls *tls) {
-    struct tls_chunk *chunk = tls->unsent_first;
-    tls->unsent_first = chunk->next;
-    if (!chunk->next) tls->unsent_last = NULL;
-    tls->unsent -= chunk->end - chunk->start;
-    mem_free(chunk);
+void tls_keep(struct tls *tls, const char *records, size_t len) {
+    struct block *block = block_new_sized(pool_of(tls), sizeof(*block) + len);
+    block_fill(block, records, len);
+    block_push(&tls->unsent, block);
 }
 
 void tls_drop_output(struct tls *tls) {
-    while (tls->unsent_first) drop_first(tls);
+    mem_free(tls->lower_write);
+    tls->lower_write = NULL;
+    while (tls->unsent.first) block_free(pool_of(tls), block_pop(&tls->unsent));
 }
 
-/* Has the lower transport write the first chunk; in nested polling the next turn tries again. */
+/* The lower transport has taken bytes of the first block. */
+static void note_taken(struct tls *tls, size_t taken) {
+    struct block *block = block_pop_done(&tls->unsent, &taken);
+    if (block) block_free(pool_of(tls), block);
+}
+
+/* Has the lower transport write the first block; in nested polling the next turn tries again. */
 static void start_lower_write(struct tls *tls) {
-    struct tls_chunk *chunk = tls->unsent_first;
     struct conn *lower = tls_lower(tls);
     if (lower->net->nested) {
         tls_want_turn(tls);
         return;
     }
-    uv_buf_t buffer =
-        uv_buf_init(chunk->bytes + chunk->start, (unsigned)(chunk->end - chunk->start));
-    int status = lower->transport->write(lower, chunk + 1, &buffer, 1);
-    if (status < 0)
-        tls_fail(tls, status);
-    else
-        tls->lower_writes = true;
+    uv_buf_t buffer;
+    block_gather(&tls->unsent, &buffer, 1);
+    tls->lower_write = mem_alloc_zeroed(lower->transport->write_size);
+    int status = lower->transport->write(lower, tls->lower_write, &buffer, 1);
+    if (status == 0) return;
+    mem_free(tls->lower_write);
+    tls->lower_write = NULL;
+    tls_fail(tls, status);
 }
 
 bool tls_send_kept(struct tls *tls) {
     struct conn *lower = tls_lower(tls);
-    while (tls->unsent_first && !tls->lower_writes && !tls->is_failed) {
-        struct tls_chunk *chunk = tls->unsent_first;
-        size_t len = chunk->end - chunk->start;
-        uv_buf_t buffer = uv_buf_init(chunk->bytes + chunk->start, (unsigned)len);
+    while (tls->unsent.first && !tls->lower_write && !tls->is_failed) {
+        uv_buf_t buffer;
+        block_gather(&tls->unsent, &buffer, 1);
         ssize_t sent = lower->transport->try_write(lower, &buffer, 1);
         if (sent < 0) {
             tls_fail(tls, (int)sent);
-        } else if ((size_t)sent == len) {
-            drop_first(tls);
-        } else {
-            chunk->start += (size_t)sent;
-            tls->unsent -= (size_t)sent;
+            return false;
+        }
+        note_taken(tls, (size_t)sent);
+        if ((size_t)sent < buffer.len) {
             start_lower_write(tls);
             return false;
         }
     }
-    return !tls->unsent_first;
+    return !tls->unsent.first;
 }
 
 void tls_flush(struct tls *tls) {
@@ -81,19 +76,19 @@ void tls_flush(struct tls *tls) {
     size_t len = worker->output_len;
     ssize_t sent = 0;
     worker->output_len = 0;
-    if (len == 0 || (tls->is_failed && tls->unsent_first)) return;
-    if (!tls->unsent_first) {
+    if (len == 0 || (tls->is_failed && tls->unsent.first)) return;
+    if (!tls->unsent.first) {
         uv_buf_t buffer = uv_buf_init(worker->output, (unsigned)len);
         sent = lower->transport->try_write(lower, &buffer, 1);
         if (sent < 0) tls_fail(tls, (int)sent);
         if (sent < 0 || (size_t)sent == len) return;
     }
     if (tls->is_failed) return;
-    bool is_first = !tls->unsent_first;
+    bool is_first = !tls->unsent.first;
     tls_keep(tls, worker->output + sent, len - (size_t)sent);
     if (is_first)
         start_lower_write(tls);
-    else if (tls->unsent > TLS_UNSENT_MAX)
+    else if (tls->unsent.bytes > TLS_UNSENT_MAX)
         tls_fail(tls, UV_ENOBUFS);
 }
 
@@ -112,7 +107,7 @@ static bool may_encrypt(const struct tls *tls) {
 }
 
 void tls_go_on_writing(struct tls *tls) {
-    if (tls->write && !tls->unsent_first && may_encrypt(tls)) tls_want_turn(tls);
+    if (tls->write && !tls->unsent.first && may_encrypt(tls)) tls_want_turn(tls);
 }
 
 ssize_t tls_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count) {
@@ -122,7 +117,7 @@ ssize_t tls_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count
     if (!tls->is_open || !tls_send_kept(tls)) return tls->is_failed ? tls->end_status : 0;
     tls_set_write(&rest, buffers, count);
     size_t all = rest.left;
-    while (rest.left > 0 && all - rest.left < TLS_WRITE_MAX && !tls->unsent_first &&
+    while (rest.left > 0 && all - rest.left < TLS_WRITE_MAX && !tls->unsent.first &&
            may_encrypt(tls))
         encrypt_batch(tls, &rest);
     return tls->is_failed ? tls->end_status : (ssize_t)(all - rest.left);
@@ -135,7 +130,7 @@ int tls_begin_write(struct conn *conn, void *write, const uv_buf_t *buffers, uns
     tls->write = write;
     tls_set_write(tls->write, buffers, count);
     tls_begin(tls);
-    if (tls->is_open && !tls->unsent_first) tls_want_turn(tls);
+    if (tls->is_open && !tls->unsent.first) tls_want_turn(tls);
     return 0;
 }
 
@@ -165,9 +160,10 @@ void tls_pump(struct tls *tls) {
 
 void tls_written(struct conn *conn, int status) {
     struct tls *tls = tls_of(conn);
-    tls->lower_writes = false;
-    if (tls->is_closed) return;
-    drop_first(tls);
+    if (tls->is_closed) return; /* tls_closed frees the rest */
+    mem_free(tls->lower_write);
+    tls->lower_write = NULL;
+    note_taken(tls, tls->unsent.first->len);
     if (status < 0) {
         tls_fail(tls, status);
         return;

@@ -29,16 +29,6 @@ enum {
     TLS_TURN_GONE = 32          /* clients that have gone before theirs: 10 to 20 us each */
 };
 #endif
-/* Records that the lower transport has not taken:
- *      | this struct | its state of a write | bytes | */
-struct tls_chunk {
-    struct tls_chunk *next;
-    char *bytes;
-    size_t start;
-    size_t end;
-    size_t allocated;
-};
-
 struct tls_call; /* tls_call.c */
 
 enum tls_list { TLS_NO_LIST, TLS_TURNS, TLS_WAITING };
@@ -47,11 +37,10 @@ enum tls_list { TLS_NO_LIST, TLS_TURNS, TLS_WAITING };
 struct tls {
     struct tls_codec codec; /* its `ssl` is NULL until the first bytes are there */
     enum tls_role role;
-    struct tls_call *call; /* until it is connected with a server; then, or of a client: NULL */
-    struct tls_chunk *unsent_first;
-    struct tls_chunk *unsent_last;
-    size_t unsent;           /* bytes of the chunks */
-    struct tls_write *write; /* the outstanding one, or NULL */
+    struct tls_call *call;     /* until it is connected with a server; then, or of a client: NULL */
+    struct block_queue unsent; /* records that the lower transport has not taken */
+    void *lower_write;         /* its state of writing the first of them; NULL: it does not */
+    struct tls_write *write;   /* the outstanding one, or NULL */
 
     struct tls *prev; /* in the list of `list` */
     struct tls *next;
@@ -69,7 +58,6 @@ struct tls {
     bool is_begun;        /* tls_begin was called */
     bool is_closed;       /* `close` was called */
     bool reads;           /* the connection reads */
-    bool lower_writes;    /* the first chunk is an outstanding write of the lower transport */
     bool reported;        /* conn_input_ended was called */
 };
 
