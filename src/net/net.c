@@ -37,7 +37,7 @@ static void on_prepare(uv_prepare_t *prepare) {
 struct net *net_new(const char **error) {
     static const struct net_upward NOTHING;
     struct net *net = mem_alloc_zeroed(sizeof(*net));
-    int status = loop_begin(&net->loop);
+    int status = loop_begin(&net->loop, on_prepare);
     if (status != 0) {
         *error = uv_strerror(status);
         mem_free(net);
@@ -48,8 +48,6 @@ struct net *net_new(const char **error) {
     net->upward = &NOTHING;
     net->read_buffer = mem_alloc(CONN_TAIL_MAX + CONN_READ_SIZE);
     conn_begin_spares(net);
-    uv_prepare_init(&net->loop.uv, &net->loop.prepare);
-    uv_prepare_start(&net->loop.prepare, on_prepare);
     return net;
 }
 

@@ -1,13 +1,33 @@
 #include "net/loop/loop.h"
 
 #include "base/alloc.h"
+#include "base/bell.h"
 
-int loop_begin(struct loop *loop) {
+int loop_begin(struct loop *loop, uv_prepare_cb prepare) {
     int status = uv_loop_init(&loop->uv);
     if (status != 0) return status;
     loop->uv.data = loop;
     uv_idle_init(&loop->uv, &loop->idle);
+    uv_prepare_init(&loop->uv, &loop->prepare);
+    uv_prepare_start(&loop->prepare, prepare);
     return 0;
+}
+
+void loop_end(struct loop *loop) {
+    uv_close((uv_handle_t *)&loop->prepare, NULL);
+    uv_close((uv_handle_t *)&loop->idle, NULL);
+}
+
+static void on_bell(uv_poll_t *poll, int status, int events) {
+    (void)status, (void)events;
+    bell_clear(poll->data);
+}
+
+int loop_watch_bell(struct loop *loop, uv_poll_t *poll, struct bell *bell) {
+    int status = uv_poll_init(&loop->uv, poll, bell->fd);
+    if (status != 0) return status;
+    poll->data = bell;
+    return uv_poll_start(poll, UV_READABLE, on_bell);
 }
 
 /* While this idle handle is active, libuv does not let the loop sleep. It has nothing else to

@@ -22,12 +22,12 @@
 
 struct net;
 
-/* Handles are the first member of their struct, so a handle can be freed as the struct. The `data`
- * of a stream's handle is its connection, or NULL for a listener. */
+/* Also each I/O thread has one. Handles are the first member of their struct, so a handle can be
+ * freed as the struct. The `data` of a stream's handle is its connection, or NULL for a listener. */
 struct loop {
-    uv_loop_t uv; /* its `data` is the net, which begins with this struct */
+    uv_loop_t uv; /* its `data` is this loop, with which the net begins */
     struct owner owner;
-    uv_prepare_t prepare;    /* of net.c: the end of an iteration */
+    uv_prepare_t prepare;    /* the end of an iteration */
     uv_idle_t idle;          /* active while the loop must not sleep */
     uint64_t awake_ticks;    /* clock_ticks at this iteration's first callback; 0 = none yet */
     uint64_t released_ticks; /* clock_ticks at its last net_release_late; at first awake_ticks */
@@ -42,8 +42,15 @@ static inline struct loop *loop_of(struct net *net) {
     return (struct loop *)net;
 }
 
-/* Returns a status of libuv. */
-int loop_begin(struct loop *loop);
+/* Begins a loop, which calls `prepare` at the end of each iteration. Returns a status of libuv. */
+int loop_begin(struct loop *loop, uv_prepare_cb prepare);
+
+/* Closes the handles of this struct: a loop without handles ends. */
+void loop_end(struct loop *loop);
+
+/* Has the bell, which stays where it is, wake the loop; until `poll` is closed. Returns a status. */
+struct bell;
+int loop_watch_bell(struct loop *loop, uv_poll_t *poll, struct bell *bell);
 
 /* The loop does not sleep from now on, or may. */
 void loop_stay_awake(struct loop *loop, bool on);

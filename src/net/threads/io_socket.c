@@ -25,7 +25,7 @@ void io_end_input(struct io_socket *socket, int status, const char *reason) {
 /* --- What is sent --- */
 
 static void count_sent(struct io_socket *socket, size_t sent) {
-    OWNER_ASSERT(socket->thread->owner);
+    OWNER_ASSERT(socket->thread->loop.owner);
     __atomic_store_n(&socket->sent, socket->sent + sent, __ATOMIC_RELAXED);
 }
 
@@ -42,17 +42,16 @@ void io_drop_blocks(struct io_socket *socket, int status) {
     while (socket->output.first) finish_block(socket, block_pop(&socket->output), status);
 }
 
-void io_drop_records(struct io_tls *tls) {
-    mem_free(tls->records);
-    tls->records = NULL;
-    tls->at = tls->capacity = tls->plain = 0;
+void io_drop_records(struct io_tls *tls, struct block_pool *pool) {
+    while (tls->records.first) block_free(pool, block_pop(&tls->records));
+    tls->plain = 0;
     __atomic_store_n(&tls->left, 0, __ATOMIC_RELAXED);
 }
 
 void io_fail(struct io_socket *socket, int status) {
     socket->failed = status;
     io_put(socket, IO_FAILED, NULL, status);
-    if (socket->tls) io_drop_records(socket->tls);
+    if (socket->tls) io_drop_records(socket->tls, &socket->thread->read_spares.large);
     io_drop_blocks(socket, status);
 }
 

@@ -106,11 +106,9 @@ static inline void io_block_free(struct io_spares *spares, struct block *block) 
  * between it is the thread's. */
 struct io_tls {
     struct tls_codec codec;
-    char *records; /* that the socket has not taken: [at, at + left); NULL: none */
-    size_t at;
-    size_t left; /* atomic, set by the thread */
-    size_t capacity;
-    size_t plain; /* bytes of the socket's first blocks that are in them */
+    struct block_queue records; /* that the socket has not taken */
+    size_t left;                /* atomic, set by the thread: their bytes */
+    size_t plain;               /* bytes of the socket's first blocks that are in them */
 };
 
 /* The thread's half of a connection. The first members do not change; the loop frees it. */
@@ -146,13 +144,11 @@ struct io_thread {
     struct ring to_loop;
     struct bell bell;
 
-    /* The thread's. */
-    _Alignas(RING_LINE) uv_loop_t loop;
-    struct owner owner; /* of this part, and of the thread's part of its sockets */
+    /* The thread's; the loop's owner is that of this part, and of the thread's part of its
+     * sockets. */
+    _Alignas(RING_LINE) struct loop loop;
     uv_poll_t bell_poll;
-    uv_prepare_t prepare;
     uv_check_t check;
-    uv_idle_t idle; /* active while it must not sleep */
     struct io_spares read_spares;
     bool owes_wake;            /* the loop may sleep and have items */
     uint64_t rung;             /* items published when the bell was rung last */
@@ -171,7 +167,7 @@ struct io_thread {
 
 /* The loop's half. */
 struct io_threads {
-    struct bell bell; /* wakes the loop */
+    struct bell bell; /* wakes the loop; first, as the `data` of the handles is this struct */
     struct net *net;
     struct io_thread *threads[IO_THREADS_MAX];
     unsigned count;
@@ -237,8 +233,8 @@ void io_note_sent(struct io_socket *socket, size_t sent);
 /* Drops what is to be sent: writes of the loop end with the status. */
 void io_drop_blocks(struct io_socket *socket, int status);
 
-/* Records will not be sent any more. */
-void io_drop_records(struct io_tls *tls);
+/* Records will not be sent any more. The pool is of whoever has the struct. */
+void io_drop_records(struct io_tls *tls, struct block_pool *pool);
 
 /* Sending has failed: drops both. */
 void io_fail(struct io_socket *socket, int status);

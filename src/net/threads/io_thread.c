@@ -27,7 +27,7 @@ static bool may_send(const struct io_socket *socket) {
 
 static void update_events(struct io_socket *socket) {
     int events = 0;
-    OWNER_ASSERT(socket->thread->owner);
+    OWNER_ASSERT(socket->thread->loop.owner);
     if (socket->is_polled && !socket->answer && socket->credit > 0 && !socket->has_ended)
         events |= UV_READABLE;
     if (socket->is_polled && has_output(socket) && may_send(socket)) events |= UV_WRITABLE;
@@ -46,7 +46,7 @@ static void on_released(uv_handle_t *handle) {
 
 /* The loop wants the socket closed or back, and nothing is left to be sent. */
 static void leave(struct io_socket *socket) {
-    OWNER_ASSERT(socket->thread->owner);
+    OWNER_ASSERT(socket->thread->loop.owner);
     if (socket->is_polled)
         uv_close((uv_handle_t *)&socket->poll, on_released); /* polls no longer from now on */
     if (socket->answer == IO_CLOSED) close(socket->fd);
@@ -238,7 +238,7 @@ static void resume_input(struct io_socket *socket) {
 static void open_socket(struct io_socket *socket) {
     if (socket->tls) io_tls_open(socket);
     socket->poll.data = socket;
-    int status = uv_poll_init_socket(&socket->thread->loop, &socket->poll, socket->fd);
+    int status = uv_poll_init_socket(&socket->thread->loop.uv, &socket->poll, socket->fd);
     if (status != 0) {
         io_end_input(socket, status, NULL);
         return;
@@ -277,9 +277,8 @@ static void note_consumed(struct io_socket *socket, uint32_t count) {
 static void end(struct io_thread *thread) {
     if (thread->bell_poll.loop) uv_close((uv_handle_t *)&thread->bell_poll, NULL);
     io_tls_end(thread);
-    uv_close((uv_handle_t *)&thread->prepare, NULL);
     uv_close((uv_handle_t *)&thread->check, NULL);
-    uv_close((uv_handle_t *)&thread->idle, NULL);
+    loop_end(&thread->loop);
 }
 
 static void handle(struct io_thread *thread, const struct ring_item *item) {
@@ -323,10 +322,6 @@ static void on_check(uv_check_t *check) {
     if (ring_give_back(&thread->to_thread)) bell_ring(&thread->all->bell);
 }
 
-static void on_idle(uv_idle_t *idle) {
-    (void)idle;
-}
-
 /* Shows the loop what was put. Waking it costs as much as many requests, so as long as it sleeps
  * more items are gathered first: while each further poll, which does not wait, brings any. Returns
  * whether such a poll follows. */
@@ -350,16 +345,7 @@ static void on_prepare(uv_prepare_t *prepare) {
         bell_ring(&thread->all->bell);
         has_work = true;
     }
-    if (has_work)
-        uv_idle_start(&thread->idle, on_idle);
-    else
-        uv_idle_stop(&thread->idle);
-}
-
-static void on_bell(uv_poll_t *poll, int status, int events) {
-    struct io_thread *thread = poll->data;
-    (void)status, (void)events;
-    bell_clear(&thread->bell);
+    loop_stay_awake(&thread->loop, has_work);
 }
 
 static void *run(void *arg) {
@@ -368,24 +354,19 @@ static void *run(void *arg) {
     snprintf(name, sizeof(name), "io_thd_%u", thread->number);
     thread_set_name(name);
     io_meter_open(&thread->meter);
-    uv_run(&thread->loop, UV_RUN_DEFAULT);
+    uv_run(&thread->loop.uv, UV_RUN_DEFAULT);
     return NULL;
 }
 
 /* --- For the event loop --- */
 
 static int begin_loop(struct io_thread *thread) {
-    int status = uv_loop_init(&thread->loop);
+    int status = loop_begin(&thread->loop, on_prepare);
     if (status != 0) return status;
-    uv_prepare_init(&thread->loop, &thread->prepare);
-    uv_check_init(&thread->loop, &thread->check);
-    uv_idle_init(&thread->loop, &thread->idle);
-    thread->bell_poll.data = thread->prepare.data = thread->check.data = thread;
-    uv_prepare_start(&thread->prepare, on_prepare);
+    uv_check_init(&thread->loop.uv, &thread->check);
+    thread->loop.prepare.data = thread->check.data = thread;
     uv_check_start(&thread->check, on_check);
-    status = uv_poll_init(&thread->loop, &thread->bell_poll, thread->bell.fd);
-    if (status == 0) status = uv_poll_start(&thread->bell_poll, UV_READABLE, on_bell);
-    return status;
+    return loop_watch_bell(&thread->loop, &thread->bell_poll, &thread->bell);
 }
 
 static void free_thread(struct io_thread *thread) {
@@ -416,10 +397,10 @@ struct io_thread *io_thread_start(struct io_threads *all, unsigned number, const
     if (status == 0) status = -thread_create(&thread->id, run, thread);
     if (status == 0) return thread;
     *error = uv_strerror(status);
-    if (thread->prepare.loop) {
+    if (thread->loop.prepare.loop) {
         end(thread);
-        uv_run(&thread->loop, UV_RUN_DEFAULT);
-        uv_loop_close(&thread->loop);
+        uv_run(&thread->loop.uv, UV_RUN_DEFAULT);
+        uv_loop_close(&thread->loop.uv);
     }
     free_thread(thread);
     return NULL;
@@ -431,6 +412,6 @@ void io_thread_stop(struct io_thread *thread) {
     while (ring_publish(&thread->to_thread) || ring_has_late(&thread->to_thread))
         bell_ring(&thread->bell);
     pthread_join(thread->id, NULL);
-    uv_loop_close(&thread->loop);
+    uv_loop_close(&thread->loop.uv);
     free_thread(thread);
 }

@@ -208,18 +208,12 @@ static void on_check(uv_check_t *check) {
     io->net->writer = NULL;
 }
 
-static void on_bell(uv_poll_t *poll, int status, int events) {
-    struct io_threads *io = poll->data;
-    (void)status, (void)events;
-    bell_clear(&io->bell);
-}
-
 static struct io_threads *begin(struct net *net, const char **error) {
     struct io_threads *io = mem_alloc_aligned(RING_LINE, sizeof(*io));
     *io = (struct io_threads){.net = net};
     int status = bell_init(&io->bell) ? 0 : -errno;
     if (status == 0) {
-        status = uv_poll_init(&net->loop.uv, &io->bell_poll, io->bell.fd);
+        status = loop_watch_bell(&net->loop, &io->bell_poll, &io->bell);
         if (status != 0) bell_free(&io->bell);
     }
     if (status != 0) {
@@ -229,9 +223,8 @@ static struct io_threads *begin(struct net *net, const char **error) {
     }
     io_meter_open(&io->meter);
     uv_check_init(&net->loop.uv, &io->check);
-    io->bell_poll.data = io->check.data = io;
+    io->check.data = io;
     io->handles = 2;
-    uv_poll_start(&io->bell_poll, UV_READABLE, on_bell);
     uv_check_start(&io->check, on_check);
     return io;
 }

@@ -49,7 +49,7 @@ static struct io_tls_worker *worker_of(struct io_thread *thread) {
     struct io_tls_worker *worker = thread->tls = mem_alloc_zeroed(sizeof(*worker));
     worker->worker.set_timer = set_timer;
     worker->timer.data = worker;
-    uv_timer_init(&thread->loop, &worker->timer);
+    uv_timer_init(&thread->loop.uv, &worker->timer);
     return worker;
 }
 
@@ -86,30 +86,30 @@ static void note_taken(struct io_socket *socket, size_t taken) {
     if (sent > 0 || left == 0) io_note_sent(socket, sent);
 }
 
-static void keep(struct io_tls *tls, const char *records, size_t len) {
-    size_t end = tls->at + tls->left;
-    if (tls->at > 0 && end + len > tls->capacity) {
-        memmove(tls->records, tls->records + tls->at, tls->left);
-        tls->at = 0;
-        end = tls->left;
-    }
-    MEM_RESERVE(tls->records, tls->capacity, end + len);
-    memcpy(tls->records + end, records, len);
-    __atomic_store_n(&tls->left, tls->left + len, __ATOMIC_RELAXED);
+static struct block_pool *pool_of(const struct io_socket *socket) {
+    return &socket->thread->read_spares.large;
+}
+
+static void keep(struct io_socket *socket, const char *records, size_t len) {
+    struct io_tls *tls = socket->tls;
+    struct block *block = block_new_sized(pool_of(socket), sizeof(*block) + len);
+    block_fill(block, records, len);
+    block_push(&tls->records, block);
+    __atomic_store_n(&tls->left, tls->records.bytes, __ATOMIC_RELAXED);
 }
 
 /* Sends kept records. Returns whether none are left. */
 static bool send_kept(struct io_socket *socket) {
     struct io_tls *tls = socket->tls;
-    if (tls->left == 0) return true;
-    size_t sent = give(socket, tls->records + tls->at, tls->left);
-    if (socket->failed) return false;
-    tls->at += sent;
-    note_taken(socket, sent);
-    if (tls->left > 0) return false;
-    mem_free(tls->records);
-    tls->records = NULL;
-    tls->at = tls->capacity = 0;
+    struct block *block;
+    while ((block = tls->records.first)) {
+        size_t len = block->len, sent = give(socket, block->at, len), taken = sent;
+        if (socket->failed) return false;
+        block = block_pop_done(&tls->records, &taken);
+        if (block) block_free(pool_of(socket), block);
+        note_taken(socket, sent);
+        if (sent < len) return false;
+    }
     return true;
 }
 
@@ -132,7 +132,7 @@ static void flush(struct io_socket *socket, size_t plain) {
     if (tls->left == 0) sent = give(socket, worker->output, len);
     if (socket->failed) return;
     tls->plain += plain;
-    if (sent < len) keep(tls, worker->output + sent, len - sent);
+    if (sent < len) keep(socket, worker->output + sent, len - sent);
     if (tls->left > TLS_UNSENT_MAX)
         fail(socket, UV_ENOBUFS, NULL);
     else if (sent > 0)
@@ -238,6 +238,6 @@ void io_tls_close(struct io_socket *socket) {
         tls_say_goodbye(&tls->codec);
         flush(socket, 0);
     }
-    io_drop_records(tls);
+    io_drop_records(tls, pool_of(socket));
     tls_codec_free(&tls->codec);
 }

@@ -341,7 +341,7 @@ static void lend_tls(struct conn *conn, struct io_socket *socket) {
 
 static void free_socket(struct io_socket *socket) {
     if (socket->tls) {
-        io_drop_records(socket->tls);
+        io_drop_records(socket->tls, &net_of(socket->conn)->blocks);
         tls_codec_free(&socket->tls->codec);
         mem_free(socket->tls);
     }
@@ -456,7 +456,7 @@ static void adopt(struct threaded *threaded) {
     memset(threaded, 0, handle_size(conn));
     conn->transport = conn->transport->counterpart;
     struct io_tls *tls = before.socket->tls;
-    if (tls) tls_take_back(conn, &tls->codec, tls->records + tls->at, tls->left);
+    if (tls) tls_take_back(conn, &tls->codec, &tls->records);
     free_socket(before.socket);
     int status = conn->transport->adopt(conn, before.fd);
     if (status != 0) close(before.fd);

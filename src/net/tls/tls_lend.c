@@ -21,13 +21,14 @@ void tls_lend(struct conn *conn, struct tls_codec *to) {
     tls_codec_move(to, &tls->codec);
 }
 
-void tls_take_back(struct conn *conn, struct tls_codec *from, const char *records, size_t len) {
+void tls_take_back(struct conn *conn, struct tls_codec *from, struct block_queue *records) {
     struct tls *tls = tls_of(conn);
     tls_codec_move(&tls->codec, from);
     tls_attach(&tls->codec, &tls_shared_of(tls)->worker);
     tls->reads = false;
-    if (len == 0) return;
-    tls_keep(tls, records, len);
+    if (!records->first) return;
+    tls->unsent = *records;
+    *records = (struct block_queue){.first = NULL};
     tls_want_turn(tls);
 }
 

@@ -16,12 +16,6 @@ static struct block_pool *pool_of(const struct tls *tls) {
     return &tls_lower(tls)->net->blocks;
 }
 
-void tls_keep(struct tls *tls, const char *records, size_t len) {
-    struct block *block = block_new_sized(pool_of(tls), sizeof(*block) + len);
-    block_fill(block, records, len);
-    block_push(&tls->unsent, block);
-}
-
 void tls_drop_output(struct tls *tls) {
     mem_free(tls->lower_write);
     tls->lower_write = NULL;
@@ -85,7 +79,9 @@ void tls_flush(struct tls *tls) {
     }
     if (tls->is_failed) return;
     bool is_first = !tls->unsent.first;
-    tls_keep(tls, worker->output + sent, len - (size_t)sent);
+    struct block *block = block_new_sized(pool_of(tls), sizeof(*block) + len - (size_t)sent);
+    block_fill(block, worker->output + sent, len - (size_t)sent);
+    block_push(&tls->unsent, block);
     if (is_first)
         start_lower_write(tls);
     else if (tls->unsent.bytes > TLS_UNSENT_MAX)

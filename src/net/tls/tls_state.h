@@ -144,7 +144,7 @@ void tls_lend(struct conn *conn, struct tls_codec *to);
 
 /* The codec comes back, which reads nothing at first, with records that are to be sent. Its socket
  * is that of the table's `adopt` from then on. */
-void tls_take_back(struct conn *conn, struct tls_codec *from, const char *records, size_t len);
+void tls_take_back(struct conn *conn, struct tls_codec *from, struct block_queue *records);
 
 /* Returns what TLS takes for a connection whose codec is lent. Any thread may have the codec. */
 size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec);
@@ -171,9 +171,6 @@ const char *tls_failure(const struct conn *conn);
 
 /* Sends what OpenSSL has just made, and keeps what the lower transport does not take. */
 void tls_flush(struct tls *tls);
-
-/* Copies records to those that are kept. */
-void tls_keep(struct tls *tls, const char *records, size_t len);
 
 /* Goes on with kept records and the outstanding write. May call conn_written: from the loop
  * only. */
