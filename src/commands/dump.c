@@ -105,10 +105,10 @@ static void store(struct call *call, struct keyref *ref, struct entry *entry,
                   const struct restore *restore) {
     bool replaces = ref->entry != NULL;
     enum value_type old = replaces ? entry_type(ref->entry) : VALUE_STRING;
-    if (replaces) call_replace(call, ref);
+    call_remove(call, ref, restore->key, REMOVAL_OVERWRITTEN);
     keyspace_add(ref, entry);
     if (restore->expiry_ms >= 0) call_set_expiry(call, ref, restore->expiry_ms);
-    call_touched(call, ref, restore->key, EVENT_GENERIC, "restore", 1);
+    CALL_CHANGED(call, ref, restore->key, EVENT_GENERIC, "restore", 1);
     if (replaces) call_notify_overwritten(call, restore->key, old, entry_type(ref->entry));
     call_set_usage(call, ref->entry, restore->idle_s, restore->frequency);
 }
@@ -144,7 +144,7 @@ void restore_command(struct call *call) {
     if (!entry) return;
     if (restore.expiry_ms >= 0 && call_is_past(call, restore.expiry_ms)) {
         value_free(entry);
-        if (ref.entry) call_delete_instead(call, &ref, restore.key, CALL_EMPTIED);
+        call_remove(call, &ref, restore.key, REMOVAL_REPLACED_PAST);
     } else {
         store(call, &ref, entry, &restore);
         if (call->propagates) propagate(call, &restore);

@@ -77,10 +77,10 @@ static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
         return;
     }
     if (call_is_past(call, expiry_ms)) {
-        call_delete_instead(call, &ref, key, CALL_PAST);
+        call_remove(call, &ref, key, REMOVAL_PAST);
     } else {
         call_set_expiry(call, &ref, expiry_ms);
-        call_touched_unwaited(call, &ref, key, EVENT_GENERIC, "expire", 1);
+        CALL_CHANGED(call, &ref, key, EVENT_GENERIC, "expire", 1, .flags = CHANGE_WAKES_NOBODY);
         if (call->propagates) propagate_absolute(call, expiry_ms);
     }
     reply_integer(call->reply, 1);
@@ -109,7 +109,7 @@ void persist_command(struct call *call) {
     bool expires = ref.entry && entry_expiry(ref.entry) >= 0;
     if (expires) {
         call_set_expiry(call, &ref, -1);
-        call_touched_unwaited(call, &ref, key, EVENT_GENERIC, "persist", 1);
+        CALL_CHANGED(call, &ref, key, EVENT_GENERIC, "persist", 1, .flags = CHANGE_WAKES_NOBODY);
     }
     reply_integer(call->reply, expires);
 }

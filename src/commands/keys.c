@@ -17,9 +17,9 @@ static void delete_keys(struct call *call, bool unlink) {
         call_find(call, call->argv[i], 0, &ref);
         if (ref.entry == NULL) continue;
         if (unlink)
-            call_unlink(call, &ref, call->argv[i]);
+            call_remove(call, &ref, call->argv[i], REMOVAL_UNLINKED);
         else
-            call_delete(call, &ref, call->argv[i], "del");
+            call_remove(call, &ref, call->argv[i], REMOVAL_DELETED);
         deleted++;
     }
     reply_integer(call->reply, deleted);
@@ -171,9 +171,9 @@ static void put_and_report(struct call *call, struct keyref *ref, struct slice k
                            struct entry *entry, const char *event) {
     bool replaces = ref->entry != NULL;
     enum value_type old = replaces ? entry_type(ref->entry) : VALUE_STRING;
-    if (replaces) call_replace(call, ref);
+    call_remove(call, ref, key, REMOVAL_OVERWRITTEN);
     call_add(call, ref, entry);
-    call_touched(call, ref, key, EVENT_GENERIC, event, 1);
+    CALL_CHANGED(call, ref, key, EVENT_GENERIC, event, 1);
     if (replaces) call_notify_overwritten(call, key, old, entry_type(ref->entry));
 }
 
@@ -188,7 +188,7 @@ static void rename_to_other(struct call *call) {
     call_notify(call, EVENT_NEW, "new", key);
     struct keyref source;
     call_find(call, old_key, 0, &source);
-    struct entry *entry = value_rename(call_take(call, &source, old_key, "rename_from"), key);
+    struct entry *entry = value_rename(call_remove(call, &source, old_key, REMOVAL_RENAMED), key);
     struct keyref destination;
     call_find(call, key, 0, &destination);
     put_and_report(call, &destination, key, entry, "rename_to");
@@ -307,7 +307,7 @@ void move_command(struct call *call) {
     }
     bool was_replaced = destination.entry != NULL;
     if (!was_replaced) call_notify(&other, EVENT_NEW, "new", key);
-    struct entry *entry = call_take(call, &source, key, "move_from");
+    struct entry *entry = call_remove(call, &source, key, REMOVAL_MOVED);
     put_and_report(&other, &destination, key, entry, "move_to");
     reply_integer(call->reply, 1);
     if (replaces) propagate_move(call, was_replaced);

@@ -24,7 +24,7 @@ void sadd_command(struct call *call) {
     }
     for (; at < call->argc; at++) added += set_add(&ref, call->argv[at], limits);
     reply_integer(call->reply, (int64_t)added);
-    if (added) call_touched(call, &ref, key, EVENT_SET, "sadd", added);
+    if (added) CALL_CHANGED(call, &ref, key, EVENT_SET, "sadd", added);
 }
 
 void srem_command(struct call *call) {
@@ -35,7 +35,7 @@ void srem_command(struct call *call) {
     for (size_t i = 2; ref.entry && i < call->argc && set_length(ref.entry); i++)
         removed += set_remove(&ref, call->argv[i]);
     reply_integer(call->reply, (int64_t)removed);
-    if (removed) call_touched(call, &ref, key, EVENT_SET, "srem", removed);
+    if (removed) CALL_CHANGED(call, &ref, key, EVENT_SET, "srem", removed);
 }
 
 /* The member is not in the source any more. */
@@ -47,7 +47,7 @@ static void add_to_destination(struct call *call, struct slice key, struct slice
         set_create(&ref, key, member, 1, limits);
     else if (!set_add(&ref, member, limits))
         return;
-    call_touched(call, &ref, key, EVENT_SET, "sadd", 1);
+    CALL_CHANGED(call, &ref, key, EVENT_SET, "sadd", 1);
 }
 
 void smove_command(struct call *call) {
@@ -69,7 +69,7 @@ void smove_command(struct call *call) {
     bool moves = set_remove(&ref, member);
     reply_integer(call->reply, moves);
     if (!moves) return;
-    call_touched(call, &ref, key, EVENT_SET, "srem", 1);
+    CALL_CHANGED(call, &ref, key, EVENT_SET, "srem", 1);
     add_to_destination(call, destination, member);
 }
 
@@ -221,7 +221,7 @@ static void pop_one(struct call *call, struct keyref *ref) {
     struct slice key = call->argv[1];
     sds member = set_take_one(ref, call_random(call));
     reply_bulk(call->reply, sds_slice(member));
-    call_touched(call, ref, key, EVENT_SET, "spop", 1);
+    CALL_CHANGED(call, ref, key, EVENT_SET, "spop", 1);
     CALL_PROPAGATE(call, SLICE("SREM"), key, sds_slice(member));
     sds_free(member);
 }
@@ -231,9 +231,8 @@ static void pop_all(struct call *call, struct keyref *ref) {
     uint64_t length = set_length(ref->entry);
     reply_set(call->reply, length);
     reply_all(call->reply, ref->entry);
-    call_touched(call, ref, key, EVENT_SET, "spop", length - 1);
-    call_unlink(call, ref, key);
-    CALL_PROPAGATE(call, call_deletion_name(call, CALL_EMPTIED), key);
+    CALL_CHANGED(call, ref, key, EVENT_SET, "spop", length - 1);
+    call_remove(call, ref, key, REMOVAL_POPPED);
 }
 
 /* How many members one SREM names: as many as Redis gives it, but not of many bytes, because they
@@ -274,7 +273,7 @@ static void pop_many(struct call *call, struct keyref *ref, uint64_t count) {
     reply_set(call->reply, count);
     set_take(ref, call_random(call), count, reply_popped, &popped);
     if (popped.count) propagate_popped(&popped);
-    call_touched(call, ref, call->argv[1], EVENT_SET, "spop", count);
+    CALL_CHANGED(call, ref, call->argv[1], EVENT_SET, "spop", count);
 }
 
 void spop_command(struct call *call) {

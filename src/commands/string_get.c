@@ -20,7 +20,7 @@ void getdel_command(struct call *call) {
     if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     string_reply(call->reply, ref.entry);
     if (ref.entry == NULL) return;
-    call_delete(call, &ref, call->argv[1], "del");
+    call_remove(call, &ref, call->argv[1], REMOVAL_DELETED);
     CALL_PROPAGATE(call, SLICE("DEL"), call->argv[1]);
 }
 
@@ -30,14 +30,14 @@ static void expire_at(struct call *call, struct keyref *ref, int64_t expiry_ms) 
     char buffer[INT64_TEXT_MAX];
     struct slice key = call->argv[1];
     call_set_expiry(call, ref, expiry_ms);
-    call_touched(call, ref, key, EVENT_GENERIC, "expire", 1);
+    CALL_CHANGED(call, ref, key, EVENT_GENERIC, "expire", 1);
     CALL_PROPAGATE(call, SLICE("PEXPIREAT"), key, number_text(buffer, expiry_ms));
 }
 
 static void persist(struct call *call, struct keyref *ref) {
     struct slice key = call->argv[1];
     call_set_expiry(call, ref, -1);
-    call_touched(call, ref, key, EVENT_GENERIC, "persist", 1);
+    CALL_CHANGED(call, ref, key, EVENT_GENERIC, "persist", 1);
     CALL_PROPAGATE(call, SLICE("PERSIST"), key);
 }
 
@@ -72,7 +72,7 @@ void getex_command(struct call *call) {
     if (ref.entry == NULL) return;
     bool absolute = expiry == EXPIRY_EXAT || expiry == EXPIRY_PXAT;
     if (absolute && call_is_past(call, expiry_ms)) {
-        call_delete_instead(call, &ref, call->argv[1], CALL_PAST);
+        call_remove(call, &ref, call->argv[1], REMOVAL_PAST);
     } else if (expiry >= EXPIRY_EX) {
         expire_at(call, &ref, expiry_ms);
     } else if (expiry == EXPIRY_PERSIST && entry_expiry(ref.entry) >= 0) {

@@ -105,7 +105,7 @@ static bool has_passed(struct call *call, const struct increx *increx, struct ke
     bool is_kept = increx->only_without_expiry && ref->entry && entry_expiry(ref->entry) >= 0;
     if (increx->expiry < EXPIRY_EX || is_kept || !call_is_past(call, increx->expiry_ms))
         return false;
-    if (ref->entry) call_delete_instead(call, ref, call->argv[1], CALL_PAST);
+    call_remove(call, ref, call->argv[1], REMOVAL_PAST);
     return true;
 }
 
@@ -118,7 +118,7 @@ static void finish(struct call *call, const struct increx *increx, struct keyref
     bool persists = increx->expiry == EXPIRY_PERSIST;
     if (sets) call_set_expiry(call, ref, increx->expiry_ms);
     if (persists && had_expiry) call_set_expiry(call, ref, -1);
-    call_touched(call, ref, key, EVENT_STRING, increx->is_float ? "incrbyfloat" : "incrby", 1);
+    CALL_CHANGED(call, ref, key, EVENT_STRING, increx->is_float ? "incrbyfloat" : "incrby", 1);
     if (sets) call_notify(call, EVENT_GENERIC, "expire", key);
     if (persists && had_expiry) call_notify(call, EVENT_GENERIC, "persist", key);
     if (sets)

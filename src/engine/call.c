@@ -95,7 +95,7 @@ static void delete_expired(struct call *call, struct keyref *ref, struct slice k
     struct engine *engine = call->engine;
     uint64_t begin = slow_begin(engine);
     engine->stats.expired_keys++;
-    call_remove(call, ref, key, EVENT_EXPIRED, "expired");
+    call_remove(call, ref, key, REMOVAL_EXPIRED);
     slow_end(engine, LATENCY_EXPIRE_DELETE, begin);
 }
 
@@ -196,7 +196,7 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
     return false;
 }
 
-/* --- The epilogue of writes --- */
+/* --- Reporting changes --- */
 
 void call_notify(struct call *call, enum event_class class, const char *event, struct slice key) {
     struct engine *engine = call->engine;
@@ -221,57 +221,28 @@ bool call_publishes_fields(const struct call *call) {
     return flags & EVENT_HASH && flags & NOTIFY_FIELDS;
 }
 
-/* `fields` is NULL where the event is not about fields. */
-static inline __attribute__((always_inline)) void touched(struct call *call, struct keyref *ref,
-                                                          struct slice key, enum event_class class,
-                                                          const char *event, uint64_t changes,
-                                                          const struct event_fields *fields) {
+static void publish(struct call *call, struct slice key, const struct change *change) {
     struct engine *engine = call->engine;
-    engine->dirty += changes;
+    engine->publish_event(engine, call->database, change->event, key);
+    if (change->fields && call_publishes_fields(call))
+        engine->publish_fields(engine, call->database, change->event, key, *change->fields);
+}
+
+void call_changed(struct call *call, struct keyref *ref, struct slice key,
+                  const struct change *change) {
+    struct engine *engine = call->engine;
+    engine->dirty += change->count;
     assert(keyref_was_visited(ref));
     if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
     if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
     mark_modified(engine, ref->entry);
-    call_notify(call, class, event, key);
-    if (fields && call_publishes_fields(call))
-        engine->publish_fields(engine, call->database, event, key, *fields);
+    if (engine->config.notify_keyspace_events & change->class) publish(call, key, change);
     if (value_is_empty(ref->entry)) {
-        keyspace_delete(ref);
-        changes_note_deletion(call, key, false);
-        if (!call->refills) call_notify(call, EVENT_GENERIC, "del", key);
+        call_remove(call, ref, key, call->refills ? REMOVAL_REFILLED : REMOVAL_CHANGED_EMPTY);
         return;
     }
-    changes_note_value(call, ref->entry, key);
-}
-
-void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
-                  const char *event, uint64_t changes) {
-    touched(call, ref, key, class, event, changes, NULL);
-}
-
-void call_touched_fields(struct call *call, struct keyref *ref, struct slice key, const char *event,
-                         uint64_t changes, struct event_fields fields) {
-    touched(call, ref, key, EVENT_HASH, event, changes, &fields);
-}
-
-void call_touched_quietly(struct call *call, struct keyref *ref, struct slice key) {
-    struct engine *engine = call->engine;
-    engine->dirty++;
-    assert(keyref_was_visited(ref) && !value_is_empty(ref->entry));
-    if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
-    mark_modified(engine, ref->entry);
-    changes_note_value(call, ref->entry, key);
-}
-
-void call_touched_unwaited(struct call *call, struct keyref *ref, struct slice key,
-                           enum event_class class, const char *event, uint64_t changes) {
-    struct engine *engine = call->engine;
-    engine->dirty += changes;
-    assert(keyref_was_visited(ref) && !value_is_empty(ref->entry));
-    if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
-    mark_modified(engine, ref->entry);
-    call_notify(call, class, event, key);
-    changes_tell(call, key, false);
+    if (!(change->flags & CHANGE_UNWATCHED)) changes_tell(call, key, false);
+    if (!(change->flags & CHANGE_WAKES_NOBODY)) changes_wake(call, ref->entry, key);
 }
 
 bool call_may_keep_result(const struct call *call) {
@@ -282,27 +253,11 @@ bool call_may_keep_result(const struct call *call) {
     return !engine->is_replica && !(engine->restrictions & no_changes);
 }
 
-void call_touched_aside(struct call *call, struct entry *entry, struct slice key,
-                        enum event_class class, const char *event, uint64_t changes) {
-    struct engine *engine = call->engine;
-    engine->dirty += changes;
-    if (CHECKS_ARE_ON) checks_value(&engine->checks, entry);
-    mark_modified(engine, entry);
-    if (event) call_notify(call, class, event, key);
-}
-
 void call_wake_waiting(struct call *call, struct slice key) {
     blocking_signal(call->engine->blocking, call->database, key);
 }
 
-/* Takes the entry out, touches the key's watchers and publishes the event. */
-static struct entry *take(struct call *call, struct keyref *ref, struct slice key,
-                          enum event_class class, const char *event) {
-    struct entry *entry = keyspace_take(ref);
-    changes_note_deletion(call, key, class == EVENT_EXPIRED);
-    call_notify(call, class, event, key);
-    return entry;
-}
+/* --- Removing keys --- */
 
 /* A unit that is open already while a script is busy is the script's. */
 static bool is_only_reading(const struct call *call) {
@@ -319,80 +274,86 @@ void call_propagate_removal(const struct call *call, const struct slice *argv, s
     if (call->origin == ORIGIN_SERVER || is_only_reading(call)) command_log_end_unit(log);
 }
 
-static struct slice deletion_name(bool in_pool) {
-    return in_pool ? SLICE("UNLINK") : SLICE("DEL");
+/* What is propagated of a removal. */
+enum propagation {
+    THE_COMMAND,  /* as always */
+    IN_ITS_PLACE, /* DEL or UNLINK */
+    BY_ITSELF     /* the same: call_propagate_removal */
+};
+
+static const struct removal_rule {
+    enum event_class class;
+    const char *event;
+    bool is_told; /* to those who watch, track or wait for the key */
+    uint8_t changes;
+    uint8_t propagation; /* enum propagation */
+    uint8_t freeing;     /* enum freeing */
+} removal_rules[REMOVALS] = {
+    [REMOVAL_DELETED] = {EVENT_GENERIC, "del", true, 1, THE_COMMAND, FREE_AS_USER_DEL},
+    [REMOVAL_UNLINKED] = {EVENT_GENERIC, "del", true, 1, THE_COMMAND, FREE_IN_POOL},
+    [REMOVAL_POPPED] = {EVENT_GENERIC, "del", true, 1, IN_ITS_PLACE, FREE_IN_POOL},
+    [REMOVAL_PAST] = {EVENT_GENERIC, "del", true, 1, IN_ITS_PLACE, FREE_AS_EXPIRE},
+    [REMOVAL_REPLACED_PAST] = {EVENT_GENERIC, "del", true, 1, IN_ITS_PLACE, FREE_AS_SERVER_DEL},
+    [REMOVAL_RESULT_EMPTY] = {EVENT_GENERIC, "del", true, 1, THE_COMMAND, FREE_AS_SERVER_DEL},
+    [REMOVAL_CHANGED_EMPTY] = {EVENT_GENERIC, "del", true, 0, THE_COMMAND, FREE_NOW},
+    [REMOVAL_REFILLED] = {EVENT_NONE, NULL, true, 0, THE_COMMAND, FREE_NOW},
+    [REMOVAL_OVERWRITTEN] = {EVENT_NONE, NULL, false, 0, THE_COMMAND, FREE_AS_SERVER_DEL},
+    [REMOVAL_RENAMED] = {EVENT_GENERIC, "rename_from", true, 0, THE_COMMAND, FREE_BY_CALLER},
+    [REMOVAL_MOVED] = {EVENT_GENERIC, "move_from", true, 0, THE_COMMAND, FREE_BY_CALLER},
+    [REMOVAL_EXPIRED] = {EVENT_EXPIRED, "expired", true, 0, BY_ITSELF, FREE_AS_EXPIRE},
+    [REMOVAL_EVICTED] = {EVENT_EVICTED, "evicted", true, 0, BY_ITSELF, FREE_AS_EVICTION},
+};
+
+static bool is_freed_in_pool(const struct config *config, enum freeing freeing) {
+    switch (freeing) {
+    case FREE_IN_POOL: return true;
+    case FREE_AS_USER_DEL: return config->lazyfree_user_del;
+    case FREE_AS_SERVER_DEL: return config->lazyfree_server_del;
+    case FREE_AS_EXPIRE: return config->lazyfree_expire;
+    case FREE_AS_EVICTION: return config->lazyfree_eviction;
+    case FREE_NOW:
+    case FREE_BY_CALLER: return false;
+    }
+    return false;
 }
 
-void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
-                 const char *event) {
-    const struct config *config = &call->engine->config;
-    bool in_pool = class == EVENT_EVICTED   ? config->lazyfree_eviction
-                   : class == EVENT_EXPIRED ? config->lazyfree_expire
-                                            : config->lazyfree_server_del;
-    const struct slice argv[] = {deletion_name(in_pool), key};
-    if (call->propagates) call_propagate_removal(call, argv, 2);
-    lazyfree_entry(call->engine->lazyfree, take(call, ref, key, class, event), in_pool);
+static void propagate_removal(struct call *call, struct slice key, enum removal reason) {
+    const struct removal_rule *rule = &removal_rules[reason];
+    enum freeing freeing = reason == REMOVAL_POPPED ? FREE_AS_SERVER_DEL : rule->freeing;
+    bool in_pool = is_freed_in_pool(&call->engine->config, freeing);
+    const struct slice argv[] = {in_pool ? SLICE("UNLINK") : SLICE("DEL"), key};
+    if (rule->propagation == IN_ITS_PLACE)
+        call_propagate_as(call, argv, 2);
+    else
+        call_propagate_removal(call, argv, 2);
 }
 
-void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event) {
+struct entry *call_remove(struct call *call, struct keyref *ref, struct slice key,
+                          enum removal reason) {
+    const struct removal_rule *rule = &removal_rules[reason];
+    if (!ref->entry) return NULL;
+    call->engine->dirty += rule->changes;
+    if (call->propagates && rule->propagation != THE_COMMAND) propagate_removal(call, key, reason);
+    struct entry *entry = keyspace_take(ref);
+    if (rule->is_told) changes_note_deletion(call, key, reason == REMOVAL_EXPIRED);
+    call_notify(call, rule->class, rule->event, key);
+    if (rule->freeing == FREE_BY_CALLER) return entry;
+    call_free(call, entry, rule->freeing);
+    return NULL;
+}
+
+void call_free(struct call *call, struct entry *entry, enum freeing freeing) {
     struct engine *engine = call->engine;
-    engine->dirty++;
-    lazyfree_entry(engine->lazyfree, take(call, ref, key, EVENT_GENERIC, event),
-                   engine->config.lazyfree_user_del);
-}
-
-static bool is_freed_in_pool(const struct call *call, enum call_deletion reason) {
-    const struct config *config = &call->engine->config;
-    return reason == CALL_PAST ? config->lazyfree_expire : config->lazyfree_server_del;
-}
-
-struct slice call_deletion_name(const struct call *call, enum call_deletion reason) {
-    return deletion_name(is_freed_in_pool(call, reason));
-}
-
-void call_delete_instead(struct call *call, struct keyref *ref, struct slice key,
-                         enum call_deletion reason) {
-    call->engine->dirty++;
-    lazyfree_entry(call->engine->lazyfree, take(call, ref, key, EVENT_GENERIC, "del"),
-                   is_freed_in_pool(call, reason));
-    CALL_PROPAGATE(call, call_deletion_name(call, reason), key);
-}
-
-void call_unlink(struct call *call, struct keyref *ref, struct slice key) {
-    call->engine->dirty++;
-    lazyfree_entry(call->engine->lazyfree, take(call, ref, key, EVENT_GENERIC, "del"), true);
-}
-
-struct entry *call_take(struct call *call, struct keyref *ref, struct slice key,
-                        const char *event) {
-    return take(call, ref, key, EVENT_GENERIC, event);
-}
-
-void call_discard(struct call *call, struct entry *entry) {
-    lazyfree_entry(call->engine->lazyfree, entry, call->engine->config.lazyfree_server_del);
-}
-
-void call_free_part(struct call *call, struct entry *part) {
-    lazyfree_entry(call->engine->lazyfree, part, true);
-}
-
-void call_replace(struct call *call, struct keyref *ref) {
-    call_discard(call, keyspace_take(ref));
+    lazyfree_entry(engine->lazyfree, entry, is_freed_in_pool(&engine->config, freeing));
 }
 
 void call_put(struct call *call, struct keyref *ref, struct entry *entry) {
     if (ref->entry) {
         call_notify_overwritten(call, entry_key(entry), entry_type(ref->entry), entry_type(entry));
         entry_set_clock(entry, entry_clock(ref->entry));
-        call_replace(call, ref);
+        call_remove(call, ref, entry_key(entry), REMOVAL_OVERWRITTEN);
     }
     keyspace_add(ref, entry);
-}
-
-void call_put_nothing(struct call *call, struct keyref *ref, struct slice key) {
-    if (ref->entry == NULL) return;
-    call->engine->dirty++;
-    call_discard(call, take(call, ref, key, EVENT_GENERIC, "del"));
 }
 
 sds call_take_argument(struct call *call, size_t index) {

@@ -1,8 +1,8 @@
 /* call: one running command, and the functions with which it works on keys and replies.
  *
  * A command is `void name_command(struct call *call)`: it reads call->argv, finds its keys with
- * call_find_*, changes values through types/, reports each change with call_touched, and writes
- * exactly one reply to call->reply. Its arity was checked before. Arguments are slices into the
+ * call_find_*, changes values through types/, reports each change with call_changed and removes keys
+ * with call_remove, and writes exactly one reply to call->reply. Its arity was checked before. Arguments are slices into the
  * read buffer and die when the command returns.
  *
  * Commands in commands/ include this header and not engine.h: to them the engine, the requester and
@@ -150,7 +150,7 @@ static inline bool call_find_typed_write(struct call *call, struct slice key, en
 int64_t call_idle_seconds(const struct call *call, const struct entry *entry);
 int64_t call_frequency(const struct call *call, const struct entry *entry);
 
-/* Sets the idle seconds and the frequency; -1 where one is not known. Call it after call_touched.
+/* Sets the idle seconds and the frequency; -1 where one is not known. Call it after call_changed.
  * Only the value that the policy in force counts has an effect. An idle time beyond what the access
  * bits can hold becomes the longest that they can hold. */
 void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s,
@@ -172,106 +172,160 @@ int call_database_count(const struct call *call);
 
 /* --- Reporting a write --- */
 
-/* Reports that the value under `ref` (found under `key`) was changed; `changes` (0 or more) is
- * added to the count that decides when to save. Touches the key's watchers, publishes `event`
- * ("lpush"; before it "new" when the key was just created) and queues the key for clients that wait
- * for it. When the value is now empty, it deletes the key and publishes "del"; `ref` then names
- * nothing. O(1) and O(watchers of the key). */
-void call_touched(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
-                  const char *event, uint64_t changes);
+/* What a command has changed of a value. */
+struct change {
+    enum event_class class;            /* of the event; EVENT_NONE: none is published */
+    unsigned flags;                    /* enum change_flag */
+    const char *event;                 /* "lpush" */
+    uint64_t count;                    /* added to the count that decides when to save */
+    const struct event_fields *fields; /* of a hash, or NULL: published if clients ask for them */
+};
 
-/* As call_touched with EVENT_HASH, for a hash of which these fields were changed: publishes the
- * event for them, too, if notify-keyspace-events asks for that. O(fields). */
-void call_touched_fields(struct call *call, struct keyref *ref, struct slice key, const char *event,
-                         uint64_t changes, struct event_fields fields);
+enum change_flag {
+    CHANGE_UNWATCHED = 1 << 0,    /* clients read of the value what they read before */
+    CHANGE_WAKES_NOBODY = 1 << 1, /* it has nothing new for clients that wait for the key */
+    CHANGE_UNSEEN = CHANGE_UNWATCHED | CHANGE_WAKES_NOBODY
+};
 
-/* Returns whether call_touched_fields would publish the fields, so that they must be known. */
+/* Reports a change of the value under `ref`, which was found under `key` with call_find_write or
+ * made: touches the key's watchers, publishes the event (before it "new" when the key was just
+ * created) and queues the key for clients that wait for it. The flags say what of this is not due.
+ * A value that is now empty is removed (REMOVAL_CHANGED_EMPTY); `ref` then names nothing. O(1),
+ * O(watchers of the key) and O(fields). */
+void call_changed(struct call *call, struct keyref *ref, struct slice key,
+                  const struct change *change);
+
+/* The same, with the members of the change. Flags and fields may follow:
+ *      CALL_CHANGED(call, &ref, key, EVENT_LIST, "lset", 1);
+ *      CALL_CHANGED(call, &ref, key, EVENT_STREAM, "xtrim", 9, .flags = CHANGE_WAKES_NOBODY); */
+#define CALL_CHANGED(call, ref, key, event_class, event_name, ...)                                 \
+    call_changed(                                                                                  \
+        call, ref, key,                                                                            \
+        &(struct change){.class = event_class, .event = event_name, .count = __VA_ARGS__})
+
+/* Returns whether call_changed would publish a change's fields, so that they must be known. */
 bool call_publishes_fields(const struct call *call);
-
-/* As call_touched, with one change and without an event, for a value that is stored in another way
- * and is not empty. */
-void call_touched_quietly(struct call *call, struct keyref *ref, struct slice key);
-
-/* As call_touched, for a change after which the value exists and gives clients that wait for the
- * key nothing that it did not have before. Nobody is woken: a group of a stream that was set back
- * has entries to read, but waits for the next one. O(1) and O(watchers of the key). */
-void call_touched_unwaited(struct call *call, struct keyref *ref, struct slice key,
-                           enum event_class class, const char *event, uint64_t changes);
 
 /* Returns whether a command that only reads may store in the value what it has computed, and
  * propagate that: no client may have that done on a replica, which is to be as its primary is, nor
  * while commands that write are refused or held back. */
 bool call_may_keep_result(const struct call *call);
 
-/* The same for a change that leaves what clients read of the value as it was, and gives none that
- * wait for the key anything: of a stream's consumer groups. Watchers are not touched, and nobody is
- * woken. The key was found with call_find_write. `event` may be NULL: nothing is published.
- * O(1). */
-void call_touched_aside(struct call *call, struct entry *entry, struct slice key,
-                        enum event_class class, const char *event, uint64_t changes);
-
-/* Queues the key for clients that wait for it: what they wait for is gone, and they must answer
- * that. O(1). */
-void call_wake_waiting(struct call *call, struct slice key);
-
-/* Deletes the key that `ref` names: counts one change, touches its watchers and publishes `event`
- * of class EVENT_GENERIC ("del"). A large value is freed in another thread if
- * lazyfree-lazy-user-del says so. */
-void call_delete(struct call *call, struct keyref *ref, struct slice key, const char *event);
-
-/* As call_delete with "del", but a large value is always freed in another thread. */
-void call_unlink(struct call *call, struct keyref *ref, struct slice key);
-
-/* Why a command deletes a key that it was not asked to delete. */
-enum call_deletion {
-    CALL_PAST,   /* the expiry that it gives has passed: freed as lazyfree-lazy-expire says */
-    CALL_EMPTIED /* it leaves nothing in its place: freed as lazyfree-lazy-server-del says */
+/* Where a value is freed: at once, or in another thread if it is large. */
+enum freeing {
+    FREE_NOW,
+    FREE_IN_POOL,
+    FREE_AS_USER_DEL, /* as lazyfree-lazy-user-del says, and so on */
+    FREE_AS_SERVER_DEL,
+    FREE_AS_EXPIRE,
+    FREE_AS_EVICTION,
+    FREE_BY_CALLER
 };
 
-/* As call_delete with "del", but propagates the deletion in place of the command. */
-void call_delete_instead(struct call *call, struct keyref *ref, struct slice key,
-                         enum call_deletion reason);
+/* Why a key is removed, and what follows from that:
+ *
+ *      reason         it is removed because            event        changes  propagated  freed
+ *      DELETED        a command names it for that      del          1        command     user-del
+ *      UNLINKED       the same, or all of it is taken  del          1        command     in pool
+ *      POPPED         SPOP has replied all of it       del          1        DEL (a)     in pool
+ *      PAST           it gets an expiry in the past    del          1        DEL         expire
+ *      REPLACED_PAST  what replaces it has such a one  del          1        DEL         server-del
+ *      RESULT_EMPTY   a result without elements is     del          1        command     server-del
+ *                     stored there
+ *      CHANGED_EMPTY  call_changed found it empty      del          –        command     now
+ *      REFILLED       the same, of call->refills       –            –        command     now
+ *      OVERWRITTEN    another entry follows            – (b)        –        command     server-del
+ *      RENAMED        it gets another name             rename_from  –        command     by caller
+ *      MOVED          it gets another database         move_from    –        command     by caller
+ *      EXPIRED        its time has come                expired      –        removal     expire
+ *      EVICTED        memory is short                  evicted      –        removal     eviction
+ *
+ * Propagated is the command as always; DEL in place of it; or DEL as call_propagate_removal does.
+ * Where the directive has large values freed in the pool that is UNLINK, so that a replica does the
+ * same. (a) As server-del says. (b) Nor are the key's watchers touched. */
+enum removal {
+    REMOVAL_DELETED,
+    REMOVAL_UNLINKED,
+    REMOVAL_POPPED,
+    REMOVAL_PAST,
+    REMOVAL_REPLACED_PAST,
+    REMOVAL_RESULT_EMPTY,
+    REMOVAL_CHANGED_EMPTY,
+    REMOVAL_REFILLED,
+    REMOVAL_OVERWRITTEN,
+    REMOVAL_RENAMED,
+    REMOVAL_MOVED,
+    REMOVAL_EXPIRED,
+    REMOVAL_EVICTED,
+    REMOVALS
+};
 
-/* Returns the name of the command with which such a deletion is propagated, so that a replica frees
- * the value where this server does: "UNLINK" or "DEL". */
-struct slice call_deletion_name(const struct call *call, enum call_deletion reason);
+/* Removes the key that `ref` names, if it names one; then it names nothing and can be given to
+ * keyspace_add. Touches the key's watchers. Returns the entry where the caller frees it: that owns
+ * it then, puts it elsewhere and reports that with call_changed. Returns NULL otherwise. `key` may
+ * lie in the entry. O(watchers of the key), and O(value) where it is not freed in the pool. */
+struct entry *call_remove(struct call *call, struct keyref *ref, struct slice key,
+                          enum removal reason);
 
-/* As call_delete, for deletions by the server itself: an event of any class, and no change is
- * counted. It propagates the deletion where changes are propagated. `key` may lie in the entry.
- * Depending on the class, lazyfree-lazy-expire, -eviction or -server-del decides where the value is
- * freed. */
-void call_remove(struct call *call, struct keyref *ref, struct slice key, enum event_class class,
-                 const char *event);
-
-/* Takes the entry out and returns it. The caller owns it, puts it elsewhere and reports that with
- * call_touched. No change is counted, but watchers are touched and `event` is published
- * ("rename_from", "move_from"). */
-struct entry *call_take(struct call *call, struct keyref *ref, struct slice key, const char *event);
+/* Puts an entry under the key that `ref` was looked up for. What stands there is removed
+ * (REMOVAL_OVERWRITTEN), and its access bits stay with the key; publishes what
+ * call_notify_overwritten does. call_changed follows. */
+void call_put(struct call *call, struct keyref *ref, struct entry *entry);
 
 /* Publishes the events "overwritten" and, if the types differ, "type_changed": of a key whose whole
  * value, of type `old`, gives way to one of type `type`. */
 void call_notify_overwritten(struct call *call, struct slice key, enum value_type old,
                              enum value_type type);
 
-/* Frees an entry that another one has replaced (keyspace_take), without an event, as
- * lazyfree-lazy-server-del says. */
-void call_discard(struct call *call, struct entry *entry);
+/* Frees an entry that no key names: one that was replaced, or a part that was cut off a value. */
+void call_free(struct call *call, struct entry *entry, enum freeing freeing);
 
-/* Frees a large part of a value that was cut off, as an entry of its own, in the pool. */
-void call_free_part(struct call *call, struct entry *part);
+/* --- The names of before --- */
 
-/* Takes the entry that `ref` names out and frees it as call_discard does. `ref` then names nothing
- * and can be given to keyspace_add. */
-void call_replace(struct call *call, struct keyref *ref);
-
-/* Puts an entry under the key that `ref` was looked up for. What stands there is freed as
- * call_discard does, and its access bits stay with the key; publishes what call_notify_overwritten
- * does. call_touched follows. */
-void call_put(struct call *call, struct keyref *ref, struct entry *entry);
-
-/* As call_put and call_touched, for a result that is empty: deletes the key, if it is there, and
- * frees its value as call_discard does; counts one change, publishes "del". */
-void call_put_nothing(struct call *call, struct keyref *ref, struct slice key);
+static inline void call_touched(struct call *call, struct keyref *ref, struct slice key,
+                                enum event_class class, const char *event, uint64_t changes) {
+    CALL_CHANGED(call, ref, key, class, event, changes);
+}
+static inline void call_touched_fields(struct call *call, struct keyref *ref, struct slice key,
+                                       const char *event, uint64_t changes,
+                                       struct event_fields fields) {
+    CALL_CHANGED(call, ref, key, EVENT_HASH, event, changes, .fields = &fields);
+}
+static inline void call_touched_quietly(struct call *call, struct keyref *ref, struct slice key) {
+    CALL_CHANGED(call, ref, key, EVENT_NONE, NULL, 1);
+}
+static inline void call_touched_unwaited(struct call *call, struct keyref *ref, struct slice key,
+                                         enum event_class class, const char *event,
+                                         uint64_t changes) {
+    CALL_CHANGED(call, ref, key, class, event, changes, .flags = CHANGE_WAKES_NOBODY);
+}
+static inline void call_touched_aside(struct call *call, struct entry *entry, struct slice key,
+                                      enum event_class class, const char *event, uint64_t changes) {
+    struct keyref ref = {.keyspace = call->keyspace, .entry = entry};
+    CALL_CHANGED(call, &ref, key, event ? class : EVENT_NONE, event, changes,
+                 .flags = CHANGE_UNSEEN);
+}
+void call_wake_waiting(struct call *call, struct slice key);
+static inline void call_delete(struct call *call, struct keyref *ref, struct slice key,
+                               const char *event) {
+    (void)event;
+    call_remove(call, ref, key, REMOVAL_DELETED);
+}
+static inline void call_unlink(struct call *call, struct keyref *ref, struct slice key) {
+    call_remove(call, ref, key, REMOVAL_UNLINKED);
+}
+static inline void call_replace(struct call *call, struct keyref *ref) {
+    call_remove(call, ref, entry_key(ref->entry), REMOVAL_OVERWRITTEN);
+}
+static inline void call_put_nothing(struct call *call, struct keyref *ref, struct slice key) {
+    call_remove(call, ref, key, REMOVAL_RESULT_EMPTY);
+}
+static inline void call_discard(struct call *call, struct entry *entry) {
+    call_free(call, entry, FREE_AS_SERVER_DEL);
+}
+static inline void call_free_part(struct call *call, struct entry *part) {
+    call_free(call, part, FREE_IN_POOL);
+}
 
 /* Returns the argument argv[index] as an sds that the caller then owns, without a copy. The caller
  * must not change it before the command ends, because argv still refers to it. Returns NULL, with
@@ -280,7 +334,8 @@ void call_put_nothing(struct call *call, struct keyref *ref, struct slice key);
 enum { CALL_LARGE_ARGUMENT = 64 * 1024 };
 sds call_take_argument(struct call *call, size_t index);
 
-/* Returns whether call_replace would free the entry's value in another thread. O(1). */
+/* Returns whether the entry's value would be freed in another thread if the key were overwritten.
+ * O(1). */
 bool call_replaces_in_pool(struct engine *engine, const struct entry *entry);
 
 /* Publishes one event of a key, if notify-keyspace-events asks for its class. Uses only the
@@ -325,7 +380,7 @@ void call_propagate_removal(const struct call *call, const struct slice *argv, s
 /* --- Expiry --- */
 
 /* Sets the expiry of the key that `ref` names to `expiry_ms` (wall clock; -1: never). May move the
- * entry. Publishes and counts nothing: the command reports its change with call_touched. O(1). */
+ * entry. Publishes and counts nothing: the command reports its change with call_changed. O(1). */
 void call_set_expiry(struct call *call, struct keyref *ref, int64_t expiry_ms);
 
 /* Adds an entry that has an expiry already, or none: as keyspace_add. Every key that gets an expiry

@@ -26,25 +26,24 @@ struct function_set;
 
 /* --- One key --- */
 
-/* For the next two: tells those who watch or track the key. */
+/* The value of the key was changed, or made: tells those who watch or track it. `is_expired`: its
+ * time had come, so the client whose command found it has not changed it. O(such clients). */
 void changes_tell_listeners(const struct call *call, struct slice key, bool is_expired);
 static inline void changes_tell(const struct call *call, struct slice key, bool is_expired) {
     if (call->engine->watches->listeners) changes_tell_listeners(call, key, is_expired);
 }
 
-/* The value of the key was changed, or made: perhaps in place of one that clients wait for. O(1)
- * and O(clients that watch or track the key). */
-static inline void changes_note_value(const struct call *call, const struct entry *entry,
-                                      struct slice key) {
-    changes_tell(call, key, false);
+/* The value of the key was changed, or made: perhaps in place of one that clients wait for. Tells
+ * these. O(1). */
+static inline void changes_wake(const struct call *call, const struct entry *entry,
+                                struct slice key) {
     if (value_wakes_clients(entry))
         blocking_signal(call->engine->blocking, call->database, key);
     else
         blocking_signal_deleted(call->engine->blocking, call->database, key);
 }
 
-/* The key was deleted, for whatever reason. `is_expired`: its time had come, so the client whose
- * command found it has not changed it. As above. */
+/* The key was deleted, for whatever reason. Tells all of these. */
 static inline void changes_note_deletion(const struct call *call, struct slice key,
                                          bool is_expired) {
     changes_tell(call, key, is_expired);

@@ -29,8 +29,8 @@ static void report(struct call *call, struct keyref *ref, struct slice key,
     for (size_t i = 0; i < expired->count; i++) names[i] = sds_slice(expired->fields[i]);
     if (call->propagates) propagate(call, key, names, expired->count);
     call->engine->stats.expired_fields += expired->count;
-    call_touched_fields(call, ref, key, "hexpired", 0,
-                        (struct event_fields){names, expired->count, 1});
+    CALL_CHANGED(call, ref, key, EVENT_HASH, "hexpired", 0,
+                 .fields = &(struct event_fields){names, expired->count, 1});
     for (size_t i = 0; i < expired->count; i++) sds_free(expired->fields[i]);
     expired->count = 0;
 }

@@ -86,7 +86,7 @@ static void evict_key(struct call *call, struct keyref *ref) {
     }
     uint64_t begin = slow_begin(engine);
     engine->stats.evicted_keys++;
-    call_remove(call, ref, key, EVENT_EVICTED, "evicted");
+    call_remove(call, ref, key, REMOVAL_EVICTED);
     slow_end(engine, LATENCY_EVICTION_DELETE, begin);
 }
 

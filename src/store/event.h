@@ -6,6 +6,7 @@
 #include "base/slice.h"
 
 enum event_class {
+    EVENT_NONE = 0,
     EVENT_GENERIC = 1 << 0,      /* g */
     EVENT_STRING = 1 << 1,       /* $ */
     EVENT_LIST = 1 << 2,         /* l */
