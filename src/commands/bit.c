@@ -37,7 +37,7 @@ void setbit_command(struct call *call) {
     *byte = (uint8_t)(bit ? *byte | mask : *byte & ~mask);
     reply_integer(call->reply, old_bit);
     if (bits_byte(offset) >= old_len || old_bit != bit)
-        call_touched(call, &ref, key, EVENT_STRING, "setbit", 1);
+        CALL_CHANGED(call, &ref, key, EVENT_STRING, "setbit", 1);
 }
 
 void getbit_command(struct call *call) {
@@ -239,10 +239,10 @@ static void store_combined(struct call *call, enum bits_operation operation, str
     bool replaces = ref.entry != NULL;
     enum value_type old = replaces ? entry_type(ref.entry) : VALUE_STRING;
     if (len == 0) {
-        call_put_nothing(call, &ref, key);
+        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
     } else if (combine(call, &ref, operation, sources, len)) {
         if (replaces) call_notify_overwritten(call, key, old, VALUE_STRING);
-        call_touched(call, &ref, key, EVENT_STRING, "set", 1);
+        CALL_CHANGED(call, &ref, key, EVENT_STRING, "set", 1);
     } else {
         string_no_memory_error(call);
         return;
@@ -411,7 +411,7 @@ static void write_fields(struct call *call, size_t count, uint64_t end) {
     uint64_t changes = run_operations(call, count, &string);
     /* Where no operation fits, the string stays longer all the same. */
     if (changes == 0) changes = string.grown;
-    if (changes) call_touched(call, &ref, key, EVENT_STRING, "setbit", changes);
+    if (changes) CALL_CHANGED(call, &ref, key, EVENT_STRING, "setbit", changes);
 }
 
 static void run_fields(struct call *call, bool may_write) {

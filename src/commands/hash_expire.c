@@ -152,13 +152,14 @@ static void field_changes_report(struct call *call, struct keyref *ref,
         char digits[INT64_TEXT_MAX];
         struct slice words[] = {SLICE("HPEXPIREAT"), key, number_text(digits, expiry_ms)};
         field_propagate(call, words, 3, changes->expiring, changes->expiring_count);
-        call_touched_fields(call, ref, key, "hexpire", changes->expiring_count,
-                            (struct event_fields){changes->expiring, changes->expiring_count, 1});
+        CALL_CHANGED(call, ref, key, EVENT_HASH, "hexpire", changes->expiring_count,
+                     .fields =
+                         &(struct event_fields){changes->expiring, changes->expiring_count, 1});
     }
     if (changes->deleted_count) {
         field_propagate_deleted(call, changes->deleted, changes->deleted_count);
-        call_touched_fields(call, ref, key, "hdel", changes->deleted_count,
-                            (struct event_fields){changes->deleted, changes->deleted_count, 1});
+        CALL_CHANGED(call, ref, key, EVENT_HASH, "hdel", changes->deleted_count,
+                     .fields = &(struct event_fields){changes->deleted, changes->deleted_count, 1});
     }
 }
 
@@ -253,8 +254,8 @@ void hpexpireat_command(struct call *call) {
 
 static void report_persisted(struct call *call, struct keyref *ref,
                              const struct field_changes *changes) {
-    call_touched_fields(call, ref, call->argv[1], "hpersist", changes->expiring_count,
-                        (struct event_fields){changes->expiring, changes->expiring_count, 1});
+    CALL_CHANGED(call, ref, call->argv[1], EVENT_HASH, "hpersist", changes->expiring_count,
+                 .fields = &(struct event_fields){changes->expiring, changes->expiring_count, 1});
 }
 
 void hpersist_command(struct call *call) {
@@ -540,8 +541,8 @@ void hsetex_command(struct call *call) {
     hash_set_pairs(call, &ref, key, setex.pairs.first, setex.pairs.count,
                    setex.keeps_expiry ? HASH_KEEP_EXPIRY : HASH_DROP_EXPIRY);
     /* With an expiry each field counts as one change, which is reported below. */
-    call_touched_fields(call, &ref, key, "hset", setex.expires ? 0 : setex.pairs.count,
-                        (struct event_fields){setex.pairs.first, setex.pairs.count, 2});
+    CALL_CHANGED(call, &ref, key, EVENT_HASH, "hset", setex.expires ? 0 : setex.pairs.count,
+                 .fields = &(struct event_fields){setex.pairs.first, setex.pairs.count, 2});
     propagate_set(call, &setex);
     if (setex.expires) expire_set_fields(call, &ref, &setex);
 }

@@ -10,8 +10,8 @@
 
 /* The field argv[2] was changed. */
 static void touched_field(struct call *call, struct keyref *ref, const char *event) {
-    call_touched_fields(call, ref, call->argv[1], event, 1,
-                        (struct event_fields){call->argv + 2, 1, 1});
+    CALL_CHANGED(call, ref, call->argv[1], EVENT_HASH, event, 1,
+                 .fields = &(struct event_fields){call->argv + 2, 1, 1});
 }
 
 /* --- Setting --- */
@@ -28,8 +28,8 @@ static int64_t set_fields(struct call *call) {
     call->refills = true;
     if (!hash_find_write(call, key, &ref)) return -1;
     size_t added = hash_set_pairs(call, &ref, key, call->argv + 2, count, HASH_DROP_EXPIRY);
-    call_touched_fields(call, &ref, key, "hset", count,
-                        (struct event_fields){call->argv + 2, count, 2});
+    CALL_CHANGED(call, &ref, key, EVENT_HASH, "hset", count,
+                 .fields = &(struct event_fields){call->argv + 2, count, 2});
     return (int64_t)added;
 }
 
@@ -69,8 +69,8 @@ void hdel_command(struct call *call) {
     }
     reply_integer(call->reply, (int64_t)deleted);
     if (deleted)
-        call_touched_fields(call, &ref, key, "hdel", deleted,
-                            (struct event_fields){names, names ? deleted : 0, 1});
+        CALL_CHANGED(call, &ref, key, EVENT_HASH, "hdel", deleted,
+                     .fields = &(struct event_fields){names, names ? deleted : 0, 1});
     mem_free(names);
 }
 

@@ -50,7 +50,7 @@ void pfadd_command(struct call *call) {
                                        &call->limits->hyperloglog, &changes)))
         return;
     reply_integer(call->reply, changes > 0);
-    if (changes) call_touched(call, &ref, key, EVENT_STRING, "pfadd", changes);
+    if (changes) CALL_CHANGED(call, &ref, key, EVENT_STRING, "pfadd", changes);
 }
 
 /* --- Values of several keys --- */
@@ -124,7 +124,7 @@ static void keep_count(struct call *call, struct keyref *ref, uint64_t count) {
     struct slice key = call->argv[1];
     keyspace_before_change(ref);
     if (hyperloglog_keep_count(ref, key, count) != HYPERLOGLOG_DONE) return;
-    call_touched_quietly(call, ref, key);
+    CALL_CHANGED(call, ref, key, EVENT_NONE, NULL, 1);
     if (call->propagates) call_propagate_as(call, call->argv, call->argc);
 }
 
@@ -165,7 +165,7 @@ void pfmerge_command(struct call *call) {
     if (!is_done(call,
                  hyperloglog_merge(&ref, key, registers, has_dense, &call->limits->hyperloglog)))
         return;
-    call_touched(call, &ref, key, EVENT_STRING, "pfadd", 1);
+    CALL_CHANGED(call, &ref, key, EVENT_STRING, "pfadd", 1);
     reply_ok(call->reply);
 }
 
@@ -200,7 +200,7 @@ static void reply_runs(struct call *call, struct inspected *inspected) {
 static bool make_dense(struct call *call, struct inspected *inspected, bool *changed) {
     struct slice key = call->argv[2];
     if (!is_done(call, hyperloglog_make_dense(&inspected->ref, key, changed))) return false;
-    if (*changed) call_touched_quietly(call, &inspected->ref, key);
+    if (*changed) CALL_CHANGED(call, &inspected->ref, key, EVENT_NONE, NULL, 1);
     return true;
 }
 

@@ -19,7 +19,7 @@ void lset_command(struct call *call) {
     }
     list_set(&ref, position, call->argv[3], &call->limits->list);
     reply_ok(call->reply);
-    call_touched(call, &ref, key, EVENT_LIST, "lset", 1);
+    CALL_CHANGED(call, &ref, key, EVENT_LIST, "lset", 1);
 }
 
 /* Finds the position of the first element equal to `text`. */
@@ -50,7 +50,7 @@ void linsert_command(struct call *call) {
     } else {
         list_insert(&ref, index, after, call->argv[4], &call->limits->list);
         reply_integer(call->reply, (int64_t)list_length(ref.entry));
-        call_touched(call, &ref, key, EVENT_LIST, "linsert", 1);
+        CALL_CHANGED(call, &ref, key, EVENT_LIST, "linsert", 1);
     }
 }
 
@@ -68,7 +68,7 @@ void lrem_command(struct call *call) {
                               &call->limits->list);
     }
     reply_integer(call->reply, (int64_t)removed);
-    if (removed) call_touched(call, &ref, key, EVENT_LIST, "lrem", removed);
+    if (removed) CALL_CHANGED(call, &ref, key, EVENT_LIST, "lrem", removed);
 }
 
 void ltrim_command(struct call *call) {
@@ -82,7 +82,7 @@ void ltrim_command(struct call *call) {
         uint64_t length = list_length(ref.entry);
         range_clamp(start, stop, length, &from, &count);
         list_trim(&ref, from, count, &call->limits->list);
-        call_touched(call, &ref, key, EVENT_LIST, "ltrim", length - count);
+        CALL_CHANGED(call, &ref, key, EVENT_LIST, "ltrim", length - count);
     }
     reply_ok(call->reply);
 }

@@ -11,8 +11,8 @@ static void rotate(struct call *call, struct keyref *ref, enum list_end from, en
     struct slice key = call->argv[1];
     reply_listpack_element(call->reply, list_peek(ref->entry, from));
     if (from != to) list_rotate(ref, from, &call->limits->list);
-    call_touched(call, ref, key, EVENT_LIST, list_push_event(to), 0);
-    call_touched(call, ref, key, EVENT_LIST, list_pop_event(from), 1);
+    CALL_CHANGED(call, ref, key, EVENT_LIST, list_push_event(to), 0);
+    CALL_CHANGED(call, ref, key, EVENT_LIST, list_pop_event(from), 1);
 }
 
 /* Pushes the element at the end of `source` to another list, which it may create. Creating a list
@@ -31,7 +31,7 @@ static void push_to_other(struct call *call, struct keyref *source, struct keyre
         call_find_write(call, source_key, source);
     }
     reply_bulk(call->reply, text);
-    call_touched(call, destination, key, EVENT_LIST, list_push_event(to), 0);
+    CALL_CHANGED(call, destination, key, EVENT_LIST, list_push_event(to), 0);
 }
 
 /* Moves the element at the `from` end of the list `source`, which was found under argv[1]
@@ -48,7 +48,7 @@ static bool move_one(struct call *call, struct keyref *source, enum list_end fro
     if (!call_find_typed_write(call, call->argv[2], VALUE_LIST, &destination)) return false;
     push_to_other(call, source, &destination, from, to);
     list_drop(source, from, 1, &call->limits->list);
-    call_touched(call, source, key, EVENT_LIST, list_pop_event(from), 1);
+    CALL_CHANGED(call, source, key, EVENT_LIST, list_pop_event(from), 1);
     return true;
 }
 
@@ -194,8 +194,8 @@ static void rotate_block(struct call *call, struct keyref *ref, uint64_t first,
     if (moves->from != moves->to)
         for (uint64_t i = 0; i < moves->count; i++)
             list_rotate(ref, moves->from, &call->limits->list);
-    call_touched(call, ref, key, EVENT_LIST, list_push_event(moves->to), 0);
-    call_touched(call, ref, key, EVENT_LIST, list_pop_event(moves->from), moves->count);
+    CALL_CHANGED(call, ref, key, EVENT_LIST, list_push_event(moves->to), 0);
+    CALL_CHANGED(call, ref, key, EVENT_LIST, list_pop_event(moves->from), moves->count);
 }
 
 /* Pushes copies of the elements, which are read in `direction`, to the other list, which it may
@@ -228,9 +228,9 @@ static void move_block(struct call *call, struct keyref *source, struct keyref *
     reply_block(call, source->entry, first, moves->count, direction);
     push_block(call, source, destination, first, moves,
                moves->to == LIST_TAIL ? direction : other_direction(direction));
-    call_touched(call, destination, call->argv[2], EVENT_LIST, list_push_event(moves->to), 0);
+    CALL_CHANGED(call, destination, call->argv[2], EVENT_LIST, list_push_event(moves->to), 0);
     list_drop(source, moves->from, moves->count, &call->limits->list);
-    call_touched(call, source, call->argv[1], EVENT_LIST, list_pop_event(moves->from),
+    CALL_CHANGED(call, source, call->argv[1], EVENT_LIST, list_pop_event(moves->from),
                  moves->count);
 }
 

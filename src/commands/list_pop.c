@@ -6,7 +6,7 @@
 static void pop_one(struct call *call, struct keyref *ref, struct slice key, enum list_end end) {
     reply_listpack_element(call->reply, list_peek(ref->entry, end));
     list_drop(ref, end, 1, &call->limits->list);
-    call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), 1);
+    CALL_CHANGED(call, ref, key, EVENT_LIST, list_pop_event(end), 1);
 }
 
 /* Replies an array of up to `count` (> 0) elements from an end, and removes them. Returns their
@@ -21,7 +21,7 @@ static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key
     else
         list_reply_elements(call->reply, ref->entry, length - 1, count, LIST_BACKWARD);
     list_drop(ref, end, count, &call->limits->list);
-    call_touched(call, ref, key, EVENT_LIST, list_pop_event(end), count);
+    CALL_CHANGED(call, ref, key, EVENT_LIST, list_pop_event(end), count);
     return count;
 }
 

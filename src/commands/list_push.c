@@ -19,7 +19,7 @@ static void push(struct call *call, enum list_end end, bool only_existing) {
         list_create(&ref, key, end, elements, count, &call->limits->list);
     }
     reply_integer(call->reply, (int64_t)list_length(ref.entry));
-    call_touched(call, &ref, key, EVENT_LIST, list_push_event(end), count);
+    CALL_CHANGED(call, &ref, key, EVENT_LIST, list_push_event(end), count);
 }
 
 void lpush_command(struct call *call) {
@@ -105,10 +105,10 @@ static uint64_t push_within(struct call *call, struct keyref *ref, enum list_end
         list_create(ref, key, end, elements, count, &call->limits->list);
     uint64_t length = list_length(ref->entry);
     uint64_t excess = length > bound->max ? length - bound->max : 0;
-    call_touched(call, ref, key, EVENT_LIST, list_push_event(end), count);
+    CALL_CHANGED(call, ref, key, EVENT_LIST, list_push_event(end), count);
     if (excess) {
         list_drop(ref, end == LIST_HEAD ? LIST_TAIL : LIST_HEAD, excess, &call->limits->list);
-        call_touched(call, ref, key, EVENT_LIST, "ltrim", excess);
+        CALL_CHANGED(call, ref, key, EVENT_LIST, "ltrim", excess);
     }
     propagate_bound(call, end, elements, count, bound->max, excess != 0);
     return length - excess;

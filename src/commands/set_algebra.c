@@ -278,11 +278,11 @@ static void store(struct call *call, struct entry *set, const char *event) {
     reply_integer(call->reply, (int64_t)length);
     if (length == 0) {
         value_free(set);
-        call_put_nothing(call, &ref, key);
+        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
         return;
     }
     call_put(call, &ref, set);
-    call_touched(call, &ref, key, EVENT_SET, event, 1);
+    CALL_CHANGED(call, &ref, key, EVENT_SET, event, 1);
 }
 
 static void store_operation(struct call *call, enum operation operation, const char *event) {

@@ -317,15 +317,15 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
     call_find_write(call, key, &ref);
     reply_integer(call->reply, (int64_t)count);
     if (count == 0) {
-        call_put_nothing(call, &ref, key);
+        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
     } else {
         /* The old value may contain some of the texts, so it is freed last. */
         struct entry *old = ref.entry ? keyspace_take(&ref) : NULL;
         list_create(&ref, key, LIST_TAIL, texts, count, &call->limits->list);
         if (old) entry_set_clock(ref.entry, entry_clock(old)); /* the key existed before */
         if (old) call_notify_overwritten(call, key, entry_type(old), VALUE_LIST);
-        if (old) call_discard(call, old);
-        call_touched(call, &ref, key, EVENT_LIST, "sortstore", count);
+        if (old) call_free(call, old, FREE_AS_SERVER_DEL);
+        CALL_CHANGED(call, &ref, key, EVENT_LIST, "sortstore", count);
     }
     mem_free(texts);
 }

@@ -18,7 +18,7 @@ uint32_t string_make_way_for_large(struct call *call, struct keyref *ref) {
     if (entry_type(ref->entry) == VALUE_STRING && !call_replaces_in_pool(call->engine, ref->entry))
         return 0;
     uint32_t clock = entry_clock(ref->entry);
-    call_replace(call, ref);
+    call_remove(call, ref, entry_key(ref->entry), REMOVAL_OVERWRITTEN);
     return clock;
 }
 

@@ -33,7 +33,7 @@ static inline struct slice string_text_or_empty(const struct entry *entry,
 }
 
 /* Prepares `ref` for a new string. A value of another type, and a large text that another thread is
- * to free, is removed as by call_replace: the key loses its expiry and its access bits. Returns
+ * to free, is removed (REMOVAL_OVERWRITTEN): the key loses its expiry and its access bits. Returns
  * those bits for string_came; 0 when nothing was removed. */
 uint32_t string_make_way_for_large(struct call *call, struct keyref *ref);
 static inline uint32_t string_make_way(struct call *call, struct keyref *ref) {

@@ -7,7 +7,7 @@
 static void delete_one(struct call *call, struct keyref *ref) {
     reply_integer(call->reply, ref->entry != NULL);
     if (ref->entry == NULL) return;
-    call_delete(call, ref, call->argv[1], "del");
+    call_remove(call, ref, call->argv[1], REMOVAL_DELETED);
     CALL_PROPAGATE(call, SLICE("DEL"), call->argv[1]);
 }
 

@@ -18,7 +18,7 @@ void append_command(struct call *call) {
         }
     }
     reply_integer(call->reply, (int64_t)string_length(ref.entry));
-    call_touched(call, &ref, key, EVENT_STRING, "append", 1);
+    CALL_CHANGED(call, &ref, key, EVENT_STRING, "append", 1);
 }
 
 void setrange_command(struct call *call) {
@@ -41,7 +41,7 @@ void setrange_command(struct call *call) {
     if (bytes == NULL) return;
     memcpy(bytes + from, text.ptr, text.len);
     reply_integer(call->reply, (int64_t)string_length(ref.entry));
-    call_touched(call, &ref, key, EVENT_STRING, "setrange", 1);
+    CALL_CHANGED(call, &ref, key, EVENT_STRING, "setrange", 1);
 }
 
 /* --- Counters --- */
@@ -61,7 +61,7 @@ static void add(struct call *call, int64_t increment) {
     }
     string_set_integer(&ref, key, value);
     reply_integer(call->reply, value);
-    call_touched(call, &ref, key, EVENT_STRING, "incrby", 1);
+    CALL_CHANGED(call, &ref, key, EVENT_STRING, "incrby", 1);
 }
 
 void incr_command(struct call *call) {
@@ -105,6 +105,6 @@ void incrbyfloat_command(struct call *call) {
     struct slice text = slice_make(buffer, number_format_long_double(buffer, value));
     string_set_text(&ref, key, text);
     reply_bulk(call->reply, text);
-    call_touched(call, &ref, key, EVENT_STRING, "incrbyfloat", 1);
+    CALL_CHANGED(call, &ref, key, EVENT_STRING, "incrbyfloat", 1);
     CALL_PROPAGATE(call, SLICE("SET"), key, text, SLICE("KEEPTTL"));
 }

@@ -30,9 +30,10 @@ static void store_copy(struct call *call, struct keyref *ref, struct slice key, 
 }
 
 /* Stores the value and reports the change. The key has no expiry then. */
-static void set_plain(struct call *call, struct keyref *ref, struct slice key, size_t index) {
+static inline void set_plain(struct call *call, struct keyref *ref, struct slice key,
+                             size_t index) {
     store(call, ref, key, index, false);
-    call_touched(call, ref, key, EVENT_STRING, "set", 1);
+    CALL_CHANGED(call, ref, key, EVENT_STRING, "set", 1);
 }
 
 /* The value is stored: gives it the expiry and reports the change. */
@@ -40,7 +41,7 @@ static void end_expiring(struct call *call, struct keyref *ref, struct slice key
                          int64_t expiry_ms) {
     char buffer[INT64_TEXT_MAX];
     call_set_expiry(call, ref, expiry_ms);
-    call_touched(call, ref, key, EVENT_STRING, "set", 1);
+    CALL_CHANGED(call, ref, key, EVENT_STRING, "set", 1);
     call_notify(call, EVENT_GENERIC, "expire", key);
     CALL_PROPAGATE(call, SLICE("SET"), key, call->argv[index], SLICE("PXAT"),
                    number_text(buffer, expiry_ms));
@@ -61,7 +62,7 @@ static void set_keeping_expiry(struct call *call, struct keyref *ref, struct sli
         store(call, ref, key, index, true);
     if (entry_expiry(ref->entry) != expiry_ms)
         keyspace_set_expiry(ref, expiry_ms, value_size(ref->entry)); /* it gets no other one */
-    call_touched(call, ref, key, EVENT_STRING, "set", 1);
+    CALL_CHANGED(call, ref, key, EVENT_STRING, "set", 1);
 }
 
 /* --- SET key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET]
@@ -264,7 +265,7 @@ static void set_pair(struct call *call, const struct pairs *pairs, struct keyref
     else
         store(call, ref, key, index + 1, pairs->expiry != EXPIRY_NONE);
     if (pairs->expiry == EXPIRY_NONE)
-        call_touched(call, ref, key, EVENT_STRING, "set", 1);
+        CALL_CHANGED(call, ref, key, EVENT_STRING, "set", 1);
     else
         end_expiring(call, ref, key, index + 1, pairs->expiry_ms);
 }

@@ -111,8 +111,8 @@ void zset_remove_span(struct call *call, struct keyref *ref, struct slice key,
                       struct zset_span span, const char *event) {
     bool all = zset_skiplist(ref->entry) && span.count == zset_length(ref->entry);
     if (!all) zset_remove_range(ref, span.from, span.count);
-    call_touched(call, ref, key, EVENT_SORTED_SET, event, span.count - all);
-    if (all) call_unlink(call, ref, key);
+    CALL_CHANGED(call, ref, key, EVENT_SORTED_SET, event, span.count - all);
+    if (all) call_remove(call, ref, key, REMOVAL_UNLINKED);
 }
 
 /* --- Results --- */
@@ -136,10 +136,10 @@ void zset_result_store(struct call *call, struct slice key, struct zset_result *
     reply_integer(call->reply, (int64_t)count);
     if (count == 0) {
         skiplist_free(result->list);
-        call_put_nothing(call, &ref, key);
+        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
         return;
     }
     call_put(call, &ref,
              zset_from_skiplist(key, result->list, result->longest, &call->limits->zset));
-    call_touched(call, &ref, key, EVENT_SORTED_SET, event, 1);
+    CALL_CHANGED(call, &ref, key, EVENT_SORTED_SET, event, 1);
 }

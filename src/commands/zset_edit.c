@@ -129,7 +129,7 @@ void zset_add(struct zset_addition *addition, const double *scores) {
     reply_result(addition);
     uint64_t changes = addition->added + addition->changed;
     if (changes > 0)
-        call_touched(call, &addition->ref, key, EVENT_SORTED_SET,
+        CALL_CHANGED(call, &addition->ref, key, EVENT_SORTED_SET,
                      addition->increments ? "zincr" : "zadd", changes);
 }
 
@@ -166,7 +166,7 @@ void zrem_command(struct call *call) {
         if (zset_length(ref.entry) == 0) break;
     }
     reply_integer(call->reply, (int64_t)removed);
-    if (removed) call_touched(call, &ref, call->argv[1], EVENT_SORTED_SET, "zrem", removed);
+    if (removed) CALL_CHANGED(call, &ref, call->argv[1], EVENT_SORTED_SET, "zrem", removed);
 }
 
 static void remove_range(struct call *call, enum zset_range_by by, const char *event) {

@@ -125,7 +125,7 @@ static void set(struct call *call, const struct slice *argv, size_t argc) {
     struct keyref ref;
     if (!call_find_typed_write(call, argv[1], VALUE_HASH, &ref)) return;
     bool exists = ref.entry != NULL;
-    if (exists) call_delete(call, &ref, argv[1], "del");
+    call_remove(call, &ref, argv[1], REMOVAL_DELETED);
     struct call hmset = *call;
     hmset.command = command_find(SLICE("hmset"));
     hmset.argv = argv;

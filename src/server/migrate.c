@@ -375,7 +375,7 @@ static bool take_away(struct migration *migration, struct call *call, struct mov
         migration->is_changed |= !has_expired; /* it expires at the target, too */
     }
     if (is_changed || !entry) return false;
-    call_delete(call, &ref, name, "del");
+    call_remove(call, &ref, name, REMOVAL_DELETED);
     return true;
 }
 
