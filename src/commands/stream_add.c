@@ -218,7 +218,7 @@ static void add(struct addition *addition) {
     /* Before the deletions, which may be of this entry, too. */
     if (!to_length) propagate(addition, false);
     bool trimmed = trims && stream_trim_referenced(call, ref, key, &addition->trim) > 0;
-    call_touched(call, ref, key, EVENT_STREAM, "xadd", 1);
+    CALL_CHANGED(call, ref, key, EVENT_STREAM, "xadd", 1);
     if (trimmed) call_notify(call, EVENT_STREAM, "xtrim", key);
     if (to_length) propagate(addition, trimmed);
     if (!is_given(&addition->producer)) return;
@@ -314,7 +314,7 @@ void xsetid_command(struct call *call) {
         facts.max_deleted_id = setting.max_deleted;
     stream_set_facts(&ref, &facts);
     reply_ok(call->reply);
-    call_touched_unwaited(call, &ref, key, EVENT_STREAM, "xsetid", 1);
+    CALL_CHANGED(call, &ref, key, EVENT_STREAM, "xsetid", 1, .flags = CHANGE_WAKES_NOBODY);
 }
 
 /* --- XIDMPRECORD key producer iid id --- */
@@ -358,7 +358,7 @@ void xidmprecord_command(struct call *call) {
         return;
     remember(call, ref.entry, &producer, id);
     reply_ok(call->reply);
-    call_touched_aside(call, ref.entry, call->argv[1], EVENT_STREAM, NULL, 1);
+    CALL_CHANGED(call, &ref, call->argv[1], EVENT_NONE, NULL, 1, .flags = CHANGE_UNSEEN);
 }
 
 /* --- XCFGSET key [IDMP-DURATION seconds] [IDMP-MAXSIZE iids] --- */
@@ -406,5 +406,5 @@ void xcfgset_command(struct call *call) {
     if (given.duration_s == old.duration_s && given.iids == old.iids) return;
     struct producers *producers = streamlog_need_producers(stream_log(ref.entry), given);
     producers_set_limits(producers, stream_pieces(ref.entry), given);
-    call_touched_aside(call, ref.entry, call->argv[1], EVENT_STREAM, NULL, 1);
+    CALL_CHANGED(call, &ref, call->argv[1], EVENT_NONE, NULL, 1, .flags = CHANGE_UNSEEN);
 }

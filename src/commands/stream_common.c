@@ -173,12 +173,19 @@ bool group_need(struct call *call, size_t key, size_t name, bool to_change,
 
 /* --- Changing them --- */
 
+void group_changed(struct call *call, const struct group_ref *ref, const char *event,
+                   uint64_t count, unsigned flags) {
+    struct keyref keyref = {.keyspace = call->keyspace, .entry = ref->entry};
+    CALL_CHANGED(call, &keyref, ref->key, event ? EVENT_STREAM : EVENT_NONE, event, count,
+                 .flags = flags);
+}
+
 void group_need_consumer(struct call *call, struct group_ref *ref, struct slice name) {
     ref->consumer = consumer_group_find(ref->group, name);
     ref->owes_consumer = !ref->consumer;
     if (ref->owes_consumer) {
         ref->consumer = consumer_group_add(ref->group, ref->pieces, name, call->now_ms);
-        call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, "xgroup-createconsumer", 1);
+        group_changed(call, ref, "xgroup-createconsumer", 1, CHANGE_UNSEEN);
     }
     ref->consumer->seen_ms = call->now_ms;
 }

@@ -84,6 +84,11 @@ bool group_fail_missing(struct call *call, struct slice key, struct slice name, 
 /* Replies "NOGROUP No such consumer group … for key name …". Returns false. */
 bool group_fail_unknown(struct call *call, struct slice key, struct slice name);
 
+/* The groups of the stream were changed, which clients that read it do not see: as call_changed
+ * with `flags`. `event` may be NULL. */
+void group_changed(struct call *call, const struct group_ref *ref, const char *event,
+                   uint64_t count, unsigned flags);
+
 /* Finds the consumer, which is seen now; makes it, with its event, if there is none. */
 void group_need_consumer(struct call *call, struct group_ref *ref, struct slice name);
 

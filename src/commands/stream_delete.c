@@ -94,7 +94,8 @@ void xdel_command(struct call *call) {
     for (size_t i = 2; ref.entry && i < call->argc; i++)
         removed += stream_delete(&ref, stream_id_at(call, i));
     reply_integer(call->reply, (int64_t)removed);
-    if (removed > 0) call_touched_unwaited(call, &ref, key, EVENT_STREAM, "xdel", removed);
+    if (removed > 0)
+        CALL_CHANGED(call, &ref, key, EVENT_STREAM, "xdel", removed, .flags = CHANGE_WAKES_NOBODY);
 }
 
 /* --- XDELEX key [KEEPREF | DELREF | ACKED] IDS count id …, XACKDEL key group … --- */
@@ -213,11 +214,11 @@ static void delete_ids(struct deletion *deletion) {
         delete_batch(deletion, &batch);
     }
     if (deletion->deletions > 0)
-        call_touched_unwaited(call, &deletion->ref, deletion->key, EVENT_STREAM, "xdel",
-                              deletion->deletions + deletion->changes);
+        CALL_CHANGED(call, &deletion->ref, deletion->key, EVENT_STREAM, "xdel",
+                     deletion->deletions + deletion->changes, .flags = CHANGE_WAKES_NOBODY);
     else
-        call_touched_aside(call, deletion->ref.entry, deletion->key, EVENT_STREAM, NULL,
-                           deletion->changes);
+        CALL_CHANGED(call, &deletion->ref, deletion->key, EVENT_NONE, NULL, deletion->changes,
+                     .flags = CHANGE_UNSEEN);
 }
 
 void xdelex_command(struct call *call) {
@@ -441,7 +442,7 @@ uint64_t stream_trim_referenced(struct call *call, struct keyref *ref, struct sl
         drop_references_to_first(call, ref->entry, key,
                                  streamlog_trimmed(stream_log(ref->entry), &trim));
     uint64_t removed = stream_trim(ref, &trim, &cut);
-    if (cut) call_free_part(call, cut);
+    if (cut) call_free(call, cut, FREE_IN_POOL);
     return removed;
 }
 
@@ -469,7 +470,7 @@ void xtrim_command(struct call *call) {
     uint64_t removed = ref.entry ? stream_trim_referenced(call, &ref, key, &options) : 0;
     reply_integer(call->reply, (int64_t)removed);
     if (removed == 0) return;
-    call_touched_unwaited(call, &ref, key, EVENT_STREAM, "xtrim", removed);
+    CALL_CHANGED(call, &ref, key, EVENT_STREAM, "xtrim", removed, .flags = CHANGE_WAKES_NOBODY);
     if (!stream_trims_to_length(ref.entry, &options)) return;
     CALL_PROPAGATE(call, SLICE("XTRIM"), key, SLICE("MAXLEN"), SLICE("="),
                    number_text(length, (int64_t)stream_length(ref.entry)));

@@ -107,9 +107,9 @@ void xgroup_create_command(struct call *call) {
     set_position(call, &ref, &position);
     reply_ok(call->reply);
     if (made.entry)
-        call_touched(call, &made, ref.key, EVENT_STREAM, "xgroup-create", 1);
+        CALL_CHANGED(call, &made, ref.key, EVENT_STREAM, "xgroup-create", 1);
     else
-        call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, "xgroup-create", 1);
+        group_changed(call, &ref, "xgroup-create", 1, CHANGE_UNSEEN);
 }
 
 /* Finds the group argv[3] of the stream argv[2]; else replies the error. */
@@ -127,7 +127,7 @@ void xgroup_setid_command(struct call *call) {
         return;
     set_position(call, &ref, &position);
     reply_ok(call->reply);
-    call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, "xgroup-setid", 1);
+    group_changed(call, &ref, "xgroup-setid", 1, CHANGE_UNSEEN);
 }
 
 /* --- XGROUP DESTROY key group --- */
@@ -143,8 +143,7 @@ void xgroup_destroy_command(struct call *call) {
     reply_integer(call->reply, ref.group != NULL);
     if (!ref.group) return;
     consumer_groups_remove(stream_groups(ref.entry), ref.pieces, ref.group);
-    call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, "xgroup-destroy", 1);
-    call_wake_waiting(call, ref.key);
+    group_changed(call, &ref, "xgroup-destroy", 1, CHANGE_UNWATCHED);
 }
 
 /* --- XGROUP CREATECONSUMER key group consumer, XGROUP DELCONSUMER key group consumer --- */
@@ -156,7 +155,7 @@ void xgroup_createconsumer_command(struct call *call) {
     reply_integer(call->reply, !exists);
     if (exists) return;
     consumer_group_add(ref.group, ref.pieces, call->argv[4], call->now_ms);
-    call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, "xgroup-createconsumer", 1);
+    group_changed(call, &ref, "xgroup-createconsumer", 1, CHANGE_UNSEEN);
 }
 
 void xgroup_delconsumer_command(struct call *call) {
@@ -166,7 +165,7 @@ void xgroup_delconsumer_command(struct call *call) {
     reply_integer(call->reply, consumer ? (int64_t)consumer->ids.length : 0);
     if (!consumer) return;
     consumer_groups_remove_consumer(stream_groups(ref.entry), ref.pieces, ref.group, consumer);
-    call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, "xgroup-delconsumer", 1);
+    group_changed(call, &ref, "xgroup-delconsumer", 1, CHANGE_UNSEEN);
 }
 
 void xgroup_help_command(struct call *call) {

@@ -179,7 +179,7 @@ static void reply_claimed(const struct claim *claim, struct stream_entry *entry)
 /* `changes` pending entries were changed, or the last id. */
 static void end_claims(struct claim *claim, uint64_t changes) {
     struct call *call = claim->call;
-    call_touched_aside(call, claim->ref.entry, claim->ref.key, EVENT_STREAM, NULL, changes);
+    group_changed(call, &claim->ref, NULL, changes, CHANGE_UNSEEN);
     group_propagate_consumer(call, &claim->ref);
     if (claim->is_moved) group_propagate_position(call, &claim->ref);
 }
@@ -441,8 +441,8 @@ void xnack_command(struct call *call) {
         count += release_id(&release, stream_id_at(call, i));
     reply_integer(call->reply, (int64_t)count);
     if (count == 0) return;
-    call_touched_aside(call, release.ref.entry, release.ref.key, EVENT_STREAM, NULL, count);
-    call_wake_waiting(call, release.ref.key); /* XREADGROUP with CLAIM may take them */
+    /* XREADGROUP with CLAIM may take them. */
+    group_changed(call, &release.ref, NULL, count, CHANGE_UNWATCHED);
 }
 
 /* --- XACK key group id … --- */
@@ -455,5 +455,5 @@ void xack_command(struct call *call) {
     for (size_t i = 3; ref.group && i < call->argc; i++)
         count += group_acknowledge(&ref, stream_id_at(call, i));
     reply_integer(call->reply, (int64_t)count);
-    if (count > 0) call_touched_aside(call, ref.entry, ref.key, EVENT_STREAM, NULL, count);
+    if (count > 0) group_changed(call, &ref, NULL, count, CHANGE_UNSEEN);
 }

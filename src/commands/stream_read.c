@@ -267,7 +267,7 @@ static uint64_t forget_lost(const struct reading *reading, const struct group_re
             group_forget(reading->call, ref, &found->entries[i]);
     }
     found->count = kept;
-    call_touched_aside(reading->call, ref->entry, ref->key, EVENT_STREAM, NULL, count > kept);
+    group_changed(reading->call, ref, NULL, count > kept, CHANGE_UNSEEN);
     return count - kept;
 }
 
@@ -412,7 +412,7 @@ static void deliver(struct reading *reading, struct read_key *key) {
         count++;
     }
     end_entries(reading, mark, claimed + count);
-    call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, NULL, claimed + count > 0);
+    group_changed(call, ref, NULL, claimed + count > 0, CHANGE_UNSEEN);
     if (count > 0) group_propagate_position(call, ref);
 }
 
@@ -452,7 +452,7 @@ static void deliver_again(struct reading *reading, struct read_key *key) {
     }
     end_entries(reading, mark, count);
     if (count > 0) key->ref.consumer->active_ms = call->now_ms;
-    call_touched_aside(call, ref->entry, ref->key, EVENT_STREAM, NULL, 0);
+    group_changed(call, ref, NULL, 0, CHANGE_UNSEEN);
 }
 
 /* XREAD */
