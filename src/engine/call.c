@@ -253,10 +253,6 @@ bool call_may_keep_result(const struct call *call) {
     return !engine->is_replica && !(engine->restrictions & no_changes);
 }
 
-void call_wake_waiting(struct call *call, struct slice key) {
-    blocking_signal(call->engine->blocking, call->database, key);
-}
-
 /* --- Removing keys --- */
 
 /* A unit that is open already while a script is busy is the script's. */

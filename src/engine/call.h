@@ -1,9 +1,9 @@
 /* call: one running command, and the functions with which it works on keys and replies.
  *
  * A command is `void name_command(struct call *call)`: it reads call->argv, finds its keys with
- * call_find_*, changes values through types/, reports each change with call_changed and removes keys
- * with call_remove, and writes exactly one reply to call->reply. Its arity was checked before. Arguments are slices into the
- * read buffer and die when the command returns.
+ * call_find_*, changes values through types/, reports each change with CALL_CHANGED, removes keys
+ * with call_remove, and writes exactly one reply to call->reply. Its arity was checked before.
+ * Arguments are slices into the read buffer and die when the command returns.
  *
  * Commands in commands/ include this header and not engine.h: to them the engine, the requester and
  * the session are opaque. */
@@ -279,53 +279,6 @@ void call_notify_overwritten(struct call *call, struct slice key, enum value_typ
 
 /* Frees an entry that no key names: one that was replaced, or a part that was cut off a value. */
 void call_free(struct call *call, struct entry *entry, enum freeing freeing);
-
-/* --- The names of before --- */
-
-static inline void call_touched(struct call *call, struct keyref *ref, struct slice key,
-                                enum event_class class, const char *event, uint64_t changes) {
-    CALL_CHANGED(call, ref, key, class, event, changes);
-}
-static inline void call_touched_fields(struct call *call, struct keyref *ref, struct slice key,
-                                       const char *event, uint64_t changes,
-                                       struct event_fields fields) {
-    CALL_CHANGED(call, ref, key, EVENT_HASH, event, changes, .fields = &fields);
-}
-static inline void call_touched_quietly(struct call *call, struct keyref *ref, struct slice key) {
-    CALL_CHANGED(call, ref, key, EVENT_NONE, NULL, 1);
-}
-static inline void call_touched_unwaited(struct call *call, struct keyref *ref, struct slice key,
-                                         enum event_class class, const char *event,
-                                         uint64_t changes) {
-    CALL_CHANGED(call, ref, key, class, event, changes, .flags = CHANGE_WAKES_NOBODY);
-}
-static inline void call_touched_aside(struct call *call, struct entry *entry, struct slice key,
-                                      enum event_class class, const char *event, uint64_t changes) {
-    struct keyref ref = {.keyspace = call->keyspace, .entry = entry};
-    CALL_CHANGED(call, &ref, key, event ? class : EVENT_NONE, event, changes,
-                 .flags = CHANGE_UNSEEN);
-}
-void call_wake_waiting(struct call *call, struct slice key);
-static inline void call_delete(struct call *call, struct keyref *ref, struct slice key,
-                               const char *event) {
-    (void)event;
-    call_remove(call, ref, key, REMOVAL_DELETED);
-}
-static inline void call_unlink(struct call *call, struct keyref *ref, struct slice key) {
-    call_remove(call, ref, key, REMOVAL_UNLINKED);
-}
-static inline void call_replace(struct call *call, struct keyref *ref) {
-    call_remove(call, ref, entry_key(ref->entry), REMOVAL_OVERWRITTEN);
-}
-static inline void call_put_nothing(struct call *call, struct keyref *ref, struct slice key) {
-    call_remove(call, ref, key, REMOVAL_RESULT_EMPTY);
-}
-static inline void call_discard(struct call *call, struct entry *entry) {
-    call_free(call, entry, FREE_AS_SERVER_DEL);
-}
-static inline void call_free_part(struct call *call, struct entry *part) {
-    call_free(call, part, FREE_IN_POOL);
-}
 
 /* Returns the argument argv[index] as an sds that the caller then owns, without a copy. The caller
  * must not change it before the command ends, because argv still refers to it. Returns NULL, with
