@@ -13,6 +13,7 @@
 #include "engine/engine_clock.h"
 #include "net/net.h"
 #include "resp/reply.h"
+#include "store/keyspace.h"
 #include "types/value.h"
 
 #include <assert.h>
@@ -168,9 +169,9 @@ void blocking_remove(struct blocking *blocking, struct session *session) {
 /* Returns whether the key holds a value that a blocked command may take from. As in Redis, one that
  * has expired is left to the next command that looks at it. */
 static bool holds_value(struct engine *engine, const struct blocked_key *key) {
-    struct call call = call_of_server(engine, key->key.space);
-    const struct entry *entry = keyspace_find(call.keyspace, key->key.name).entry;
-    return entry && !call_is_expired(&call, entry) && value_wakes_clients(entry);
+    struct keyspace *keyspace = engine->keyspaces[key->key.space];
+    const struct entry *entry = keyspace_find(keyspace, key->key.name).entry;
+    return entry && !entry_has_expired(entry, engine->now_ms) && value_wakes_clients(entry);
 }
 
 static void signal_key(struct blocking *blocking, struct blocked_key *key) {

@@ -13,7 +13,7 @@
 #define PACKLIST_ENGINE_BLOCKING_H
 
 #include "base/slice.h"
-#include "engine/call.h"
+#include "engine/call_struct.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,76 +10,12 @@
 #ifndef PACKLIST_ENGINE_CALL_H
 #define PACKLIST_ENGINE_CALL_H
 
-#include "base/sds.h"
-#include "base/slice.h"
-#include "engine/requester.h"
+#include "engine/call_arguments.h"
+#include "engine/call_struct.h"
 #include "resp/reply.h"
 #include "store/event.h"
 #include "store/keyspace.h"
 #include "types/value_limits.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-struct command;
-struct engine;
-struct session;
-
-/* On whose behalf the command runs. */
-enum call_origin {
-    ORIGIN_CLIENT,
-    ORIGIN_TRANSACTION, /* EXEC runs what a client has queued */
-    ORIGIN_BLOCKED,     /* a client's wait for a key has ended and its command goes on */
-    ORIGIN_SCRIPT,      /* a script runs it, on behalf of the client that runs the script */
-    ORIGIN_FILE,        /* the append-only file is being loaded */
-    ORIGIN_PRIMARY,     /* the server's primary sends what it has changed */
-    ORIGIN_SERVER       /* the server itself, which deletes expired and evicted keys */
-};
-
-struct call {
-    struct engine *engine;    /* engine/engine.h; opaque to commands/ */
-    const struct slice *argv; /* argv[0] is the command's name as sent */
-    size_t argc;
-    struct reply *reply;
-    struct keyspace *keyspace; /* the selected database */
-    int database;              /* its number */
-    const struct command *command;
-    const struct value_limits *limits;
-    int64_t now_ms;              /* wall clock; the same for all commands of an EXEC */
-    struct requester *requester; /* the client or file; NULL: the server itself */
-    uint8_t origin;              /* enum call_origin */
-    bool propagates;             /* changes go to the command log: call_propagate_as */
-    bool has_propagated;         /* call_propagate_as was called */
-    bool error_is_counted;       /* its error is one of a command that it has run: a script's */
-    bool refills;                /* it fills a hash again that it finds empty: no "del" then */
-};
-
-/* Returns the client that sent the command, or NULL when it came from a file or the server. Opaque
- * to commands/. */
-static inline struct session *call_session(const struct call *call) {
-    return call->requester ? call->requester->session : NULL;
-}
-
-/* Returns whether the command may wait for a key. If not, blocking commands reply at once. */
-static inline bool call_may_block(const struct call *call) {
-    return call->origin == ORIGIN_CLIENT;
-}
-
-/* Returns whether data is being loaded. */
-static inline bool call_is_loading(const struct call *call) {
-    return call->origin == ORIGIN_FILE;
-}
-
-/* Returns whether commands of this origin repeat changes that were made before. */
-static inline bool origin_is_repeated(enum call_origin origin) {
-    return origin == ORIGIN_FILE || origin == ORIGIN_PRIMARY;
-}
-
-/* Returns whether the command repeats a change that was made before, and comes from a file or from
- * the primary. No key expires for it: its source says which keys have expired. */
-static inline bool call_is_repeated(const struct call *call) {
-    return origin_is_repeated(call->origin);
-}
 
 /* Returns whether import-mode has an effect. */
 bool call_is_in_import_mode(const struct call *call);
@@ -159,16 +95,6 @@ void call_set_usage(const struct call *call, struct entry *entry, int64_t idle_s
 /* Returns the same call with database `number` selected, for commands that name a database (COPY,
  * MOVE). All of these functions then work on that database. `number` is within range. */
 struct call call_in_database(const struct call *call, int number);
-
-/* Lets HyperLogLogs be counted and merged without special instructions of the processor, or with
- * them again. */
-void call_set_plain_hyperloglogs(struct call *call, bool plain);
-
-/* Returns the server's generator, for choices that need no secrecy. */
-struct random *call_random(const struct call *call);
-
-/* Returns the number of databases. */
-int call_database_count(const struct call *call);
 
 /* --- Reporting a write --- */
 
@@ -280,13 +206,6 @@ void call_notify_overwritten(struct call *call, struct slice key, enum value_typ
 /* Frees an entry that no key names: one that was replaced, or a part that was cut off a value. */
 void call_free(struct call *call, struct entry *entry, enum freeing freeing);
 
-/* Returns the argument argv[index] as an sds that the caller then owns, without a copy. The caller
- * must not change it before the command ends, because argv still refers to it. Returns NULL, with
- * nothing changed, unless the client sent the argument with CALL_LARGE_ARGUMENT bytes or more.
- * O(1). */
-enum { CALL_LARGE_ARGUMENT = 64 * 1024 };
-sds call_take_argument(struct call *call, size_t index);
-
 /* Returns whether the entry's value would be freed in another thread if the key were overwritten.
  * O(1). */
 bool call_replaces_in_pool(struct engine *engine, const struct entry *entry);
@@ -343,13 +262,12 @@ void call_add(struct call *call, struct keyref *ref, struct entry *entry);
 /* Deletes the key if it has expired, even where the primary says what has: for keys that it does
  * not know to expire (engine/own_expiry.h). Returns whether the key will expire later. `key` must
  * not lie in the entry. O(1). */
-bool call_expire_own(struct call *call, struct slice key);
+bool call_expire_own(struct engine *engine, int database, struct slice key);
 
 /* Returns whether the entry has expired. For iterations over a keyspace, which must skip such
  * entries; the functions that find keys test it themselves. */
 static inline bool call_is_expired(const struct call *call, const struct entry *entry) {
-    int64_t expiry_ms = entry_expiry(entry);
-    return expiry_ms >= 0 && call->now_ms > expiry_ms && !call_sees_expired(call);
+    return entry_has_expired(entry, call->now_ms) && !call_sees_expired(call);
 }
 
 /* Deletes fields that have expired from the hash that `ref` names (found under `key`, which must
@@ -380,17 +298,29 @@ static inline bool call_is_past(const struct call *call, int64_t expiry_ms) {
     return expiry_ms <= call->now_ms && !call_sets_past(call);
 }
 
-/* --- Arguments --- */
+/* --- Waiting for keys --- */
 
-/* When argv[index] is not valid, each of these replies the error and returns false. */
+/* Makes the client wait until one of `keys` can serve it. The command returns right after, without
+ * a reply.
+ *
+ * The waiters of a key are served in order of arrival. At `deadline_ms` (0 = never) the client gets
+ * what the kind's `unserved` writes. Where call_may_block is false, it gets that at once.
+ *
+ * `keys` are arguments of this call; the same key may stand twice. Without keys the client waits
+ * until the deadline, or until its kind says that it is done. The state is copied. */
+void call_block(struct call *call, const struct block_request *request);
 
-/* A 64-bit integer: "ERR value is not an integer or out of range". */
-bool call_integer(struct call *call, size_t index, int64_t *value);
+/* --- The server --- */
 
-/* An integer within [min, max]. The error is `error`; if that is NULL, call_integer's error for
- * text that is not an integer, and "ERR value is out of range, …" for an integer out of range. */
-bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
-                     const char *error);
+/* Lets HyperLogLogs be counted and merged without special instructions of the processor, or with
+ * them again. */
+void call_set_plain_hyperloglogs(struct call *call, bool plain);
+
+/* Returns the server's generator, for choices that need no secrecy. */
+struct random *call_random(const struct call *call);
+
+/* Returns the number of databases. */
+int call_database_count(const struct call *call);
 
 /* Returns whether the client's user may run this very call and read all keys of the database with
  * it, for keys that only data names. O(1), as the call was admitted. */
@@ -406,99 +336,5 @@ bool call_compresses_values(const struct call *call);
 /* Returns whether payloads with a wrong checksum are accepted (DEBUG
  * SET-SKIP-CHECKSUM-VALIDATION). */
 bool call_skips_checksums(const struct call *call);
-
-/* Returns whether a string of `length` bytes may grow by `more` bytes; if not, replies "ERR string
- * exceeds maximum allowed size (proto-max-bulk-len)". For commands that lengthen a string in
- * place. */
-bool call_check_growth(struct call *call, size_t length, size_t more);
-
-/* Returns the length in bytes of the longest string that is allowed (proto-max-bulk-len). */
-size_t call_string_max(const struct call *call);
-
-/* LEFT or RIGHT, else a syntax error. */
-bool call_list_end(struct call *call, size_t index, enum list_end *end);
-
-/* A timeout in whole milliseconds; *deadline_ms gets the wall clock time, 0 for none. Errors: "ERR
- * timeout is not an integer or out of range", "ERR timeout is negative", "ERR timeout is out of
- * range". */
-bool call_timeout_ms(struct call *call, size_t index, int64_t *deadline_ms);
-
-/* A timeout in seconds with fractions; *deadline_ms gets the wall clock time, 0 for none. Errors:
- * "ERR timeout is not a float or out of range", "ERR timeout is negative", "ERR timeout is out of
- * range". */
-bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms);
-
-/* --- Errors and help texts ---
- *
- * What replies an error returns false: a parser ends with `return call_syntax_error(call);`. */
-
-/* Replies a whole error line ("ERR syntax error") and records its kind with the requester. */
-bool call_fail(struct call *call, enum call_error error, const char *text);
-
-/* "ERR DB index is out of range" */
-bool call_bad_database(struct call *call);
-
-bool call_syntax_error(struct call *call); /* ERR syntax error */
-#define CALL_WRONG_ARITY "ERR wrong number of arguments for '%s' command"
-bool call_wrong_arity(struct call *call);
-bool call_too_few_keys(struct call *call); /* ERR at least 1 input key is needed for '…' command */
-bool call_bad_expiry(struct call *call);   /* ERR invalid expire time in '…' command */
-void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'. Try X HELP. */
-
-/* Replies "ERR unknown subcommand or wrong number of arguments for '…'. Try X HELP.", for commands
- * that check their subcommand or its arity themselves. */
-bool call_bad_subcommand(struct call *call);
-
-/* Replies the lines of a HELP subcommand between the header ("<COMMAND> <subcommand> …") and the
- * trailer that Redis shows. `lines` ends with NULL. */
-void call_help(struct call *call, const char *const *lines);
-
-/* Replies a text as a verbatim string, and frees it. */
-void call_answer_text(struct call *call, sds text);
-
-/* --- Blocking --- */
-
-/* What a client waits for, and how its wait ends: one constant for each kind of command that waits.
- * The functions are called with a copy of the original call and the state of its request; those
- * that return bool write nothing when they return false, and the client goes on waiting. */
-struct waiter_kind {
-    /* A key is ready; or `key` is empty and what else the client waits for has come further
-     * (blocking_advance, wakes_at). NULL: it waits for none of these. May change the state. */
-    bool (*serve)(struct call *call, struct slice key, void *state);
-    /* Writes the reply when the wait ends without a key. NULL: a null array. */
-    void (*unserved)(struct call *call, const void *state);
-    /* Returns whether the client has what it waits for: then `unserved` replies. Asked when
-     * replicas or the disk have come further (blocking_wake_synced). NULL: it does not wait for
-     * these. */
-    bool (*is_done)(const struct session *session, const void *state);
-    /* A key was deleted, or has a value that no client waits for. NULL: the client goes on
-     * waiting. */
-    bool (*on_deleted)(struct call *call, struct slice key, void *state);
-    /* Returns when (wall clock, in ms) `serve` is to be asked although no key is ready; INT64_MAX:
-     * never. Asked when the wait begins, and when serve was asked for this reason. NULL: never. */
-    int64_t (*wakes_at)(const void *state);
-    /* The wait has ended, whatever the reason: frees what the state refers to. May be NULL. */
-    void (*left)(const void *state);
-    bool for_work; /* of another thread, or for the deadline alone: until blocking_finish or the
-                      deadline, whatever CLIENT UNBLOCK asks for */
-};
-
-/* Makes the client wait until one of `keys` can serve it. The command returns right after, without
- * a reply.
- *
- * The waiters of a key are served in order of arrival. At `deadline_ms` (0 = never) the client gets
- * what the kind's `unserved` writes. Where call_may_block is false, it gets that at once.
- *
- * `keys` are arguments of this call; the same key may stand twice. Without keys the client waits
- * until the deadline, or until its kind says that it is done. The state is copied. */
-struct block_request {
-    const struct waiter_kind *kind;
-    const void *state;
-    size_t state_size;
-    const struct slice *keys; /* a part of the call's argv */
-    size_t key_count;
-    int64_t deadline_ms;
-};
-void call_block(struct call *call, const struct block_request *request);
 
 #endif

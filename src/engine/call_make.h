@@ -2,7 +2,7 @@
 #ifndef PACKLIST_ENGINE_CALL_MAKE_H
 #define PACKLIST_ENGINE_CALL_MAKE_H
 
-#include "engine/call.h"
+#include "engine/call_struct.h"
 #include "engine/engine.h"
 
 /* A command with its arguments. */

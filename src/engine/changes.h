@@ -14,7 +14,7 @@
 #define PACKLIST_ENGINE_CHANGES_H
 
 #include "engine/blocking.h"
-#include "engine/call.h"
+#include "engine/call_struct.h"
 #include "engine/engine.h"
 #include "engine/watch.h"
 #include "types/value.h"

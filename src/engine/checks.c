@@ -1,6 +1,7 @@
 #include "engine/checks.h"
 
-#include "engine/call.h"
+#include "engine/call_struct.h"
+#include "store/keyspace.h"
 #include "table/command_keys.h"
 #include "types/value.h"
 

@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "ds/hashtable.h"
-#include "engine/call.h"
 #include "engine/engine.h"
 #include "net/loop/pool.h"
 
@@ -161,14 +160,14 @@ static void collect(void *item, void *arg) {
 
 /* Deletes the key where it has expired. Forgets the databases in which it does not expire any more,
  * and returns whether there are any. */
-static bool examine(struct engine *engine, struct own_key *key) {
+static bool examine(struct engine *engine, struct own_key *key,
+                    bool (*expire)(struct engine *engine, int database, struct slice key)) {
     const struct own_expiries *list = engine->own_expiries;
     bool gone = false;
     for (size_t i = 0; i < list->words; i++) {
         for (uint64_t left = key->ids[i]; left; left &= left - 1) {
             size_t id = i * WORD_BITS + (size_t)__builtin_ctzll(left);
-            struct call call = call_of_server(engine, list->databases[id]);
-            if (call_expire_own(&call, key->name)) continue;
+            if (expire(engine, list->databases[id], key->name)) continue;
             key->ids[i] &= ~(left & -left);
             gone = true;
         }
@@ -176,7 +175,9 @@ static bool examine(struct engine *engine, struct own_key *key) {
     return gone;
 }
 
-struct own_expiry_step own_expiry_step(struct engine *engine) {
+struct own_expiry_step own_expiry_step(struct engine *engine,
+                                       bool (*expire)(struct engine *engine, int database,
+                                                      struct slice key)) {
     struct own_expiries *list = engine->own_expiries;
     struct own_expiry_step step = {0};
     struct batch batch;
@@ -185,7 +186,7 @@ struct own_expiry_step own_expiry_step(struct engine *engine) {
     list->cursor = hashtable_scan(list->keys, list->cursor, collect, &batch);
     step.examined = batch.count;
     for (size_t i = 0; i < batch.count; i++) {
-        if (!examine(engine, batch.keys[i])) continue;
+        if (!examine(engine, batch.keys[i], expire)) continue;
         step.gone++;
         if (!has_databases(list, batch.keys[i])) drop(engine, batch.keys[i]); /* the list, too */
     }

@@ -37,9 +37,11 @@ struct own_expiry_step {
     size_t gone;
 };
 
-/* Takes the next few names, round and round, and deletes their keys that have expired.
- * O(databases). */
-struct own_expiry_step own_expiry_step(struct engine *engine);
+/* Takes the next few names, round and round, and deletes their keys that have expired: calls
+ * `expire` (call_expire_own), which returns whether the key will expire later. O(databases). */
+struct own_expiry_step own_expiry_step(struct engine *engine,
+                                       bool (*expire)(struct engine *engine, int database,
+                                                      struct slice key));
 
 /* Returns the number of names that are remembered. O(1). */
 size_t own_expiry_count(const struct engine *engine);

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "engine/call.h"
+#include "engine/call_struct.h"
 #include "engine/client.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"

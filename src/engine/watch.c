@@ -136,8 +136,7 @@ static struct entry *entry_in(struct keyspace *keyspace, const struct watched_ke
 }
 
 static bool is_expired(const struct entry *entry, int64_t now_ms) {
-    int64_t expiry_ms = entry ? entry_expiry(entry) : -1;
-    return expiry_ms >= 0 && now_ms > expiry_ms;
+    return entry && entry_has_expired(entry, now_ms);
 }
 
 bool watch_has_expired(const struct watcher *watcher, struct keyspace *const *keyspaces,

@@ -79,7 +79,7 @@ static struct expire_tally table_step(struct engine *engine, struct expire_searc
 
 static struct expire_tally search_step(struct engine *engine, struct expire_search *search) {
     if (search->kind != EXPIRE_OWN_KEYS) return table_step(engine, search);
-    struct own_expiry_step step = own_expiry_step(engine);
+    struct own_expiry_step step = own_expiry_step(engine, call_expire_own);
     return (struct expire_tally){.visited = step.examined, .expired = step.gone};
 }
 

@@ -10,6 +10,7 @@
 #include "engine/functions.h"
 #include "net/net.h"
 #include "snapshot/snapshot.h"
+#include "store/keyspace.h"
 #include "types/value.h"
 
 #include <assert.h>
@@ -176,9 +177,7 @@ static bool add_entry(struct engine *engine, struct loader *loader,
                       const struct rdb_file_item *item) {
     struct load *load = engine->load;
     struct entry *entry = item->entry;
-    int64_t expiry_ms = entry_expiry(entry);
-    bool is_expired = expiry_ms >= 0 && engine->now_ms > expiry_ms;
-    is_expired = is_expired && !(loader->flags & LOAD_EXPIRED);
+    bool is_expired = entry_has_expired(entry, engine->now_ms) && !(loader->flags & LOAD_EXPIRED);
     load->keys_expired += is_expired;
     if (is_expired && !loader->keeps_expired) {
         value_free(entry);

@@ -149,6 +149,12 @@ static inline int64_t entry_expiry(const struct entry *entry) {
     return expiry_ms;
 }
 
+/* Returns whether the expiry, if it has one, is over at `now_ms`. */
+static inline bool entry_has_expired(const struct entry *entry, int64_t now_ms) {
+    int64_t expiry_ms = entry_expiry(entry);
+    return expiry_ms >= 0 && now_ms > expiry_ms;
+}
+
 /* Returns whether the value has fields with expiries. types/hash.c sets this mark; in an entry of a
  * keyspace it does so with keyspace_set_fields_expire, because the keyspace has a table of them. */
 static inline bool entry_fields_expire(const struct entry *entry) {

@@ -1,0 +1,185 @@
+#include "engine/call_arguments.h"
+
+#include "base/number.h"
+#include "engine/engine.h"
+#include "engine/unknown_commands.h"
+#include "resp/reply.h"
+#include "table/command.h"
+#include "types/string.h"
+
+#include <ctype.h>
+#include <math.h>
+
+bool call_integer(struct call *call, size_t index, int64_t *value) {
+    if (number_parse_int64(call->argv[index], value)) return true;
+    reply_error(call->reply, "ERR value is not an integer or out of range");
+    return false;
+}
+
+bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
+                     const char *error) {
+    int64_t parsed;
+    if (!error && !call_integer(call, index, &parsed)) return false;
+    if (error && !number_parse_int64(call->argv[index], &parsed)) {
+        reply_error(call->reply, error);
+        return false;
+    }
+    if (parsed >= min && parsed <= max) {
+        *value = parsed;
+        return true;
+    }
+    if (error)
+        reply_error(call->reply, error);
+    else if (min == 0 && max == INT64_MAX)
+        reply_error(call->reply, "ERR value is out of range, must be positive");
+    else
+        reply_error_format(call->reply,
+                           "ERR value is out of range, value must between %lld and %lld",
+                           (long long)min, (long long)max);
+    return false;
+}
+
+size_t call_string_max(const struct call *call) {
+    return call_is_repeated(call) ? STRING_LENGTH_MAX
+                                  : (size_t)call->engine->config.proto_max_bulk_len;
+}
+
+bool call_check_growth(struct call *call, size_t length, size_t more) {
+    size_t max = call_string_max(call);
+    if (length <= max && more <= max - length) return true;
+    call_fail(call, CALL_ERROR_STRING_SIZE,
+              "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+    return false;
+}
+
+bool call_list_end(struct call *call, size_t index, enum list_end *end) {
+    if (slice_is(call->argv[index], "left"))
+        *end = LIST_HEAD;
+    else if (slice_is(call->argv[index], "right"))
+        *end = LIST_TAIL;
+    else {
+        call_syntax_error(call);
+        return false;
+    }
+    return true;
+}
+
+bool call_timeout_ms(struct call *call, size_t index, int64_t *deadline_ms) {
+    int64_t ms;
+    const char *error = NULL;
+    if (!number_parse_int64(call->argv[index], &ms))
+        error = "ERR timeout is not an integer or out of range";
+    else if (ms < 0)
+        error = "ERR timeout is negative";
+    else if (ms > INT64_MAX - call->now_ms)
+        error = "ERR timeout is out of range";
+    if (error) {
+        reply_error(call->reply, error);
+        return false;
+    }
+    *deadline_ms = ms ? call->now_ms + ms : 0;
+    return true;
+}
+
+bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
+    long double seconds;
+    if (!number_parse_long_double(call->argv[index], &seconds)) {
+        reply_error(call->reply, "ERR timeout is not a float or out of range");
+        return false;
+    }
+    long double ms = ceill(seconds * 1000);
+    if (ms < 0) {
+        reply_error(call->reply, "ERR timeout is negative");
+        return false;
+    }
+    if (ms > (long double)(INT64_MAX - call->now_ms - 1)) {
+        reply_error(call->reply, "ERR timeout is out of range");
+        return false;
+    }
+    *deadline_ms = ms > 0 ? call->now_ms + (int64_t)ms : 0;
+    return true;
+}
+
+sds call_take_argument(struct call *call, size_t index) {
+    struct engine *engine = call->engine;
+    sds argument = engine->argument;
+    if (argument == NULL || call->argv[index].ptr != argument) return NULL;
+    engine->argument = NULL;
+    return argument;
+}
+
+/* --- Errors and help texts --- */
+
+bool call_fail(struct call *call, enum call_error error, const char *text) {
+    if (call->requester) call->requester->error = error;
+    return reply_error(call->reply, text);
+}
+
+bool call_syntax_error(struct call *call) {
+    return call_fail(call, CALL_ERROR_SYNTAX, "ERR syntax error");
+}
+
+bool call_bad_database(struct call *call) {
+    return call_fail(call, CALL_ERROR_DATABASE, "ERR DB index is out of range");
+}
+
+bool call_wrong_arity(struct call *call) {
+    return reply_error_format(call->reply, CALL_WRONG_ARITY, call->command->name);
+}
+
+bool call_too_few_keys(struct call *call) {
+    return reply_error_format(call->reply, "ERR at least 1 input key is needed for '%s' command",
+                              call->command->name);
+}
+
+bool call_bad_expiry(struct call *call) {
+    return reply_error_format(call->reply, "ERR invalid expire time in '%s' command",
+                              call->command->name);
+}
+
+/* The name by which the container was called, in capitals, as help texts show it. */
+static sds container_name(const struct call *call) {
+    sds upper = sds_new(call->argv[0]);
+    for (size_t i = 0; i < sds_len(upper); i++) upper[i] = (char)toupper((unsigned char)upper[i]);
+    return upper;
+}
+
+static bool answer_subcommand(struct call *call, const char *problem) {
+    enum { SHOWN_MAX = 128 };
+    size_t shown = call->argv[1].len < SHOWN_MAX ? call->argv[1].len : SHOWN_MAX;
+    sds container = container_name(call);
+    reply_error_format(call->reply, "ERR %s '%.*s'. Try %s HELP.", problem, (int)shown,
+                       call->argv[1].ptr, container);
+    sds_free(container);
+    return false;
+}
+
+void call_unknown_subcommand(struct call *call) {
+    unknown_command_note(call_session(call), call->argv[0], &call->argv[1]);
+    answer_subcommand(call, "unknown subcommand");
+}
+
+bool call_bad_subcommand(struct call *call) {
+    return answer_subcommand(call, "unknown subcommand or wrong number of arguments for");
+}
+
+void call_help(struct call *call, const char *const *lines) {
+    sds container = container_name(call);
+    sds header =
+        sds_append_format(sds_new(SLICE("")),
+                          "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", container);
+    size_t count = 0;
+    while (lines[count]) count++;
+    reply_array(call->reply, count + 3);
+    reply_status(call->reply, sds_slice(header));
+    for (size_t i = 0; i < count; i++) reply_status(call->reply, slice_of_cstr(lines[i]));
+    reply_status(call->reply, SLICE("HELP"));
+    reply_status(call->reply, SLICE("    Prints this help."));
+    sds_free(header);
+    sds_free(container);
+}
+
+void call_answer_text(struct call *call, sds text) {
+    reply_verbatim(call->reply, sds_slice(text), "txt");
+    sds_free(text);
+}
