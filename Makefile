@@ -17,7 +17,7 @@
 # Variables; each choice of the first seven builds in a folder of its own, build/<variant>/
 #   CC=clang                      another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc; or =thread
-#   LZF=system                    the system's liblzf in place of src/base/lzf.c
+#   LZF=system                    the system's liblzf in place of src/base/lzf_own.c
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
 #   PLAIN=1                       no code for one kind of processor: what other machines than x86-64 run
 #   CHECKED=1                     the server checks values and databases after commands that change them;
@@ -65,7 +65,7 @@ endif
 # Tests compile twice as fast so, and most run no longer: they wait, or call what is tested.
 compile_test = $(compile) -Og
 
-other_lzf := src/base/$(if $(LZF),lzf,lzf_system).c
+other_lzf := src/base/lzf_$(if $(LZF),own,system).c
 objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(other_lzf),$(wildcard src/*/*.c src/*/*/*.c)))
 unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
 # With small constants there are unit tests only, in which modules that make the server of the others appear in few

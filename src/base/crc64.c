@@ -82,7 +82,7 @@ TARGET static __m128i factors_512(void) {
     return _mm_set_epi64x((long long)0xF49784A634F014E4, (long long)0xAF86EFB16D9AB4FB);
 }
 
-TARGET static inline __m128i load(const uint8_t *p) {
+TARGET static inline __m128i load_block(const uint8_t *p) {
     return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
@@ -94,14 +94,14 @@ TARGET static inline __m128i fold(__m128i remainder, __m128i factors, __m128i ne
 }
 
 TARGET static uint64_t crc64_folded(uint64_t crc, const uint8_t *p, size_t len) {
-    __m128i a = _mm_xor_si128(load(p), _mm_cvtsi64_si128((long long)crc));
-    __m128i b = load(p + 16), c = load(p + 32), d = load(p + 48);
+    __m128i a = _mm_xor_si128(load_block(p), _mm_cvtsi64_si128((long long)crc));
+    __m128i b = load_block(p + 16), c = load_block(p + 32), d = load_block(p + 48);
     const __m128i far = factors_512(), near = factors_128();
     for (p += 64, len -= 64; len >= 64; p += 64, len -= 64) {
-        a = fold(a, far, load(p));
-        b = fold(b, far, load(p + 16));
-        c = fold(c, far, load(p + 32));
-        d = fold(d, far, load(p + 48));
+        a = fold(a, far, load_block(p));
+        b = fold(b, far, load_block(p + 16));
+        c = fold(c, far, load_block(p + 32));
+        d = fold(d, far, load_block(p + 48));
     }
     d = fold(fold(fold(a, near, b), near, c), near, d);
     uint8_t remainder[16];

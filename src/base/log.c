@@ -1,7 +1,6 @@
 #include "base/log.h"
 
 #include "base/clock.h"
-#include "base/log_format.h"
 #include "base/log_syslog.h"
 #include "base/slice.h"
 

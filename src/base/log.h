@@ -5,17 +5,10 @@
 #ifndef PACKLIST_BASE_LOG_H
 #define PACKLIST_BASE_LOG_H
 
+#include "base/log_format.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-enum log_level { LOG_DEBUG, LOG_VERBOSE, LOG_NOTICE, LOG_WARNING, LOG_NOTHING };
-
-enum log_format { LOG_FORMAT_LEGACY, LOG_FORMAT_LOGFMT, LOG_FORMAT_JSON };
-
-/* The local time as Redis writes it or as in ISO 8601, or milliseconds since 1970. */
-enum log_timestamp { LOG_TIMESTAMP_LEGACY, LOG_TIMESTAMP_ISO8601, LOG_TIMESTAMP_MILLISECONDS };
-
-enum { LOG_TEXT_MAX = 1024 };
 
 /* Lines below `level` are dropped. Default LOG_NOTICE. */
 void log_set_level(enum log_level level);

@@ -8,11 +8,19 @@
 #ifndef PACKLIST_BASE_LOG_FORMAT_H
 #define PACKLIST_BASE_LOG_FORMAT_H
 
-#include "base/log.h"
 #include "base/slice.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+enum log_level { LOG_DEBUG, LOG_VERBOSE, LOG_NOTICE, LOG_WARNING, LOG_NOTHING };
+
+enum log_format { LOG_FORMAT_LEGACY, LOG_FORMAT_LOGFMT, LOG_FORMAT_JSON };
+
+/* The local time as Redis writes it or as in ISO 8601, or milliseconds since 1970. */
+enum log_timestamp { LOG_TIMESTAMP_LEGACY, LOG_TIMESTAMP_ISO8601, LOG_TIMESTAMP_MILLISECONDS };
+
+enum { LOG_TEXT_MAX = 1024 };
 
 /* A text of LOG_TEXT_MAX bytes never makes a longer line. */
 enum { LOG_LINE_MAX = 2 * LOG_TEXT_MAX + 256 };

@@ -7,8 +7,8 @@
  *
  * Source: the format of liblzf (http://liblzf.plan9.de), which reads what is compressed here.
  *
- * lzf_compress_text, lzf_decompress_text and lzf_decompress_split are those of lzf.c or, in a build
- * with LZF=system, of liblzf (lzf_system.c). The others are the same in either build. */
+ * lzf_compress_text, lzf_decompress_text and lzf_decompress_split are those of lzf_own.c or, in a
+ * build with LZF=system, of liblzf (lzf_system.c). The others are the same in either build. */
 #ifndef PACKLIST_BASE_LZF_H
 #define PACKLIST_BASE_LZF_H
 
