@@ -55,6 +55,11 @@ struct reply {
 void reply_init(struct reply *reply, size_t capacity);
 void reply_free(struct reply *reply);
 
+/* Makes a reply that passes its values to the sink. It needs no reply_free. */
+static inline struct reply reply_into_sink(struct reply_sink *sink, int protocol) {
+    return (struct reply){.protocol = protocol, .sink = sink};
+}
+
 /* As reply_init, with a request: an array of bulk strings. Growing has left no copy of its bytes in
  * freed memory. O(bytes). */
 void reply_init_request(struct reply *reply, const struct slice *argv, size_t argc);

@@ -10,11 +10,12 @@
 #define PACKLIST_RESP_REPLY_SINK_H
 
 #include "base/slice.h"
-#include "resp/reply.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct reply_sink;
 
 enum reply_aggregate { REPLY_ARRAY, REPLY_MAP, REPLY_SET };
 
@@ -43,10 +44,5 @@ struct reply_sink {
     const struct reply_sink_functions *functions;
     struct slice error; /* the error that was replied, kept by the sink; ptr NULL: none */
 };
-
-/* Makes a reply that passes its values to the sink. It needs no reply_free. */
-static inline struct reply reply_into_sink(struct reply_sink *sink, int protocol) {
-    return (struct reply){.protocol = protocol, .sink = sink};
-}
 
 #endif
