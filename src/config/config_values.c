@@ -1,5 +1,5 @@
-/* config: converts between values and texts. Only config_set knows how each kind of directive is
- * parsed, and only config_append_value how it is written. */
+/* config_values: converts between values and texts. Only config_set knows how each kind of
+ * directive is parsed, and only config_append_value how it is written. */
 #include "config/config.h"
 
 #include "base/alloc.h"
