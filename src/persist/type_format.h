@@ -8,8 +8,13 @@
 #define PACKLIST_PERSIST_TYPE_FORMAT_H
 
 #include "persist/digest.h"
-#include "persist/rdb_value.h"
+#include "persist/rdb_reader.h"
+#include "persist/rdb_writer.h"
 #include "persist/value_commands.h"
+#include "store/entry.h"
+
+struct capture;
+struct rdb_load_options; /* persist/rdb_value.h */
 
 /* Each function receives only entries of its type, and costs O(value). */
 struct type_format {

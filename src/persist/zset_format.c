@@ -13,6 +13,7 @@
 #include "ds/skiplist.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
+#include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "types/zset.h"
 
