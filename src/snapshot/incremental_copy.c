@@ -59,6 +59,12 @@ struct rdb_sink incremental_sink(struct engine *engine) {
     return (struct rdb_sink){.write = take_literal, .arg = engine, .deferral = &deferral};
 }
 
+size_t incremental_pending(struct engine *engine) {
+    const struct incremental *s = engine->incremental;
+    if (s->purpose == BACKGROUND_NONE) return 0;
+    return snapshot_thread_pending(s->thread) + (s->filling ? snapshot_chunk_size(s->filling) : 0);
+}
+
 /* --- Entries --- */
 
 static void begin_database(struct engine *engine, struct incremental_iterator *iterator) {

@@ -74,7 +74,7 @@ bool incremental_flush_keyspace(struct engine *engine, struct keyspace *keyspace
                                         .number = waits_for_disk ? 0 : number};
     keyspace_swap(keyspace, kept.keyspace);
     s->kept_bytes += kept.bytes;
-    if (iterator) { /* freed when the iterator has finished, see incremental.c */
+    if (iterator) { /* freed when the iterator has finished, see incremental_run.c */
         iterator->iterator.adopted = true;
         iterator->adopted_bytes = kept.bytes;
     } else {

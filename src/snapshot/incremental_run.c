@@ -1,3 +1,4 @@
+/* incremental_run: how a snapshot begins, goes on in steps of the loop, and ends. */
 #include "snapshot/incremental.h"
 
 #include "base/alloc.h"
@@ -20,12 +21,6 @@ enum background_purpose incremental_purpose(const struct engine *engine) {
 
 bool incremental_is_busy(const struct engine *engine) {
     return incremental_purpose(engine) != BACKGROUND_NONE;
-}
-
-size_t incremental_pending(struct engine *engine) {
-    const struct incremental *s = engine->incremental;
-    if (s->purpose == BACKGROUND_NONE) return 0;
-    return snapshot_thread_pending(s->thread) + (s->filling ? snapshot_chunk_size(s->filling) : 0);
 }
 
 /* --- The end --- */
