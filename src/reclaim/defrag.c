@@ -20,7 +20,6 @@
 #include "engine/engine.h"
 #include "engine/slow.h"
 #include "net/net.h"
-#include "reclaim/purge.h"
 #include "stats/slowlog.h"
 #include "store/keyspace.h"
 #include "tracking/tracking.h"
@@ -194,7 +193,7 @@ static void end_pass(struct engine *engine) {
     defrag->total_ms += defrag_current_ms(engine);
     defrag_plan_end(&defrag->plan);
     relocator_flush();
-    purge_begin(engine);
+    purge_begin(&engine->defrag->purge, engine->net);
 }
 
 static struct defrag_limits limits_of(const struct config *config) {

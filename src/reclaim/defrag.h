@@ -10,6 +10,7 @@
 #include "base/relocate.h"
 #include "base/sds.h"
 #include "reclaim/defrag_plan.h"
+#include "reclaim/purge.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct defrag {
     struct net_timer *timer; /* the next step */
     bool is_supported;       /* by the allocator */
     struct defrag_plan plan;
+    struct purge purge;  /* of the pages that a pass, or rss_limit, has emptied */
     int64_t percent;     /* of the time that the pass may take */
     int64_t surveyed_ms; /* steady time of the last survey */
 

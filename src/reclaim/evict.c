@@ -73,7 +73,7 @@ static bool is_exceeded(struct engine *engine) {
  * look was. */
 static void look_at_pages(struct engine *engine, bool now) {
     if (engine->config.maxmemory_rss && engine->config.maxmemory)
-        rss_limit_follow(engine, uncounted(engine), now);
+        rss_limit_follow(engine, &engine->evict->rss, uncounted(engine), now);
 }
 
 /* Deletes the key. A key whose time has come counts as expired, not as evicted. */
@@ -148,7 +148,7 @@ void evict_configure(struct engine *engine) {
     engine->eviction.lfu.log_factor = (uint32_t)config->lfu_log_factor;
     engine->eviction.lfu.decay_minutes = (uint32_t)config->lfu_decay_time;
     engine->evict->pool.count = 0;
-    rss_limit_reset(engine);
+    rss_limit_reset(&engine->evict->rss, (size_t)config->maxmemory);
     look_at_pages(engine, true);
     engine->evict->running = is_exceeded(engine); /* evict_step begins */
 }

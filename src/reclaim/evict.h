@@ -3,7 +3,6 @@
 #ifndef PACKLIST_RECLAIM_EVICT_H
 #define PACKLIST_RECLAIM_EVICT_H
 
-#include "reclaim/purge.h"
 #include "reclaim/rss_limit.h"
 #include "store/eviction.h"
 
@@ -16,10 +15,9 @@ struct engine;
 struct evict {
     struct eviction_pool pool;
     struct rss_limit rss; /* what is allowed: maxmemory, or less */
-    struct purge purge;
-    bool running;        /* evict_step continues the work */
-    int64_t exceeded_us; /* since when the limit is exceeded, monotonic; 0: it is not */
-    int64_t total_us;    /* exceeded before that */
+    bool running;         /* evict_step continues the work */
+    int64_t exceeded_us;  /* since when the limit is exceeded, monotonic; 0: it is not */
+    int64_t total_us;     /* exceeded before that */
 };
 
 /* Call before a command that may need memory, while maxmemory is set. Evicts keys until the memory

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
+struct net;
 
 /* All zero at first. */
 struct purge {
@@ -16,6 +16,6 @@ struct purge {
 
 /* Begins a purge on a thread of the pool, unless one is under way or began less than a second ago.
  * Some tens of microseconds. Returns whether it has begun one. */
-bool purge_begin(struct engine *engine);
+bool purge_begin(struct purge *purge, struct net *net);
 
 #endif

@@ -1,11 +1,11 @@
+/* Freeing scattered blocks leaves gaps between the others, and may bring no page back. So it is not
+ * repeated before it has, and half of maxmemory may always be used. */
 #include "reclaim/rss_limit.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "reclaim/defrag.h"
-#include "reclaim/evict.h"
-#include "reclaim/purge.h"
 
 enum { MEASURE_EVERY_US = 2000 };
 
@@ -72,8 +72,7 @@ const char *rss_state_name(enum rss_state state) {
 
 /* --- Measuring and acting --- */
 
-void rss_limit_follow(struct engine *engine, size_t uncounted, bool now) {
-    struct rss_limit *limit = &engine->evict->rss;
+void rss_limit_follow(struct engine *engine, struct rss_limit *limit, size_t uncounted, bool now) {
     int64_t now_us = clock_monotonic_us();
     if (!now && now_us - limit->measured_us < MEASURE_EVERY_US) return;
     limit->measured_us = now_us;
@@ -89,13 +88,12 @@ void rss_limit_follow(struct engine *engine, size_t uncounted, bool now) {
         .is_moving = engine->defrag->plan.is_running,
     };
     struct rss_measures measures = rss_limit_decide(limit, &figures);
-    if (measures.purges && purge_begin(engine)) limit->purges++;
+    if (measures.purges && purge_begin(&engine->defrag->purge, engine->net)) limit->purges++;
     if (measures.moves) defrag_begin(engine);
 }
 
-void rss_limit_reset(struct engine *engine) {
-    struct rss_limit *limit = &engine->evict->rss;
-    limit->allowed = (size_t)engine->config.maxmemory;
+void rss_limit_reset(struct rss_limit *limit, size_t max) {
+    limit->allowed = max;
     limit->lowered = 0;
     limit->state = RSS_FITS;
 }

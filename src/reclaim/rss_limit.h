@@ -7,20 +7,13 @@
  *      └───────────── active ─────────────────────┘            │
  *      └───────────────────────── resident ────────────────────┘
  *
- * What is used and active is measured every few milliseconds, as that costs some microseconds. In
- * between, each byte that is used in addition counts as one more of active pages: `allowed` is what
- * may be used until then. It is compared where maxmemory is compared otherwise.
+ * Where active pages exceed maxmemory, each measure is tried before the next one:
  *
- * Where the pages exceed maxmemory, each measure is tried before the next one:
- *
- *      purge    idle pages go back to the system. This alone is done where only these are too many
- *      move     blocks move together (reclaim/defrag.h), so that gaps become idle pages; no more
- *               memory may be used meanwhile
- *      free     less may be used: keys are evicted, or writes are refused. By as many bytes as
- *               the pages exceed maxmemory, and not again before that has brought something back
- *
- * Freeing scattered blocks leaves gaps, and may bring nothing back. So that it never takes all keys
- * away, half of maxmemory may always be used. */
+ *      purge    idle pages go back to the system, also where only these are too many
+ *      move     blocks move together (reclaim/defrag.h), so that gaps become idle pages
+ *      free     `allowed`, which evict.c compares with what is used, sinks below that: keys are
+ *               evicted, or writes are refused; never below half of maxmemory
+ */
 #ifndef PACKLIST_RECLAIM_RSS_LIMIT_H
 #define PACKLIST_RECLAIM_RSS_LIMIT_H
 
@@ -65,14 +58,13 @@ struct rss_measures {
 /* Decides by what was measured: sets `allowed` and the state. O(1). */
 struct rss_measures rss_limit_decide(struct rss_limit *limit, const struct rss_figures *figures);
 
-/* Begins anew with maxmemory, or after maxmemory-rss was changed. */
-void rss_limit_reset(struct engine *engine);
+/* Begins anew with this maxmemory. */
+void rss_limit_reset(struct rss_limit *limit, size_t max);
 
 /* Measures, decides and acts; not more often than every two milliseconds unless `now`. `uncounted`
- * are the bytes that do not count for maxmemory. Some tens of nanoseconds if nothing is due, some
- * tens of microseconds otherwise. To be called before whatever may need memory: values may have
- * been deleted since the last call, and what takes their place then takes other pages. */
-void rss_limit_follow(struct engine *engine, size_t uncounted, bool now);
+ * are the bytes that do not count for maxmemory. Call before whatever may need memory. Some tens of
+ * nanoseconds if nothing is due, some tens of microseconds otherwise. */
+void rss_limit_follow(struct engine *engine, struct rss_limit *limit, size_t uncounted, bool now);
 
 /* "fits", "moves", "frees" or "holds". */
 const char *rss_state_name(enum rss_state state);
