@@ -13,7 +13,7 @@
 #include "reclaim/expire.h"
 #include "replication/history/history.h"
 #include "resp/reply.h"
-#include "server/cron.h"
+#include "server/parts.h"
 #include "server/user_files.h"
 #include "session/session.h"
 #include "store/entry.h"

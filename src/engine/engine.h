@@ -141,7 +141,7 @@ struct engine {
     struct supervisor *supervisor;             /* server/supervisor.h */
     struct listeners *listeners;               /* server/endpoints.h */
     struct migrate_kept *migrate_kept;         /* server/migrate.h */
-    struct cron *cron;                         /* server/cron.h */
+    struct cron *cron;                         /* server/parts.h */
     struct memory_return *memory_return;       /* server/memory_return.h */
     struct tls_watch *tls_watch;               /* server/tls_watch.h */
     struct shutdown_state *shutdown;           /* server/shutdown.h */

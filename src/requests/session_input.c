@@ -399,7 +399,7 @@ void session_retire(struct session *session) {
     pause_release(session);
 }
 
-void session_cut_off_denied(struct engine *engine) {
+static void close_denied(struct engine *engine) {
     struct session *next;
     size_t count = 0;
     engine->reply_gate.denies = false;
@@ -412,6 +412,12 @@ void session_cut_off_denied(struct engine *engine) {
     }
     if (count > 0)
         log_warning("Closed %zu clients whose changes could not be brought to the disk.", count);
+}
+
+void session_release_replies(struct engine *engine) {
+    struct reply_gate *gate = &engine->reply_gate;
+    gate->flush(gate->arg);
+    if (gate->denies) close_denied(engine);
 }
 
 const struct conn_events session_events = {

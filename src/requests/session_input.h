@@ -14,9 +14,10 @@ extern const struct conn_events session_events;
 /* Resumes the sessions of session_resume_later. Called before the loop sleeps. */
 void session_resume_all(struct engine *engine);
 
-/* The reply gate denies replies: closes the clients whose replies it holds back, and those whose
- * command has changed the data and waits for another thread to reply. O(clients). */
-void session_cut_off_denied(struct engine *engine);
+/* Makes the changes so far safe (journal/reply_gate.h), so that the replies to them may leave. If
+ * that fails, closes the clients whose replies the gate holds back, and those whose command has
+ * changed the data and waits for another thread to reply: O(clients). */
+void session_release_replies(struct engine *engine);
 
 /* The session runs nothing more: removes it from all lists and queues, and frees its input.
  * session_close calls it (engine->clients->retire_session). */

@@ -10,7 +10,6 @@
 #include "server/os_limits.h"
 #include "server/os_oom_score.h"
 #include "server/os_title.h"
-#include "server/tls_configure.h"
 #include "server/tls_watch.h"
 #include "session/clients.h"
 #include "session/denials.h"
@@ -71,7 +70,7 @@ bool config_apply_maxclients(struct engine *engine, sds *error) {
 
 bool config_apply_tls(struct engine *engine, sds *error) {
     sds reason = NULL;
-    if (tls_configure(engine, &reason)) return true;
+    if (tls_watch_configure(engine, &reason)) return true;
     log_warning("%s", reason);
     sds_free(reason);
     *error = sds_new(SLICE("Unable to update TLS configuration. Check server logs."));

@@ -3,7 +3,6 @@
 #include "config/config_table.h"
 #include "engine/engine.h"
 #include "server/parts.h"
-#include "server/tls_configure.h"
 #include "server/tls_watch.h"
 
 struct changing {

@@ -5,7 +5,7 @@
 #include "engine/engine.h"
 #include "net/connections/listener.h"
 #include "requests/session_input.h"
-#include "server/tls_configure.h"
+#include "server/tls_watch.h"
 
 #include <assert.h>
 
@@ -209,7 +209,7 @@ static bool open_unix(struct engine *engine, sds *error) {
 bool listeners_open(struct engine *engine, sds *error) {
     assert(!engine->listeners);
     struct listeners *listeners = engine->listeners = mem_alloc_zeroed(sizeof(*listeners));
-    if (!tls_configure(engine, error) || !listeners_reopen(engine, error)) return false;
+    if (!tls_watch_configure(engine, error) || !listeners_reopen(engine, error)) return false;
     if (!open_unix(engine, error)) {
         close_all(&listeners->tcp);
         return false;

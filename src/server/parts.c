@@ -24,7 +24,6 @@
 #include "script/script.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
-#include "server/cron.h"
 #include "server/endpoints.h"
 #include "server/memory_return.h"
 #include "server/migrate.h"
@@ -253,6 +252,30 @@ static void start_expire(struct engine *engine) {
     expire_start(engine, (int)engine->config.databases);
 }
 
+/* While data is loaded, only those parts tick that do not need it; none after one has ended the
+ * server. */
+static void tick_all(struct engine *engine);
+
+static void tick(void *arg) {
+    struct engine *engine = arg;
+    engine_update_clock(engine);
+    if (!engine->cron->is_paused) tick_all(engine);
+}
+
+static void configure_cron(struct engine *engine) {
+    uint64_t period = 1000 / (uint64_t)engine->config.hz;
+    net_timer_start(engine->cron->timer, period, period);
+}
+
+static void start_cron(struct engine *engine) {
+    engine->cron->timer = net_timer_new(engine->net, tick, engine);
+    configure_cron(engine);
+}
+
+static void stop_cron(struct engine *engine) {
+    net_timer_free(engine->cron->timer);
+}
+
 static void note_startup_memory(struct engine *engine) {
     engine->startup_memory = mem_used();
 }
@@ -361,7 +384,7 @@ static const struct part parts[] = {
      .effect = EFFECT_IO_THREADS,
      .try_configure = config_apply_io_threads},
     {.start = supervisor_watchdog_start, .tick = supervisor_tick},
-    {.start = cron_start, .effect = EFFECT_TIMER, .configure = cron_reschedule, .stop = cron_stop},
+    {.start = start_cron, .effect = EFFECT_TIMER, .configure = configure_cron, .stop = stop_cron},
     {.start = note_startup_memory},
 };
 
@@ -387,7 +410,7 @@ bool parts_start(struct engine *engine, sds *error) {
     return true;
 }
 
-void parts_tick(struct engine *engine) {
+static void tick_all(struct engine *engine) {
     bool has_data = !(engine->restrictions & RESTRICTED_LOADING);
     for (size_t i = 0; i < PARTS && !engine->shutting_down; i++) {
         if (parts[i].tick) parts[i].tick(engine);

@@ -19,14 +19,16 @@
 
 struct engine;
 
+/* The timer by which all parts tick. */
+struct cron {
+    struct net_timer *timer;
+    bool is_paused; /* DEBUG PAUSE-CRON */
+};
+
 /* Starts all parts as engine->config says. Call command_table_init, config_apply_at_start and, in
  * the background, daemon_begin before. Returns false with *error (one line, the caller's) when a
  * part cannot start. Those before it stay started, and cannot be stopped: the process must end. */
 bool parts_start(struct engine *engine, sds *error);
-
-/* While data is loaded, only those parts tick that do not need it; none after one has ended the
- * server. */
-void parts_tick(struct engine *engine);
 
 /* Puts the new values of directives with this effect into effect. Returns false when that fails,
  * with *error (the caller's), which stays NULL where the reason is in the log alone. */

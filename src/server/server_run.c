@@ -1,6 +1,5 @@
 #include "server/server_run.h"
 
-#include "aof/aof.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
@@ -21,11 +20,6 @@
 #include "tracking/tracking.h"
 
 #include <signal.h>
-
-void server_release_replies(struct engine *engine) {
-    aof_flush(engine);
-    if (engine->reply_gate.denies) session_cut_off_denied(engine);
-}
 
 /* For clients that track keys: does a step of the work that is left, and tells them what has
  * changed. Returns whether it is to be called again soon. */
@@ -53,7 +47,7 @@ static bool end_iteration(void *arg) {
     session_resume_all(engine);
     if (engine->config.maxmemory_clients) more |= evict_clients(engine);
     if (!tracking_is_idle(engine->tracking)) more |= serve_trackers(engine);
-    server_release_replies(engine);
+    session_release_replies(engine);
     more |= replication_step(engine);
     more |= blocking_wake_synced(engine->blocking);
     shutdown_step(engine);

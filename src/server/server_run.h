@@ -16,8 +16,4 @@ bool server_enter_loop(struct engine *engine, sds *error);
 /* Serves until the server ends: shutdown.h. */
 void server_run(struct engine *engine);
 
-/* Makes the changes so far safe, so that the replies to them may leave: writes the append-only
- * file. If that fails, their clients are disconnected. */
-void server_release_replies(struct engine *engine);
-
 #endif

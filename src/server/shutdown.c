@@ -9,8 +9,8 @@
 #include "replication/history/history.h"
 #include "replication/primary/primary.h"
 #include "replication/primary/replicas.h"
+#include "requests/session_input.h"
 #include "resp/reply.h"
-#include "server/server_run.h"
 #include "server/supervisor.h"
 #include "session/pause.h"
 #include "snapshot/save.h"
@@ -39,7 +39,7 @@ static bool end(struct engine *engine, int options, uint64_t offset) {
     engine->shutting_down = true;
     supervisor_stopping(engine);
     command_log_drop_unit(&engine->command_log); /* of a script that is still running */
-    server_release_replies(engine);
+    session_release_replies(engine);
     primary_send_rest(engine); /* net_run sends it when it ends */
     net_stop(engine->net);
     return true;

@@ -1,7 +1,6 @@
-#include "server/tls_configure.h"
+#include "server/tls_directives.h"
 
-#include "engine/engine.h"
-#include "server/tls_watch.h"
+#include "config/config.h"
 
 #include <assert.h>
 
@@ -28,7 +27,8 @@ static void describe_client(const struct config *config, struct tls_options *opt
     options->key_password = config->tls_client_key_file_pass;
 }
 
-bool tls_describe(const struct config *config, enum tls_role role, struct tls_options *options) {
+bool tls_directives_read(const struct config *config, enum tls_role role,
+                         struct tls_options *options) {
     bool is_wanted =
         role == TLS_SERVER ? config->tls_port != 0 : config->tls_replication || config->tls_cluster;
     if (!is_wanted) return false;
@@ -47,36 +47,5 @@ bool tls_describe(const struct config *config, enum tls_role role, struct tls_op
         describe_server(config, options);
     else
         describe_client(config, options);
-    return true;
-}
-
-static void warn_of_no_effect(const struct config *config) {
-    bool names_users = config->tls_auth_clients_user != TLS_USER_OFF;
-    if (names_users && config->tls_port && config->tls_auth_clients == TLS_AUTH_CLIENTS_NO)
-        log_warning("tls-auth-clients-user has no effect while tls-auth-clients is no: clients are "
-                    "not asked for certificates, so none names a user. Set tls-auth-clients to yes "
-                    "or optional.");
-}
-
-/* The state of the files is taken before they are read, so that no later change is missed. */
-bool tls_configure(struct engine *engine, sds *error) {
-    struct tls_options texts[TLS_ROLES];
-    const struct tls_options *options[TLS_ROLES] = {NULL};
-    struct tls_setup setup = {.port = engine->config.tls_port};
-    char reason[TLS_ERROR_MAX] = "";
-    for (int role = 0; role < TLS_ROLES; role++)
-        if (tls_describe(&engine->config, (enum tls_role)role, &texts[role]))
-            options[role] = &texts[role];
-    setup.files = tls_watch_files(options);
-    for (int role = 0; role < TLS_ROLES; role++) {
-        if (!options[role]) continue;
-        setup.contexts[role] = tls_context_new(options[role], reason);
-        if (setup.contexts[role]) continue;
-        tls_setup_free(&setup);
-        *error = sds_append_format(sds_new(SLICE("")), "%s", reason);
-        return false;
-    }
-    tls_watch_use(engine, &setup);
-    warn_of_no_effect(&engine->config);
     return true;
 }

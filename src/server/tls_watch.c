@@ -7,7 +7,7 @@
 #include "net/tls/tls.h"
 #include "net/tls/tls_files.h"
 #include "server/migrate.h"
-#include "server/tls_configure.h"
+#include "server/tls_directives.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,14 +45,17 @@ static void warn_of_all(struct engine *engine) {
 
 /* --- What is in use --- */
 
-uint64_t tls_watch_files(const struct tls_options *const options[TLS_ROLES]) {
+/* Returns the state of all files that the options of the roles name; a role without is NULL.
+ * Blocks. */
+static uint64_t state_of_files(const struct tls_options *const options[TLS_ROLES]) {
     uint64_t files = 0;
     for (int role = 0; role < TLS_ROLES; role++)
         if (options[role]) files += tls_files_state(options[role]);
     return files;
 }
 
-void tls_watch_use(struct engine *engine, const struct tls_setup *setup) {
+/* New connections use this setup from now on; those that MIGRATE keeps end. Takes its contexts. */
+static void use(struct engine *engine, const struct tls_setup *setup) {
     struct tls_watch *watch = engine->tls_watch;
     watch->generation++;
     watch->files = setup->files;
@@ -79,13 +82,46 @@ struct tls_setup tls_watch_save(const struct engine *engine) {
 
 void tls_watch_restore(struct engine *engine, struct tls_setup *saved) {
     if (saved->generation == engine->tls_watch->generation) return;
-    tls_watch_use(engine, saved);
+    use(engine, saved);
     for (int role = 0; role < TLS_ROLES; role++) saved->contexts[role] = NULL;
     saved->generation = engine->tls_watch->generation;
 }
 
 void tls_setup_free(struct tls_setup *setup) {
     for (int role = 0; role < TLS_ROLES; role++) tls_context_free(setup->contexts[role]);
+}
+
+/* --- Changed directives --- */
+
+static void warn_of_no_effect(const struct config *config) {
+    bool names_users = config->tls_auth_clients_user != TLS_USER_OFF;
+    if (names_users && config->tls_port && config->tls_auth_clients == TLS_AUTH_CLIENTS_NO)
+        log_warning("tls-auth-clients-user has no effect while tls-auth-clients is no: clients are "
+                    "not asked for certificates, so none names a user. Set tls-auth-clients to yes "
+                    "or optional.");
+}
+
+/* The state of the files is taken before they are read, so that no later change is missed. */
+bool tls_watch_configure(struct engine *engine, sds *error) {
+    struct tls_options texts[TLS_ROLES];
+    const struct tls_options *options[TLS_ROLES] = {NULL};
+    struct tls_setup setup = {.port = engine->config.tls_port};
+    char reason[TLS_ERROR_MAX] = "";
+    for (int role = 0; role < TLS_ROLES; role++)
+        if (tls_directives_read(&engine->config, (enum tls_role)role, &texts[role]))
+            options[role] = &texts[role];
+    setup.files = state_of_files(options);
+    for (int role = 0; role < TLS_ROLES; role++) {
+        if (!options[role]) continue;
+        setup.contexts[role] = tls_context_new(options[role], reason);
+        if (setup.contexts[role]) continue;
+        tls_setup_free(&setup);
+        *error = sds_append_format(sds_new(SLICE("")), "%s", reason);
+        return false;
+    }
+    use(engine, &setup);
+    warn_of_no_effect(&engine->config);
+    return true;
 }
 
 /* --- Changed files --- */
@@ -105,7 +141,7 @@ struct look {
 
 static void read_changed(void *arg) {
     struct look *look = arg;
-    look->setup.files = tls_watch_files(look->options);
+    look->setup.files = state_of_files(look->options);
     if (look->setup.files == look->known) return;
     look->is_good = true;
     for (int role = 0; role < TLS_ROLES && look->is_good; role++) {
@@ -134,7 +170,7 @@ static void use_changed(void *arg) {
     bool is_current = look->generation == watch->generation;
     watch->is_looking = false;
     if (is_current && look->is_good) {
-        tls_watch_use(engine, &look->setup);
+        use(engine, &look->setup);
         log_notice("The files of TLS have changed. New connections use them.");
     } else {
         if (is_current && look->setup.files != look->known) note_refusal(watch, look);
@@ -155,7 +191,7 @@ static void look_for_changes(struct engine *engine) {
     look->setup.port = watch->port;
     for (int role = 0; role < TLS_ROLES; role++) {
         struct tls_options options;
-        if (!tls_describe(&engine->config, (enum tls_role)role, &options)) continue;
+        if (!tls_directives_read(&engine->config, (enum tls_role)role, &options)) continue;
         look->texts[role] = tls_options_copy(&options);
         look->options[role] = &look->texts[role];
     }

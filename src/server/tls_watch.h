@@ -3,7 +3,10 @@
 #ifndef PACKLIST_SERVER_TLS_WATCH_H
 #define PACKLIST_SERVER_TLS_WATCH_H
 
+#include "base/sds.h"
 #include "net/tls/tls_context.h"
+
+#include <stdbool.h>
 
 struct engine;
 
@@ -27,12 +30,11 @@ struct tls_watch {
     bool is_looking;             /* a thread looks at the files, and reads them */
 };
 
-/* Returns the state of all files that the options of the roles name; a role without is NULL.
- * Blocks. */
-uint64_t tls_watch_files(const struct tls_options *const options[TLS_ROLES]);
-
-/* New connections use this setup from now on; those that MIGRATE keeps end. Takes its contexts. */
-void tls_watch_use(struct engine *engine, const struct tls_setup *setup);
+/* Has new connections use the directives' values, and the files as they are now; checks nothing for
+ * clients with tls-port 0, and for other servers unless tls-replication or tls-cluster is on.
+ * Returns false with *error set (the caller frees it), and nothing changed, when something is
+ * wrong. Reads files. */
+bool tls_watch_configure(struct engine *engine, sds *error);
 
 /* Returns what is in use, for tls_watch_restore; the caller frees it. */
 struct tls_setup tls_watch_save(const struct engine *engine);
