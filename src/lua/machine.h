@@ -79,7 +79,11 @@ void machine_free(struct machine *machine);
 lua_State *machine_state(struct machine *machine);
 
 /* The machine of any state that belongs to one. A few instructions. */
-struct machine *machine_of(lua_State *L);
+static inline struct machine *machine_of(lua_State *L) {
+    void *machine;
+    lua_getallocf(L, &machine);
+    return machine;
+}
 
 /* The owner that machine_new was given. */
 void *machine_owner(const struct machine *machine);

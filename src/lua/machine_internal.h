@@ -7,7 +7,7 @@
 
 enum { MACHINE_LIBRARIES_MAX = 24, MACHINE_VIEWS_MAX = 2 };
 
-/* A table of strings that is a global (machine.c). */
+/* A table of strings that is a global (machine_run.c). */
 struct machine_run_table {
     int name;  /* a reference */
     int table; /* another */
@@ -69,7 +69,7 @@ struct machine {
     struct random48 random;
 };
 
-/* --- Runs (machine.c) --- */
+/* --- Runs (machine_run.c) --- */
 
 /* Prepares machine_run. */
 void machine_open_runs(struct machine *machine);
@@ -92,6 +92,9 @@ void machine_leave_thread(lua_State *L, lua_State *previous);
 
 void *machine_allocate(void *machine, void *ptr, size_t old_size, size_t new_size);
 
+/* Begins to count the bytes after which the watch is asked, whatever else happens. */
+void machine_restart_byte_count(struct machine *machine);
+
 /* Aborts unless strings of Lua lie in memory as lua/interned.c, which makes them, counts on. */
 void machine_check_interned(lua_State *L);
 
@@ -101,6 +104,11 @@ void machine_check_tables(lua_State *L);
 /* Collects all garbage when `size` more bytes would pass the limit. For functions that are about to
  * make something large: Lua itself does not collect when an allocation fails. */
 void machine_make_room(lua_State *L, size_t size);
+
+/* --- Collecting (machine_collect.c) --- */
+
+/* The collector runs from now on, until a cycle is done. */
+void machine_start_collector(struct machine *machine);
 
 /* Around the parsing of a chunk, during which nothing is collected. The second collects a part of
  * the garbage when there is much: O(bytes that the parse has allocated). */
@@ -112,9 +120,6 @@ void machine_collect_all(struct machine *machine, lua_State *L);
 
 /* When the machine is nearly full, collects. Called when the watch is asked. */
 void machine_collect_when_full(struct machine *machine, lua_State *L);
-
-/* Begins to count the bytes after which the watch is asked, whatever else happens. */
-void machine_restart_byte_count(struct machine *machine);
 
 /* --- Compiling (machine_compile.c) --- */
 
@@ -180,7 +185,7 @@ void library_open(lua_State *L, lua_CFunction open, const char *name);
 
 /* Write into a table that a script has given, without metamethods: as lua_rawset and lua_rawseti.
  * All functions of libraries use these, so that machine_finish knows when proxies have to be looked
- * at (machine.c, Proxies stay empty). The caller has refused proxies. */
+ * at (machine_run.c, Proxies stay empty). The caller has refused proxies. */
 static inline void library_set(lua_State *L, int table) {
     machine_of(L)->has_written_raw = true;
     lua_rawset(L, table);

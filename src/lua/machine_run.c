@@ -1,16 +1,10 @@
-/* machine: runs of scripts. */
+/* machine_run: runs of scripts. */
 #include "lua/machine_internal.h"
 
 #include "base/log.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-struct machine *machine_of(lua_State *L) {
-    void *machine;
-    lua_getallocf(L, &machine);
-    return machine;
-}
 
 void *machine_owner(const struct machine *machine) {
     return machine->owner;
