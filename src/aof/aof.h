@@ -81,6 +81,7 @@ struct aof {
     unsigned failed_generation; /* generation of the file whose fdatasync failed last */
     uint64_t pending_fsyncs;    /* in the pool: at most one */
     struct sync_job *sync_job;  /* that one; NULL: none */
+    void (*sync_ended)(struct engine *engine); /* called when it has ended; never NULL */
     uint64_t delayed_fsyncs;
     struct aof_rewrite rewrite;
 };

@@ -8,7 +8,7 @@
 /* A larger buffer of the file is freed when it is empty. */
 enum { AOF_BUFFER_KEEP_MAX = 1024 * 1024 };
 
-/* --- aof.c: the current file --- */
+/* --- aof_append.c: the current file --- */
 
 /* Reads the command log and writes everything to the file, without waiting for an fdatasync.
  * Returns false when some bytes could not be written. */
@@ -19,7 +19,7 @@ bool aof_drain(struct engine *engine);
  * bytes could not be written. */
 bool aof_make_durable(struct engine *engine);
 
-/* Does the same without waiting. aof_rewrite_note_sync is called when at least everything written
+/* Does the same without waiting. aof->sync_ended is called when at least everything written
  * so far is synced. Returns false, having begun nothing, when there is nothing to sync or the
  * caller must call aof_make_durable. */
 bool aof_make_durable_begin(struct engine *engine);
@@ -35,14 +35,15 @@ void aof_detach(struct engine *engine);
  * false if fsync of the current file has failed: another rewrite is needed. */
 bool aof_forget_sync_error(struct engine *engine);
 
-/* A power failure may lose the whole file: refuses changes until a rewrite succeeds. */
-void aof_note_doubt(struct engine *engine);
+/* Notes the errno of a failed fsync of the current file, or of its name: refuses changes until a
+ * rewrite succeeds. 0: does nothing. */
+void aof_note_sync(struct engine *engine, int error);
 
 /* --- aof_rewrite.c --- */
 
 void aof_rewrite_tick(struct engine *engine);
 
-/* Call when an fdatasync in the pool has ended. */
+/* For aof->sync_ended. */
 void aof_rewrite_note_sync(struct engine *engine);
 
 /* Creates an increment and a manifest that names it. Returns its descriptor; -1 on failure, which

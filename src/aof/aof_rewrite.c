@@ -234,7 +234,7 @@ static void base_ended(struct engine *engine, bool ok, bool was_stopped, const c
         return;
     }
     if (adoption == AOF_NOT_ADOPTED) unlink(temporary);
-    if (adoption == AOF_IN_DOUBT && was_starting) aof_note_doubt(engine);
+    if (adoption == AOF_IN_DOUBT && was_starting) aof_note_sync(engine, EIO);
     if (!was_stopped) note_failure(engine);
 }
 
