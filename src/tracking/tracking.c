@@ -222,7 +222,7 @@ static void tell_numbered(struct tracking *tracking, const struct tracking_numbe
 }
 
 /* Invalidates some pairs of a key chosen at random, or continues the search for one. */
-static void evict(struct tracking *tracking) {
+static void evict_some(struct tracking *tracking) {
     struct tracking_numbers *numbers = &tracking->numbers;
     struct slice key;
     if (!tracking_table_evict(&tracking->table, &tracking->random, PAIRS_AT_ONCE, &key, numbers))
@@ -244,7 +244,7 @@ void tracking_record(struct tracking *tracking, struct tracker *tracker, struct 
     }
     if (!tracking_table_add(&tracking->table, key, tracker->number)) return;
     tracker->pairs++;
-    for (int i = 0; i < EVICTIONS && is_over_limit(tracking); i++) evict(tracking);
+    for (int i = 0; i < EVICTIONS && is_over_limit(tracking); i++) evict_some(tracking);
 }
 
 /* --- Changes --- */
@@ -402,7 +402,7 @@ static bool free_ended(struct tracking *tracking) {
 /* Does a piece of work; returns false when none may be done now. */
 static bool work(struct tracking *tracking) {
     if (is_over_limit(tracking)) {
-        evict(tracking);
+        evict_some(tracking);
         return true;
     }
     if (free_ended(tracking) || free_left(tracking)) return true;
