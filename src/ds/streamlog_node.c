@@ -1,36 +1,13 @@
 /* The bytes of nodes: see the layout in streamlog_internal.h. */
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/varint.h"
 #include "ds/listpack.h"
 #include "ds/streamlog_internal.h"
 
 #include <assert.h>
 
 /* --- Numbers --- */
-
-static size_t varint_size(uint64_t value) {
-    size_t size = 1;
-    while (value >= 0x80) value >>= 7, size++;
-    return size;
-}
-
-static uint8_t *varint_write(uint8_t *at, uint64_t value) {
-    while (value >= 0x80) {
-        *at++ = (uint8_t)value | 0x80;
-        value >>= 7;
-    }
-    *at++ = (uint8_t)value;
-    return at;
-}
-
-static inline uint64_t varint_read(const uint8_t **at) {
-    const uint8_t *p = *at;
-    uint64_t value = *p & 0x7F;
-    for (unsigned shift = 7; __builtin_expect(*p & 0x80, 0); shift += 7)
-        value |= (uint64_t)(*++p & 0x7F) << shift;
-    *at = p + 1;
-    return value;
-}
 
 /* Written so that it is read from its last byte backwards: that one has the lowest bits, and every
  * byte but the first has the top bit set. */

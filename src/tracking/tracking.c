@@ -287,7 +287,7 @@ void tracking_invalidate(struct tracking *tracking, struct slice key, int databa
 
 /* Keeps the table to be freed later, and begins an empty one. */
 static void put_table_aside(struct tracking *tracking) {
-    if (tracking->table.bucket_count == 0) return;
+    if (tracking->table.buckets.count == 0) return;
     MEM_RESERVE(tracking->left, tracking->left_capacity, tracking->left_count + 1);
     tracking->left[tracking->left_count++] = tracking->table;
     tracking->table = (struct tracking_table){0};
@@ -375,7 +375,7 @@ static void free_tracker(struct tracking *tracking, struct tracker *tracker) {
     if (!tracking->first_ended) {
         tracking->last_ended = NULL;
         tracking->table.next_sweep = 0; /* a sweep that goes on would find nothing */
-        tracking->is_shrinking = tracking->table.bucket_count > 0;
+        tracking->is_shrinking = tracking->table.buckets.count > 0;
     }
     CHAIN_REMOVE(tracking->first, tracking->last, tracker, prev, next);
     if (tracker->number != NO_NUMBER) free_number(tracking, tracker->number);
@@ -454,7 +454,7 @@ bool tracking_check(const struct tracking *tracking) {
         if (at->number != NO_NUMBER && tracking->numbered[at->number] != at) return false;
     }
     for (const struct tracker *at = tracking->first_ended; at; at = at->next_ended) ended++;
-    if (!tracking->first && (tracking->left_count || tracking->table.bucket_count)) return false;
+    if (!tracking->first && (tracking->left_count || tracking->table.buckets.count)) return false;
     return pairs == tracking->table.pairs && owned == tracking->tracker_count &&
            owned + ended == count && tracking_table_check(&tracking->table) &&
            prefix_tree_check(&tracking->prefixes);

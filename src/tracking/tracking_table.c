@@ -1,30 +1,27 @@
 /* tracking_table: see the drawing in tracking_table.h.
  *
- * Invariants: a record is in the bucket of its key's hash, and its list is not empty; `bytes`,
- * `keys` and `pairs` count all records. With 2^n or more buckets, but less than 2^(n+1), a key is
- * in the bucket that the n + 1 low bits of its hash name, or, if there is none, the n low bits. */
+ * Invariants: a record is in the bucket of its key's hash (ds/linear_hashing.h), and its list is
+ * not empty; `bytes`, `keys` and `pairs` count all records. */
 #include "tracking/tracking_table.h"
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/relocate.h"
+#include "base/varint.h"
 #include "ds/hashtable.h"
 
 #include <string.h>
 
 enum {
 #ifdef TINY_LIMITS
-    SEGMENT_BUCKETS = 4,
     SPLIT_ABOVE = 48, /* bytes of records for each bucket */
     MERGE_BELOW = 12,
     SEARCHED_AT_ONCE = 16, /* buckets */
 #else
-    SEGMENT_BUCKETS = 1024,
     SPLIT_ABOVE = 256,
     MERGE_BELOW = 64,
     SEARCHED_AT_ONCE = 256,
 #endif
-    VARINT_MAX = 10
 };
 
 struct tracking_bucket {
@@ -45,17 +42,14 @@ struct record {
 /* --- Varints --- */
 
 static size_t put_varint(unsigned char *to, uint64_t value) {
-    size_t size = 0;
-    for (; value >= 0x80; value >>= 7) to[size++] = (unsigned char)(value | 0x80);
-    to[size++] = (unsigned char)value;
-    return size;
+    return (size_t)(varint_write(to, value) - to);
 }
 
 /* Reads a varint and moves *at behind it. */
 static inline uint64_t get_varint(const unsigned char *bytes, size_t *at) {
-    uint64_t value = bytes[*at] & 0x7f;
-    for (int shift = 7; bytes[(*at)++] & 0x80; shift += 7)
-        value |= (uint64_t)(bytes[*at] & 0x7f) << shift;
+    const unsigned char *p = bytes + *at;
+    uint64_t value = varint_read(&p);
+    *at = (size_t)(p - bytes);
     return value;
 }
 
@@ -177,42 +171,24 @@ static size_t read_numbers(const struct tracking_bucket *bucket, const struct re
 /* --- Buckets --- */
 
 static struct tracking_bucket *bucket_numbered(const struct tracking_table *table, size_t number) {
-    return &table->segments[number / SEGMENT_BUCKETS][number % SEGMENT_BUCKETS];
-}
-
-/* Returns the highest power of two that is not above `count`. */
-static size_t level_of(size_t count) {
-    return (size_t)1 << (63 - __builtin_clzll(count));
-}
-
-static size_t bucket_number(const struct tracking_table *table, uint64_t hash) {
-    size_t level = level_of(table->bucket_count);
-    size_t number = hash & (2 * level - 1);
-    return number < table->bucket_count ? number : number & (level - 1);
+    struct tracking_bucket *const *segments = table->buckets.directory;
+    return &segments[number / SEGMENTED_ITEMS][number % SEGMENTED_ITEMS];
 }
 
 static struct tracking_bucket *bucket_of(const struct tracking_table *table, uint64_t hash) {
-    return bucket_numbered(table, bucket_number(table, hash));
+    return bucket_numbered(table, linear_bucket(&table->linear, hash));
 }
 
 static struct tracking_bucket *add_bucket(struct tracking_table *table) {
-    size_t number = table->bucket_count++;
-    if (number % SEGMENT_BUCKETS == 0) {
-        size_t segment = number / SEGMENT_BUCKETS;
-        MEM_RESERVE(table->segments, table->segment_capacity, segment + 1);
-        table->segments[segment] = mem_alloc_zeroed(SEGMENT_BUCKETS * sizeof(**table->segments));
-    }
-    return bucket_numbered(table, number);
+    struct tracking_bucket *bucket = segmented_push(&table->buckets);
+    *bucket = (struct tracking_bucket){0};
+    return bucket;
 }
 
-/* Takes the last bucket away, which is empty. */
-static void drop_bucket(struct tracking_table *table) {
-    size_t number = --table->bucket_count;
-    if (number % SEGMENT_BUCKETS == 0) mem_free(table->segments[number / SEGMENT_BUCKETS]);
-    if (number > 0) return;
-    mem_free(table->segments);
-    table->segments = NULL;
-    table->segment_capacity = 0;
+static void add_first_bucket(struct tracking_table *table) {
+    segmented_init(&table->buckets, sizeof(struct tracking_bucket), sizeof(void *));
+    linear_start(&table->linear, LINEAR_NO_TAGS);
+    add_bucket(table);
 }
 
 static void append_bytes(struct tracking_table *table, struct tracking_bucket *bucket,
@@ -224,14 +200,13 @@ static void append_bytes(struct tracking_table *table, struct tracking_bucket *b
 
 /* Adds a bucket and moves the records there that belong to it. */
 static void split(struct tracking_table *table) {
-    size_t level = level_of(table->bucket_count);
-    struct tracking_bucket *to = add_bucket(table);
-    size_t number = table->bucket_count - 1, kept = 0;
-    struct tracking_bucket *from = bucket_numbered(table, number & (level - 1));
+    size_t low = table->linear.split, high = table->buckets.count, kept = 0;
+    struct tracking_bucket *to = add_bucket(table), *from = bucket_numbered(table, low);
+    linear_grow(&table->linear, LINEAR_NO_TAGS);
     for (size_t at = 0; at < from->length;) {
         struct record record = record_at(from, at);
         size_t length = record.end - at;
-        if (bucket_number(table, hashtable_hash(name_of(from, &record))) == number) {
+        if (linear_bucket(&table->linear, hashtable_hash(name_of(from, &record))) == high) {
             append_bytes(table, to, from->bytes + at, length);
         } else {
             memmove(from->bytes + kept, from->bytes + at, length);
@@ -244,23 +219,23 @@ static void split(struct tracking_table *table) {
 
 /* Gives the last bucket's records back to the one that they came from. */
 static void merge(struct tracking_table *table) {
-    size_t number = table->bucket_count - 1;
-    struct tracking_bucket *from = bucket_numbered(table, number);
-    struct tracking_bucket *to = bucket_numbered(table, number & (level_of(number) - 1));
-    if (number > 0 && from->length) append_bytes(table, to, from->bytes, from->length);
+    linear_shrink(&table->linear, LINEAR_NO_TAGS);
+    struct tracking_bucket *from = bucket_numbered(table, table->buckets.count - 1);
+    struct tracking_bucket *to = bucket_numbered(table, table->linear.split);
+    if (from->length) append_bytes(table, to, from->bytes, from->length);
     resize(table, from, 0);
-    drop_bucket(table);
+    segmented_pop(&table->buckets);
 }
 
 bool tracking_table_shrink(struct tracking_table *table) {
-    if (table->next_sweep || table->bucket_count == 0) return false;
-    if (table->keys > 0 && table->bytes >= table->bucket_count * MERGE_BELOW) return false;
-    if (table->keys > 0 && table->bucket_count == 1) return false;
-    if (table->bucket_count == 1)
-        drop_bucket(table);
+    size_t count = table->buckets.count;
+    if (table->next_sweep || count == 0) return false;
+    if (table->keys > 0 && (count == 1 || table->bytes >= count * MERGE_BELOW)) return false;
+    if (count == 1)
+        segmented_pop(&table->buckets);
     else
         merge(table);
-    return table->bucket_count > 0;
+    return table->buckets.count > 0;
 }
 
 /* --- Operations --- */
@@ -268,7 +243,7 @@ bool tracking_table_shrink(struct tracking_table *table) {
 bool tracking_table_add(struct tracking_table *table, struct slice key, uint32_t number) {
     uint64_t hash = hashtable_hash(key);
     struct record record;
-    if (table->bucket_count == 0) add_bucket(table);
+    if (table->buckets.count == 0) add_first_bucket(table);
     struct tracking_bucket *bucket = bucket_of(table, hash);
     if (find_record(bucket, key, hash, &record)) {
         if (!add_number(table, bucket, &record, number)) return false;
@@ -277,7 +252,7 @@ bool tracking_table_add(struct tracking_table *table, struct slice key, uint32_t
         table->keys++;
     }
     table->pairs++;
-    if (table->bytes > table->bucket_count * SPLIT_ABOVE) split(table);
+    if (table->bytes > table->buckets.count * SPLIT_ABOVE) split(table);
     return true;
 }
 
@@ -325,9 +300,9 @@ static struct record any_record(const struct tracking_bucket *bucket, uint64_t r
  * sweep, which may empty most buckets, the table does not shrink. */
 static struct tracking_bucket *find_records(struct tracking_table *table, struct random *random) {
     size_t number = table->next_evict;
-    if (number == 0) number = random_below(random, table->bucket_count);
+    if (number == 0) number = random_below(random, table->buckets.count);
     for (int i = 0; i < SEARCHED_AT_ONCE; i++) {
-        if (number >= table->bucket_count) number = 0;
+        if (number >= table->buckets.count) number = 0;
         struct tracking_bucket *bucket = bucket_numbered(table, number++);
         table->next_evict = bucket->length ? 0 : number;
         if (bucket->length) return bucket;
@@ -370,10 +345,9 @@ static size_t rewrite(struct tracking_bucket *bucket, const struct record *recor
 }
 
 static size_t list_length_of(const struct tracking_numbers *numbers) {
-    unsigned char varint[VARINT_MAX];
     size_t length = 0;
     for (size_t i = 0; i < numbers->count; i++)
-        length += put_varint(varint, numbers->numbers[i] - (i ? numbers->numbers[i - 1] : 0));
+        length += varint_size(numbers->numbers[i] - (i ? numbers->numbers[i - 1] : 0));
     return length;
 }
 
@@ -381,7 +355,7 @@ static size_t list_length_of(const struct tracking_numbers *numbers) {
 size_t tracking_table_sweep(struct tracking_table *table,
                             bool (*is_gone)(uint32_t number, void *arg), void *arg,
                             struct tracking_numbers *scratch) {
-    if (table->bucket_count == 0) return 0;
+    if (table->buckets.count == 0) return 0;
     struct tracking_bucket *bucket = bucket_numbered(table, table->next_sweep);
     size_t looked_at = 0, to = 0;
     struct record record;
@@ -400,12 +374,12 @@ size_t tracking_table_sweep(struct tracking_table *table,
             to = rewrite(bucket, &record, to, scratch, list_length_of(scratch));
     }
     resize(table, bucket, to);
-    if (++table->next_sweep == table->bucket_count) table->next_sweep = 0;
+    if (++table->next_sweep == table->buckets.count) table->next_sweep = 0;
     return looked_at;
 }
 
 bool tracking_table_relocate(struct tracking_table *table, struct relocator *relocator) {
-    while (table->next_relocate < table->bucket_count) {
+    while (table->next_relocate < table->buckets.count) {
         struct tracking_bucket *bucket = bucket_numbered(table, table->next_relocate++);
         if (bucket->length > 0) bucket->bytes = relocate(relocator, bucket->bytes, bucket->length);
         if (relocator_is_due(relocator)) return false;
@@ -415,10 +389,11 @@ bool tracking_table_relocate(struct tracking_table *table, struct relocator *rel
 }
 
 bool tracking_table_free_some(struct tracking_table *table) {
-    if (table->bucket_count == 0) return false;
-    resize(table, bucket_numbered(table, table->bucket_count - 1), 0);
-    drop_bucket(table);
-    if (table->bucket_count > 0) return true;
+    if (table->buckets.count == 0) return false;
+    segmented_follow(&table->buckets); /* the table may have been copied */
+    resize(table, bucket_numbered(table, table->buckets.count - 1), 0);
+    segmented_pop(&table->buckets);
+    if (table->buckets.count > 0) return true;
     *table = (struct tracking_table){0};
     return false;
 }
@@ -426,10 +401,8 @@ bool tracking_table_free_some(struct tracking_table *table) {
 /* --- Checks --- */
 
 size_t tracking_table_allocated(const struct tracking_table *table) {
-    size_t segments = (table->bucket_count + SEGMENT_BUCKETS - 1) / SEGMENT_BUCKETS;
-    size_t size = table->segment_capacity * sizeof(*table->segments) +
-                  segments * SEGMENT_BUCKETS * sizeof(struct tracking_bucket);
-    for (size_t i = 0; i < table->bucket_count; i++) {
+    size_t size = segmented_allocated(&table->buckets);
+    for (size_t i = 0; i < table->buckets.count; i++) {
         size_t length = bucket_numbered(table, i)->length;
         if (length) size += mem_good_size(length);
     }
@@ -446,18 +419,19 @@ static size_t count_numbers(const struct tracking_bucket *bucket, const struct r
 
 bool tracking_table_check(const struct tracking_table *table) {
     size_t bytes = 0, keys = 0, pairs = 0;
-    for (size_t i = 0; i < table->bucket_count; i++) {
+    for (size_t i = 0; i < table->buckets.count; i++) {
         const struct tracking_bucket *bucket = bucket_numbered(table, i);
         struct record record;
         for (size_t at = 0; at < bucket->length; at = record.end, keys++) {
             record = record_at(bucket, at);
             uint64_t hash = hashtable_hash(name_of(bucket, &record));
             size_t count = record.end <= bucket->length ? count_numbers(bucket, &record) : 0;
-            if (count == 0 || bucket->bytes[at] != tag_of(hash) || bucket_number(table, hash) != i)
+            if (count == 0 || bucket->bytes[at] != tag_of(hash) || bucket_of(table, hash) != bucket)
                 return false;
             pairs += count;
         }
         bytes += bucket->length;
     }
-    return bytes == table->bytes && keys == table->keys && pairs == table->pairs;
+    return linear_check(&table->linear, table->buckets.count, LINEAR_NO_TAGS) &&
+           bytes == table->bytes && keys == table->keys && pairs == table->pairs;
 }

@@ -6,9 +6,9 @@
  *      list      the lowest number ┊ difference to the next one ┊ …
  *
  * Lengths, numbers and differences are varints: seven bits a byte, low ones first, the top bit set
- * in all bytes but the last. A bucket is one allocation with some 256 bytes of records. The table
- * grows and shrinks one bucket at a time, by linear hashing (Litwin 1980), so no operation moves
- * more than two buckets.
+ * in all bytes but the last (base/varint.h). A bucket is one allocation with some 256 bytes of
+ * records. The table grows and shrinks by linear hashing (ds/linear_hashing.h), so no operation
+ * moves more than two buckets.
  *
  * This module knows no client; a client is a number, and a key with one of its clients is a
  * pair. */
@@ -17,20 +17,20 @@
 
 #include "base/random.h"
 #include "base/slice.h"
+#include "ds/linear_hashing.h"
+#include "ds/segmented.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct tracking_bucket;
 struct relocator; /* base/relocate.h */
 
 /* All zero at first: empty. */
 struct tracking_table {
-    struct tracking_bucket **segments;
-    size_t segment_capacity;
-    size_t bucket_count;
-    size_t bytes; /* of all records */
+    struct linear linear;
+    struct segmented buckets; /* struct tracking_bucket */
+    size_t bytes;             /* of all records */
     size_t keys;
     size_t pairs;
     size_t next_sweep; /* the bucket that tracking_table_sweep comes to next; 0: at its beginning */
@@ -70,7 +70,7 @@ size_t tracking_table_sweep(struct tracking_table *table,
                             struct tracking_numbers *scratch);
 
 /* Frees the last bucket with its pairs, and does not tell which these were: for a table that is no
- * longer used. Returns whether there are more. O(1). */
+ * longer used, or a copy of it. Returns whether there are more. O(1). */
 bool tracking_table_free_some(struct tracking_table *table);
 
 /* Gives up a bucket if the table has many more than its records need. Returns whether there are

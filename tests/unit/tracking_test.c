@@ -173,7 +173,7 @@ static void each_bucket_is_moved(void **state) {
         relocator_begin(&relocator, 0);
     }
     assert_true(tracking_table_check(&table));
-    assert_int_equal(steps, table.bucket_count / 2 + 1);
+    assert_int_equal(steps, table.buckets.count / 2 + 1);
     while (tracking_table_free_some(&table)) {
     }
     assert_in_range(relocator.moved, 1, 2 * steps);
@@ -198,7 +198,7 @@ static void a_search_of_many_empty_buckets_takes_several_calls(void **state) {
     table.next_sweep = 0;
     while (tracking_table_shrink(&table)) {
     }
-    assert_int_equal(table.bucket_count, 0);
+    assert_int_equal(table.buckets.count, 0);
     mem_free(scratch.numbers);
 }
 
@@ -239,7 +239,7 @@ static void numbers_may_be_large_and_far_apart(void **state) {
     tracking_table_take(&table, SLICE("k"), &taken);
     assert_int_equal(taken.count, 6);
     assert_memory_equal(taken.numbers, sorted, sizeof(sorted));
-    assert_int_equal(table.bucket_count, 0);
+    assert_int_equal(table.buckets.count, 0);
     mem_free(taken.numbers);
 }
 
@@ -459,14 +459,14 @@ static void the_table_of_ended_trackers_is_freed(void **state) {
     }
     end(0);
     do_all_work();
-    assert_int_equal(tracking.table.bucket_count, 0);
+    assert_int_equal(tracking.table.buckets.count, 0);
     assert_false(tracking_is_idle(&tracking));
     record(1, "a");
     tracking_invalidate_all(&tracking);
     record(1, "a");
     end(1);
     do_all_work();
-    assert_int_equal(tracking.table.bucket_count, 0);
+    assert_int_equal(tracking.table.buckets.count, 0);
     assert_int_equal(tracking.left_count, 0);
     assert_true(tracking_is_idle(&tracking));
 }
