@@ -84,7 +84,7 @@ void debug_loadaof(struct call *call) {
     enum load_status status = LOAD_FAILED;
     if (aof_prepare_reload(engine)) {
         clear_data(engine);
-        status = aof_load(engine, 0);
+        status = start_aof_load(engine, 0);
         note_loaded(engine);
     }
     if (status != LOAD_DONE) {

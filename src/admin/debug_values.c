@@ -296,7 +296,7 @@ static void add_keys(struct digest *digest, const struct keyspace *keyspace) {
     struct keyspace_iter iter;
     const struct entry *entry;
     keyspace_iter_start(&iter, keyspace);
-    while ((entry = keyspace_iter_next(&iter))) entry_digest_add(digest, entry);
+    while ((entry = keyspace_iter_next(&iter))) type_format_digest_entry(digest, entry);
 }
 
 void debug_digest(struct call *call) {
@@ -305,7 +305,7 @@ void debug_digest(struct call *call) {
     if (!start_digest(call, &digest)) return;
     for (int i = 0; i < engine->config.databases; i++) {
         if (keyspace_count(engine->keyspaces[i]) == 0) continue;
-        entry_digest_add_database(&digest, (unsigned)i);
+        type_format_digest_database(&digest, (unsigned)i);
         add_keys(&digest, engine->keyspaces[i]);
     }
     digest_end(&digest);
@@ -319,7 +319,7 @@ void debug_digest_value(struct call *call) {
     for (size_t i = 2; i < call->argc; i++) {
         uint8_t bytes[DIGEST_SIZE] = {0};
         const struct entry *entry = keyspace_find(call->keyspace, call->argv[i]).entry;
-        if (entry) entry_digest_of_value(&digest, entry, bytes);
+        if (entry) type_format_digest_value(&digest, entry, bytes);
         answer_digest(call, bytes);
     }
     digest_end(&digest);

@@ -22,7 +22,7 @@
 #include "replication/primary/replicas.h"
 #include "resp/reply.h"
 #include "server/migrate.h"
-#include "server/os_title.h"
+#include "server/process_title.h"
 #include "server/shutdown.h"
 #include "server/supervisor.h"
 #include "session/clients.h"

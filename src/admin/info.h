@@ -17,6 +17,6 @@ sds info_append_keysizes(struct engine *engine, sds out);
 /* Appends a line for each type that has values in the database, as Redis 8 does:
  *      db0_distrib_strings_sizes:0=1,512=3,1K=20
  * Each bucket that is not empty is shown with the smallest size that it counts. Returns `out`. */
-sds keysizes_append(sds out, int64_t database, const struct size_histogram *sizes);
+sds info_append_distribution(sds out, int64_t database, const struct size_histogram *sizes);
 
 #endif

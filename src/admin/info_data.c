@@ -433,7 +433,7 @@ static sds append_type(sds out, int64_t database, const struct size_histogram *s
     return is_first ? out : sds_append_cstr(out, "\r\n");
 }
 
-sds keysizes_append(sds out, int64_t database, const struct size_histogram *sizes) {
+sds info_append_distribution(sds out, int64_t database, const struct size_histogram *sizes) {
     for (unsigned type = 0; type < VALUE_TYPES; type++)
         if (fields[type]) out = append_type(out, database, sizes, (enum value_type)type);
     return out;
@@ -442,7 +442,8 @@ sds keysizes_append(sds out, int64_t database, const struct size_histogram *size
 sds info_append_keysizes(struct engine *engine, sds out) {
     for (int64_t i = 0; i < engine->config.databases; i++) {
         const struct keyspace *keyspace = engine->keyspaces[i];
-        if (keyspace_count(keyspace)) out = keysizes_append(out, i, keyspace_sizes(keyspace));
+        if (keyspace_count(keyspace))
+            out = info_append_distribution(out, i, keyspace_sizes(keyspace));
     }
     return out;
 }

@@ -305,7 +305,7 @@ static void annotate(struct command_log_reader *reader) {
     char line[AOF_TIME_LINE_MAX];
     if (!engine->config.aof_timestamps || now_s <= aof->timestamp_s) return;
     command_log_read(&engine->command_log, reader, &aof->buffer); /* earlier units first */
-    reply_raw(&aof->buffer, slice_make(line, aof_time_line(line, now_s)));
+    reply_raw(&aof->buffer, slice_make(line, command_reader_time_line(line, now_s)));
     aof->timestamp_s = now_s;
 }
 

@@ -14,7 +14,7 @@
  * nothing is missed). When it ends, a destructor adds its balance to ledger.settled and unlinks it;
  * if another destructor allocates after that, the thread is linked in again, and `settled` holds
  * the bytes already added. A balance is negative if the thread frees memory that others
- * allocated. A process forks only while it has one thread (server/os_daemon.h). */
+ * allocated. A process forks only while it has one thread (server/daemon.h). */
 #include "base/alloc.h"
 
 #include "base/checked.h"

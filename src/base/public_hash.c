@@ -9,6 +9,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-uint64_t hash_public(struct slice bytes) {
+uint64_t public_hash(struct slice bytes) {
     return XXH3_64bits(bytes.ptr, bytes.len);
 }

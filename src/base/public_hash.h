@@ -9,6 +9,6 @@
 #include <stdint.h>
 
 /* O(len). */
-uint64_t hash_public(struct slice bytes);
+uint64_t public_hash(struct slice bytes);
 
 #endif

@@ -79,7 +79,7 @@ bool string_meets(const struct entry *entry, enum condition condition, struct sl
 }
 
 struct slice string_digest(struct slice text, char digest[STRING_DIGEST_LENGTH + 1]) {
-    snprintf(digest, STRING_DIGEST_LENGTH + 1, "%016" PRIx64, hash_public(text));
+    snprintf(digest, STRING_DIGEST_LENGTH + 1, "%016" PRIx64, public_hash(text));
     return slice_make(digest, STRING_DIGEST_LENGTH);
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/prefetch.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/relocate.h"
 
 #include <string.h>

@@ -25,7 +25,7 @@
 #ifndef PACKLIST_DS_SKIPLIST_INTERNAL_H
 #define PACKLIST_DS_SKIPLIST_INTERNAL_H
 
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/prefetch.h"
 #include "ds/pieces.h"
 #include "ds/skiplist.h"

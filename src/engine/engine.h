@@ -136,10 +136,10 @@ struct engine {
     struct checks checks;
     struct unknown_commands *unknown_commands; /* engine/unknown_commands.h */
     struct data_lock *data_lock;               /* snapshot/data_lock.h */
-    struct process_title *title;               /* server/os_title.h */
-    struct oom_score *oom_score;               /* server/os_oom_score.h */
+    struct process_title *title;               /* server/process_title.h */
+    struct oom_score *oom_score;               /* server/oom_score.h */
     struct supervisor *supervisor;             /* server/supervisor.h */
-    struct listeners *listeners;               /* server/endpoints.h */
+    struct listeners *listeners;               /* server/listeners.h */
     struct migrate_kept *migrate_kept;         /* server/migrate.h */
     struct cron *cron;                         /* server/parts.h */
     struct memory_return *memory_return;       /* server/memory_return.h */

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/lzf.h"
 #include "base/secret.h"
@@ -12,10 +12,10 @@
 #include "replication/replication.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
-#include "server/endpoints.h"
-#include "server/os_daemon.h"
-#include "server/os_title.h"
+#include "server/daemon.h"
+#include "server/listeners.h"
 #include "server/parts.h"
+#include "server/process_title.h"
 #include "server/server_run.h"
 #include "server/server_state.h"
 #include "server/start_load.h"
@@ -197,7 +197,7 @@ int main(int argc, char **argv) {
     signals_release();
     write_pid_file(engine);
     log_notice("Server initialized");
-    enum load_status loaded = load_at_start(engine);
+    enum load_status loaded = start_load(engine);
     if (loaded == LOAD_DONE || loaded == LOAD_ABSENT) {
         listeners_announce(engine);
         daemon_ready(to_parent);

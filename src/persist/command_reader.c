@@ -190,6 +190,6 @@ enum command_read command_reader_next(struct command_reader *reader) {
     }
 }
 
-size_t aof_time_line(char line[AOF_TIME_LINE_MAX], int64_t time_s) {
+size_t command_reader_time_line(char line[AOF_TIME_LINE_MAX], int64_t time_s) {
     return (size_t)snprintf(line, AOF_TIME_LINE_MAX, "#TS:%lld\r\n", (long long)time_s);
 }

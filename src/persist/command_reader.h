@@ -100,6 +100,6 @@ static inline struct slice command_reader_rest(const struct command_reader *read
 /* Writes the annotation of a time, with its line end, to `line`. It may precede any command.
  * Returns its length. */
 enum { AOF_TIME_LINE_MAX = 32 };
-size_t aof_time_line(char line[AOF_TIME_LINE_MAX], int64_t time_s);
+size_t command_reader_time_line(char line[AOF_TIME_LINE_MAX], int64_t time_s);
 
 #endif

@@ -38,7 +38,8 @@ sds dump_new(const struct entry *entry, bool compress) {
     return payload;
 }
 
-bool dump_open(struct slice payload, bool skip_checksum, struct slice *content) {
+/* Sets *content to what a payload holds. Returns false when its version or checksum is bad. */
+static bool dump_open(struct slice payload, bool skip_checksum, struct slice *content) {
     uint16_t version;
     uint64_t checksum;
     if (payload.len < RDB_PAYLOAD_FOOTER_SIZE) return false;
@@ -91,8 +92,8 @@ static bool have_equal_digests(const struct entry *a, const struct entry *b) {
     struct digest digest;
     uint8_t bytes[2][DIGEST_SIZE];
     if (!digest_start(&digest)) return true;
-    entry_digest_of_value(&digest, a, bytes[0]);
-    entry_digest_of_value(&digest, b, bytes[1]);
+    type_format_digest_value(&digest, a, bytes[0]);
+    type_format_digest_value(&digest, b, bytes[1]);
     digest_end(&digest);
     return memcmp(bytes[0], bytes[1], DIGEST_SIZE) == 0;
 }
@@ -125,7 +126,7 @@ static const char *read_libraries(struct rdb_reader *reader,
     return NULL;
 }
 
-const char *function_dump_read(struct slice payload, bool skip_checksum,
+const char *dump_read_function(struct slice payload, bool skip_checksum,
                                bool (*take)(void *arg, struct slice code), void *arg) {
     struct slice content;
     struct rdb_reader reader;

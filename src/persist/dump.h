@@ -19,9 +19,6 @@
 void dump_start(struct rdb_writer *writer, sds *payload, bool compress);
 void dump_end(struct rdb_writer *writer);
 
-/* Sets *content to what a payload holds. Returns false when its version or checksum is bad. */
-bool dump_open(struct slice payload, bool skip_checksum, struct slice *content);
-
 /* --- Values --- */
 
 /* Returns the payload of the entry's value; the caller frees it. `compress` as for
@@ -59,7 +56,7 @@ bool dump_check(struct slice payload, const struct entry *entry);
  * during the call; `take` returns false to end reading. Returns NULL when all were taken, or when
  * `take` has ended reading; else a static text: what is wrong, as FUNCTION RESTORE replies it after
  * "ERR ". What `take` received before that is the caller's to drop. O(payload). */
-const char *function_dump_read(struct slice payload, bool skip_checksum,
+const char *dump_read_function(struct slice payload, bool skip_checksum,
                                bool (*take)(void *arg, struct slice code), void *arg);
 
 #endif

@@ -31,12 +31,12 @@ const struct type_format *type_format_reading(unsigned rdb_type) {
 
 /* --- Commands --- */
 
-void entry_write_commands(struct rdb_writer *writer, const struct entry *entry) {
+void type_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
     type_format_of_entry(entry)->write_commands(writer, entry);
 }
 
-void capture_write_commands(struct rdb_writer *writer, struct slice key, enum value_type type,
-                            struct capture *capture) {
+void type_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
+                                        enum value_type type, struct capture *capture) {
     type_format_of(type)->write_capture_commands(writer, key, capture);
 }
 
@@ -49,19 +49,19 @@ static void mix_value(struct digest *digest, uint8_t to[DIGEST_SIZE], const stru
     if (entry_expiry(entry) >= 0) digest_add(digest, to, expiring);
 }
 
-void entry_digest_add_database(struct digest *digest, unsigned number) {
+void type_format_digest_database(struct digest *digest, unsigned number) {
     digest_mix_number(digest, digest->bytes, number);
 }
 
-void entry_digest_add(struct digest *digest, const struct entry *entry) {
+void type_format_digest_entry(struct digest *digest, const struct entry *entry) {
     uint8_t key[DIGEST_SIZE] = {0};
     digest_mix(digest, key, entry_key(entry));
     mix_value(digest, key, entry);
     digest_add(digest, digest->bytes, slice_make(key, sizeof(key)));
 }
 
-void entry_digest_of_value(struct digest *digest, const struct entry *entry,
-                           uint8_t bytes[DIGEST_SIZE]) {
+void type_format_digest_value(struct digest *digest, const struct entry *entry,
+                              uint8_t bytes[DIGEST_SIZE]) {
     memset(bytes, 0, DIGEST_SIZE);
     mix_value(digest, bytes, entry);
 }

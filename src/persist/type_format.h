@@ -37,7 +37,7 @@ struct type_format {
      * with digest_add. */
     void (*digest)(struct digest *digest, uint8_t to[DIGEST_SIZE], const struct entry *entry);
 
-    /* See entry_write_commands and capture_write_commands. */
+    /* See type_format_write_commands and type_format_write_capture_commands. */
     void (*write_commands)(struct rdb_writer *writer, const struct entry *entry);
     void (*write_capture_commands)(struct rdb_writer *writer, struct slice key,
                                    struct capture *capture);
@@ -81,9 +81,9 @@ const struct type_format *type_format_reading(unsigned rdb_type);
 /* Write the commands that create the key with its value, in any form that is in memory or captured
  * (in any thread; a capture can be written only once). The key must not exist when they run. A
  * command has at most VALUE_COMMANDS_MEMBERS members of a collection. O(value). */
-void entry_write_commands(struct rdb_writer *writer, const struct entry *entry);
-void capture_write_commands(struct rdb_writer *writer, struct slice key, enum value_type type,
-                            struct capture *capture);
+void type_format_write_commands(struct rdb_writer *writer, const struct entry *entry);
+void type_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
+                                        enum value_type type, struct capture *capture);
 
 /* --- Digests: 20 bytes that identify a value or a whole dataset ---
  *
@@ -101,14 +101,14 @@ void capture_write_commands(struct rdb_writer *writer, struct slice key, enum va
 
 /* Begins a database of a dataset, which must have keys; its keys follow. Call in the order of the
  * numbers. O(1). */
-void entry_digest_add_database(struct digest *digest, unsigned number);
+void type_format_digest_database(struct digest *digest, unsigned number);
 
 /* Adds a key with its value. O(value). */
-void entry_digest_add(struct digest *digest, const struct entry *entry);
+void type_format_digest_entry(struct digest *digest, const struct entry *entry);
 
 /* Computes the digest of a value alone, which compares values of keys with different names. Does
  * not change the bytes of `digest`. O(value). */
-void entry_digest_of_value(struct digest *digest, const struct entry *entry,
-                           uint8_t bytes[DIGEST_SIZE]);
+void type_format_digest_value(struct digest *digest, const struct entry *entry,
+                              uint8_t bytes[DIGEST_SIZE]);
 
 #endif

@@ -132,7 +132,7 @@ static struct function_set *read_payload(struct call *call) {
                                 .set = function_set_new(),
                                 .flags = load_flags(call, false)};
     const char *error =
-        function_dump_read(call->argv[2], call_skips_checksums(call), add_restored, &restored);
+        dump_read_function(call->argv[2], call_skips_checksums(call), add_restored, &restored);
     if (!error && !restored.error) return restored.set;
     function_set_free(restored.set);
     fail(call, restored.error ? restored.error : sds_new(slice_of_cstr(error)));

@@ -8,7 +8,7 @@
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "resp/reply.h"
-#include "server/os_symbols.h"
+#include "server/symbols.h"
 #include "session/clients.h"
 #include "session/session.h"
 #include "table/command.h"

@@ -27,7 +27,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/secret.h"

@@ -297,7 +297,7 @@ static uint64_t bytes_to_load(struct engine *engine) {
 }
 
 /* Loading changes neither the dirty counter nor the command log. */
-enum load_status aof_load(struct engine *engine, unsigned flags) {
+enum load_status start_aof_load(struct engine *engine, unsigned flags) {
     assert(!command_log_is_inside_unit(&engine->command_log));
     uint64_t dirty = engine->dirty;
     uint64_t total = bytes_to_load(engine);

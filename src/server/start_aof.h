@@ -8,6 +8,6 @@ struct engine;
 
 /* Loads the files of the manifest, oldest first. If the last one ends inside a command and
  * aof-load-truncated allows it, truncates the file there. `flags`: enum load_flag. O(files). */
-enum load_status aof_load(struct engine *engine, unsigned flags);
+enum load_status start_aof_load(struct engine *engine, unsigned flags);
 
 #endif

@@ -8,6 +8,6 @@ struct engine;
 
 /* Loads the append-only file or the snapshot, as the configuration says. Call once at the start.
  * O(file). */
-enum load_status load_at_start(struct engine *engine);
+enum load_status start_load(struct engine *engine);
 
 #endif

@@ -98,7 +98,7 @@ static bool save_capture(struct engine *engine, struct entry *entry) {
 
 static void save_as_commands(struct engine *engine, struct entry *entry) {
     struct rdb_writer *writer = &engine->incremental->writer;
-    if (!save_capture(engine, entry)) entry_write_commands(writer, entry);
+    if (!save_capture(engine, entry)) type_format_write_commands(writer, entry);
     value_commands_write_expiry(writer, entry);
 }
 

@@ -49,7 +49,7 @@ void snapshot_write_header(struct engine *engine, struct rdb_writer *writer,
     if (form != SNAPSHOT_COMMANDS)
         write_facts(engine, writer, form == SNAPSHOT_AOF_BASE);
     else if (engine->config.aof_timestamps)
-        rdb_write_bytes(writer, line, aof_time_line(line, engine->now_ms / 1000));
+        rdb_write_bytes(writer, line, command_reader_time_line(line, engine->now_ms / 1000));
     for (size_t i = 0; i < set->library_count; i++) {
         struct slice code = sds_slice(set->libraries[i]->code);
         if (form == SNAPSHOT_COMMANDS)
@@ -60,7 +60,7 @@ void snapshot_write_header(struct engine *engine, struct rdb_writer *writer,
 }
 
 static void write_key_commands(struct rdb_writer *writer, const struct entry *entry) {
-    entry_write_commands(writer, entry);
+    type_format_write_commands(writer, entry);
     value_commands_write_expiry(writer, entry);
 }
 

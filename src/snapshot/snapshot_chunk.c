@@ -117,8 +117,8 @@ static void write_piece(const struct snapshot_chunk *chunk, const struct piece *
     case PIECE_LISTPACK: rdb_write_listpack(writer, at, at + piece->len, piece->count); return;
     case PIECE_CAPTURE: rdb_write_capture(writer, type, chunk->captures[piece->count]); return;
     case PIECE_COMMANDS:
-        capture_write_commands(writer, slice_make(at, piece->len), type,
-                               chunk->captures[piece->count]);
+        type_format_write_capture_commands(writer, slice_make(at, piece->len), type,
+                                           chunk->captures[piece->count]);
         return;
     }
 }

@@ -8,7 +8,7 @@
  *      string     a text that is worth compressing: rdb_write_string
  *      listpack   the body of a listpack, likewise: rdb_write_listpack
  *      capture    the type and the index of a captured value: rdb_write_capture
- *      commands   the same and its key: capture_write_commands
+ *      commands   the same and its key: type_format_write_capture_commands
  *
  * A chunk belongs to the loop while it is being filled, and then to the thread. A chunk with
  * captures then goes back to the loop, which releases them. */

@@ -1,7 +1,7 @@
 #include "stats/hotkeys.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -4,7 +4,7 @@
  *
  * Input: a byte of limits, then edits of four bytes: kind, member, amount, value. */
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/sds.h"
 #include "fuzz/rdb_digest.h"
 #include "persist/rdb_value.h"

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/crc64.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "fuzz/rdb_digest.h"
 #include "fuzz/rdb_mutate.h"
 #include "persist/rdb_format.h"

@@ -43,7 +43,7 @@ static bool take(void *arg, struct slice code) {
 static const char *read_payload(struct slice payload, bool skip_checksum, struct held *held) {
     *held = (struct held){.payload = sds_new(SLICE(""))};
     dump_start(&held->writer, &held->payload, payload.len % 2);
-    const char *error = function_dump_read(payload, skip_checksum, take, held);
+    const char *error = dump_read_function(payload, skip_checksum, take, held);
     dump_end(&held->writer);
     return error;
 }

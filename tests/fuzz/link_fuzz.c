@@ -6,7 +6,7 @@
  * iteration of the server's event loop, and at the end closes the connection. Input: a byte of
  * settings (the bits below), a byte for the length of the pieces, then the bytes. */
 #include "base/clock.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "engine/engine.h"
 #include "engine/engine_clock.h"
 #include "engine/lazyfree.h"

@@ -1,7 +1,7 @@
 #include "fuzz/rdb_digest.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "types/hash.h"
 #include "types/list.h"

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/crc64.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/random.h"
 #include "base/sds.h"
 #include "fuzz/rdb_digest.h"

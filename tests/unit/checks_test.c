@@ -3,7 +3,7 @@
 #include "engine/checks.h"
 
 #include "base/checked.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "ds/intset.h"
 #include "ds/quicklist_place.h"
 #include "ds/skiplist.h"

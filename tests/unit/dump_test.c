@@ -2,7 +2,7 @@
 #include "persist/dump.h"
 
 #include "base/crc64.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "types/list.h"
 #include "types/string.h"

@@ -1,7 +1,7 @@
 /* entry_digest: the digits are the replies of redis-server 7.0 for the same data. */
 #include "persist/type_format.h"
 
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "store/keyspace.h"
 #include "types/list.h"
 #include "types/string.h"
@@ -43,7 +43,7 @@ static void assert_value(const struct entry *entry, const char *digits) {
     struct digest digest;
     uint8_t bytes[DIGEST_SIZE];
     assert_true(digest_start(&digest));
-    entry_digest_of_value(&digest, entry, bytes);
+    type_format_digest_value(&digest, entry, bytes);
     assert_digest(bytes, digits);
     digest_end(&digest);
 }
@@ -93,11 +93,11 @@ static void a_dataset_has_one_digest_in_every_order_of_keys(void **state) {
     struct entry *x = add_string(keyspace, "x", SLICE("")).entry;
     for (int order = 0; order < 2; order++) {
         assert_true(digest_start(&digest));
-        entry_digest_add_database(&digest, 0);
-        entry_digest_add(&digest, order ? a : l);
-        entry_digest_add(&digest, order ? l : a);
-        entry_digest_add_database(&digest, 5);
-        entry_digest_add(&digest, x);
+        type_format_digest_database(&digest, 0);
+        type_format_digest_entry(&digest, order ? a : l);
+        type_format_digest_entry(&digest, order ? l : a);
+        type_format_digest_database(&digest, 5);
+        type_format_digest_entry(&digest, x);
         digest_end(&digest);
         assert_digest(digest.bytes, "5315a3c805aad8002a29fdbab15259c4d7cf37b4");
     }

@@ -5,7 +5,7 @@
 #include "store/keyspace.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "unit/seed.h"
 
 #include <math.h>

@@ -58,7 +58,7 @@ static inline void assert_digest(const struct entry *entry, const char *expected
     struct digest digest;
     uint8_t bytes[DIGEST_SIZE];
     assert_true(digest_start(&digest));
-    entry_digest_of_value(&digest, entry, bytes);
+    type_format_digest_value(&digest, entry, bytes);
     digest_end(&digest);
     sds hex = digest_append(sds_new(SLICE("")), bytes);
     assert_string_equal(hex, expected);

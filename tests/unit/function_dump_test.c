@@ -29,7 +29,7 @@ static bool take(void *arg, struct slice code) {
 static void assert_read(struct slice payload, size_t limit, const char *error,
                         const char *expected) {
     struct taken taken = {sds_new(SLICE("")), limit};
-    const char *got = function_dump_read(payload, false, take, &taken);
+    const char *got = dump_read_function(payload, false, take, &taken);
     assert_int_equal(got == NULL, error == NULL);
     if (error) assert_string_equal(got, error);
     assert_string_equal(taken.text, expected);

@@ -3,7 +3,7 @@
 #include "engine/functions.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/random.h"
 #include "unit/seed.h"
 

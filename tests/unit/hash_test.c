@@ -1,4 +1,4 @@
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "unit/in_range.h"
 
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 static void assert_text(const struct size_histogram *histogram, const char *expected) {
-    sds text = keysizes_append(sds_new(SLICE("")), 7, histogram);
+    sds text = info_append_distribution(sds_new(SLICE("")), 7, histogram);
     assert_string_equal(text, expected);
     sds_free(text);
 }

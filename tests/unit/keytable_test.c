@@ -2,7 +2,7 @@
 #include "engine/keytable.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 #include "engine/lazyfree.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "net/loop/pool.h"
 #include "net/net.h"
 #include "types/list.h"

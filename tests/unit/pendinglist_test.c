@@ -1,6 +1,6 @@
 /* A pendinglist against a model: all ids that there may be, each with its entry or without. */
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "ds/pendinglist_internal.h"
 #include "unit/capture_checks.h"
 #include "unit/seed.h"

@@ -3,7 +3,7 @@
 #include "persist/rdb_file.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "types/list.h"
 #include "types/string.h"

@@ -3,7 +3,7 @@
 #include "persist/rdb_value.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/lzf.h"
 #include "base/random.h"
 #include "ds/quicklist.h"

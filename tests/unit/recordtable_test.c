@@ -1,7 +1,7 @@
 /* Tables of records against a model: an array that says of every possible field whether it is in,
  * with which value and expiry. */
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "ds/recordtable.h"
 #include "ds/recordtable_block.h"
 #include "unit/capture_checks.h"

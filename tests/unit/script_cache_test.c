@@ -2,7 +2,7 @@
 #include "script/script_cache.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "lua/machine.h"
 #include "script/shebang.h"
 #include "unit/in_range.h"

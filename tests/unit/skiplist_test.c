@@ -2,7 +2,7 @@
 #include "ds/skiplist.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "ds/skiplist_internal.h"
 #include "unit/in_range.h"
 #include "unit/relocate_step.h"

@@ -2,7 +2,7 @@
  * its iterator began: it visits every entry of the copy once, as it was then, and no other. A value is
  * 4 bytes of number and 0 to 100 more that its fifth byte counts. */
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "store/keyspace.h"
 #include "unit/seed.h"

@@ -1,6 +1,6 @@
 /* A streamlog against a model: the list of entries, each with its id and its texts. */
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "ds/streamlog_internal.h"
 #include "unit/capture_checks.h"
 #include "unit/relocate_step.h"

@@ -3,7 +3,7 @@
 #include "types/string.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "ds/shared_text.h"
 #include "types/list.h"
 #include "types/value.h"

@@ -1,7 +1,7 @@
 /* The table of formats: which types it has, what they read and write, and values as commands. */
 #include "persist/type_format.h"
 
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "persist/rdb_skip.h"
 #include "persist/value_commands.h"
 #include "types/hash.h"
@@ -84,7 +84,7 @@ static void assert_commands(const struct entry *entry, const char *expected) {
     struct rdb_io io = rdb_io_new(NULL);
     struct rdb_writer writer;
     rdb_writer_start(&writer, rdb_io_sink(&io), true, false);
-    entry_write_commands(&writer, entry);
+    type_format_write_commands(&writer, entry);
     value_commands_write_expiry(&writer, entry);
     assert_true(rdb_writer_flush(&writer));
     rdb_writer_end(&writer);

@@ -2,7 +2,7 @@
 #include "ds/capture.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "types/hash.h"
@@ -207,9 +207,9 @@ static sds written(enum form form, const struct entry *entry, enum value_type ty
     struct rdb_writer writer;
     rdb_writer_start(&writer, rdb_io_sink(&io), true, false);
     if (form == AS_COMMANDS && capture)
-        capture_write_commands(&writer, KEY, type, capture);
+        type_format_write_capture_commands(&writer, KEY, type, capture);
     else if (form == AS_COMMANDS)
-        entry_write_commands(&writer, entry);
+        type_format_write_commands(&writer, entry);
     else if (capture)
         rdb_write_capture(&writer, type, capture);
     else

@@ -3,7 +3,7 @@
 #include "types/zset.h"
 
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "types/list.h"
 #include "types/string.h"
 #include "unit/in_range.h"

@@ -1,6 +1,6 @@
 /* Sorted sets in files: payloads that servers have made are read, ours come back, damaged ones are
  * refused. */
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"
@@ -45,7 +45,7 @@ static void assert_digest(const struct entry *entry, const char *expected) {
     struct digest digest;
     uint8_t bytes[DIGEST_SIZE];
     assert_true(digest_start(&digest));
-    entry_digest_of_value(&digest, entry, bytes);
+    type_format_digest_value(&digest, entry, bytes);
     digest_end(&digest);
     sds text = digest_append(sds_new(SLICE("")), bytes);
     assert_string_equal(text, expected);

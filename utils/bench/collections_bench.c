@@ -4,7 +4,7 @@
  *     build/release/utils/bench/collections_bench [keys [fields]]     1000000 hashes of 5 fields */
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "types/hash.h"
 #include "types/value.h"
 

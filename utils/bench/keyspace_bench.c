@@ -8,7 +8,7 @@
 #define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "ds/hashtable_internal.h"
 #include "store/keyspace.h"

@@ -8,7 +8,7 @@
  * other things of the machine only ever make it longer. */
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "persist/rdb_file.h"
 #include "types/list.h"

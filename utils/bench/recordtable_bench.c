@@ -4,7 +4,7 @@
  *     build/release/utils/bench/recordtable_bench [records [bytes of a field [bytes of a value]]] */
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/random.h"
 #include "ds/recordtable.h"
 

@@ -5,7 +5,7 @@
  *      make benchmarks
  *      build/release/utils/bench/skiplist_bench [members of the large sets]       default 3000000 */
 #include "base/alloc.h"
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "ds/hashtable.h"

@@ -1,4 +1,4 @@
-#include "server/endpoints.h"
+#include "server/listeners.h"
 
 #include "base/alloc.h"
 #include "base/log.h"

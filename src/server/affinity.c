@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* for sched_setaffinity */
-#include "server/os_affinity.h"
+#include "server/affinity.h"
 
 #include "base/cpu_list.h"
 #include "base/log.h"

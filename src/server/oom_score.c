@@ -1,4 +1,4 @@
-#include "server/os_oom_score.h"
+#include "server/oom_score.h"
 
 #include "base/log.h"
 #include "engine/engine.h"

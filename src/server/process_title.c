@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* for environ */
-#include "server/os_title.h"
+#include "server/process_title.h"
 
 #include "base/alloc.h"
 #include "base/secret.h"

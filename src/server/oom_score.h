@@ -1,6 +1,6 @@
-/* os_oom_score: which processes the system kills first when memory is short (oom-score-adj). */
-#ifndef PACKLIST_SERVER_OS_OOM_SCORE_H
-#define PACKLIST_SERVER_OS_OOM_SCORE_H
+/* oom_score: which processes the system kills first when memory is short (oom-score-adj). */
+#ifndef PACKLIST_SERVER_OOM_SCORE_H
+#define PACKLIST_SERVER_OOM_SCORE_H
 
 #include <stdbool.h>
 #include <stdint.h>

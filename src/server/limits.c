@@ -1,4 +1,4 @@
-#include "server/os_limits.h"
+#include "server/limits.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "server/os_daemon.h"
+#include "server/daemon.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

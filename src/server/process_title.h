@@ -1,10 +1,10 @@
-/* os_title: the title that ps and top show for the process (set-proc-title,
+/* process_title: the title that ps and top show for the process (set-proc-title,
  * proc-title-template).
  *
  * The system shows the memory that held the arguments when the process started, so the title is
  * written there. The environment lay after the arguments. Both are copied elsewhere first. */
-#ifndef PACKLIST_SERVER_OS_TITLE_H
-#define PACKLIST_SERVER_OS_TITLE_H
+#ifndef PACKLIST_SERVER_PROCESS_TITLE_H
+#define PACKLIST_SERVER_PROCESS_TITLE_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "server/os_symbols.h"
+#include "server/symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>

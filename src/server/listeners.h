@@ -1,6 +1,6 @@
-/* endpoints: the listening sockets that the configuration names. */
-#ifndef PACKLIST_SERVER_ENDPOINTS_H
-#define PACKLIST_SERVER_ENDPOINTS_H
+/* listeners: the listening sockets that the configuration names. */
+#ifndef PACKLIST_SERVER_LISTENERS_H
+#define PACKLIST_SERVER_LISTENERS_H
 
 #include "base/sds.h"
 

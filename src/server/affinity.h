@@ -1,6 +1,6 @@
-/* os_affinity: on which processors threads run (server-cpulist, bio-cpulist). */
-#ifndef PACKLIST_SERVER_OS_AFFINITY_H
-#define PACKLIST_SERVER_OS_AFFINITY_H
+/* affinity: on which processors threads run (server-cpulist, bio-cpulist). */
+#ifndef PACKLIST_SERVER_AFFINITY_H
+#define PACKLIST_SERVER_AFFINITY_H
 
 struct engine;
 

@@ -1,6 +1,6 @@
-/* os_limits: limits that the system sets for this process. */
-#ifndef PACKLIST_SERVER_OS_LIMITS_H
-#define PACKLIST_SERVER_OS_LIMITS_H
+/* limits: limits that the system sets for this process. */
+#ifndef PACKLIST_SERVER_LIMITS_H
+#define PACKLIST_SERVER_LIMITS_H
 
 #include "base/sds.h"
 

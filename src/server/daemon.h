@@ -1,9 +1,9 @@
-/* os_daemon: serving in the background.
+/* daemon: serving in the background.
  *
  * The process that the user started waits until the background process is ready or has failed, so
  * that its exit status and the error on its terminal are right. */
-#ifndef PACKLIST_SERVER_OS_DAEMON_H
-#define PACKLIST_SERVER_OS_DAEMON_H
+#ifndef PACKLIST_SERVER_DAEMON_H
+#define PACKLIST_SERVER_DAEMON_H
 
 #include <stdbool.h>
 

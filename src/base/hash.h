@@ -1,9 +1,9 @@
-/* keyed_hash: the keyed hash of every table: fast, 64 bits, and seeded per process so that a client
+/* hash: the keyed hash of every table: fast, 64 bits, and seeded per process so that a client
  * cannot choose keys that collide.
  *
  * XXH3 with a 192-byte secret drawn from the system's entropy (libxxhash, https://xxhash.com). */
-#ifndef PACKLIST_BASE_KEYED_HASH_H
-#define PACKLIST_BASE_KEYED_HASH_H
+#ifndef PACKLIST_BASE_HASH_H
+#define PACKLIST_BASE_HASH_H
 
 #include "base/slice.h"
 

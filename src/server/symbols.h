@@ -1,10 +1,10 @@
-/* os_symbols: finds the function of this program that contains an address.
+/* symbols: finds the function of this program that contains an address.
  *
  * The names come from the symbol table of the executable file (.symtab), which has static functions
  * too. Linking with -rdynamic would also provide names, but it makes every function visible to
  * other objects, and the compiler then optimises less across files. */
-#ifndef PACKLIST_SERVER_OS_SYMBOLS_H
-#define PACKLIST_SERVER_OS_SYMBOLS_H
+#ifndef PACKLIST_SERVER_SYMBOLS_H
+#define PACKLIST_SERVER_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "base/keyed_hash.h"
+#include "base/hash.h"
 
 #include "base/random.h"
 
