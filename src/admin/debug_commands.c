@@ -111,9 +111,8 @@ static void debug_mallctl_str(struct call *call) {
 }
 
 static void debug_structsize(struct call *call) {
-    sds text = sds_append_format(sds_new(SLICE("")), "bits:%zu entry:%zu session:%zu slice:%zu",
-                                 sizeof(void *) * 8, sizeof(struct entry), sizeof(struct session),
-                                 sizeof(struct slice));
+    sds text = sds_format("bits:%zu entry:%zu session:%zu slice:%zu", sizeof(void *) * 8,
+                          sizeof(struct entry), sizeof(struct session), sizeof(struct slice));
     reply_status(call->reply, sds_slice(text));
     sds_free(text);
 }

@@ -74,9 +74,8 @@ static bool show_records(struct call *call, const struct entry *entry) {
         add_members(&lines, entry);
     else
         add_fields(&lines, entry, with_expiries);
-    sds out = sds_append_format(sds_new(SLICE("")),
-                                "elements %zu, bytes %zu, allocated with its key %zu\n",
-                                lines.count, value_size(entry), value_allocated(entry));
+    sds out = sds_format("elements %zu, bytes %zu, allocated with its key %zu\n", lines.count,
+                         value_size(entry), value_allocated(entry));
     call_answer_text(call, sds_append(out, sds_slice(lines.out)));
     sds_free(lines.out);
     return true;
@@ -186,9 +185,8 @@ void debug_listpack(struct call *call) {
         refuse_encoding(call, "listpack");
         return;
     }
-    sds out = sds_append_format(sds_new(SLICE("")),
-                                "elements %zu, bytes %zu, allocated with its key %zu\n", count,
-                                (size_t)(end - first) + LISTPACK_OVERHEAD, value_allocated(entry));
+    sds out = sds_format("elements %zu, bytes %zu, allocated with its key %zu\n", count,
+                         (size_t)(end - first) + LISTPACK_OVERHEAD, value_allocated(entry));
     call_answer_text(call, append_elements(out, first, count, ""));
 }
 

@@ -133,7 +133,7 @@ static size_t answer_databases(struct engine *engine, struct reply *reply) {
     for (int64_t i = 0; i < engine->config.databases; i++) {
         const struct keyspace *keyspace = engine->keyspaces[i];
         if (keyspace_count(keyspace) == 0) continue;
-        sds name = sds_append_format(sds_new(SLICE("")), "db.%lld", (long long)i);
+        sds name = sds_format("db.%lld", (long long)i);
         reply_bulk(reply, sds_slice(name));
         sds_free(name);
         reply_map(reply, 2);

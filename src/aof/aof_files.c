@@ -25,7 +25,7 @@ void aof_files_set_dir(struct engine *engine) {
 }
 
 sds aof_files_path_beside(struct engine *engine, const char *name) {
-    return sds_append_format(sds_new(SLICE("")), "%s/%s", engine->aof->dir, name);
+    return sds_format("%s/%s", engine->aof->dir, name);
 }
 
 static sds folder_path(struct engine *engine) {
@@ -49,7 +49,7 @@ static sds manifest_path(struct engine *engine) {
 
 void aof_files_remove_leftovers(struct engine *engine) {
     sds folder = folder_path(engine);
-    sds prefix = sds_append_format(sds_new(SLICE("")), "temp-%s.", engine->config.appendfilename);
+    sds prefix = sds_format("temp-%s.", engine->config.appendfilename);
     const char *const kinds[] = {".manifest", ".incr"};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         disk_file_remove_leftovers(folder, prefix, kinds[i]);

@@ -15,8 +15,7 @@
 sds new_file_name(const char *prefix, const char *suffix) {
     char secret[NEW_FILE_SECRET_DIGITS];
     random_hex(secret, sizeof(secret));
-    return sds_append_format(sds_new(SLICE("")), "%s%d-%.*s%s", prefix, (int)getpid(),
-                             (int)sizeof(secret), secret, suffix);
+    return sds_format("%s%d-%.*s%s", prefix, (int)getpid(), (int)sizeof(secret), secret, suffix);
 }
 
 static sds folder_of(const char *path) {
@@ -81,7 +80,7 @@ bool new_file_replace(const char *path, struct slice text) {
         errno = S_ISDIR(old.st_mode) ? EISDIR : EINVAL;
         return false;
     }
-    sds prefix = sds_append_format(sds_new(SLICE("")), "%s-", path);
+    sds prefix = sds_format("%s-", path);
     sds temporary = new_file_name(prefix, "");
     bool renamed = write_new(temporary, text, exists ? &old : NULL) && rename(temporary, path) == 0;
     int saved_errno = errno;

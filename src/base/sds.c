@@ -194,6 +194,14 @@ sds sds_append_format(sds s, const char *format, ...) {
     return s;
 }
 
+sds sds_format(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    sds s = sds_append_vformat(sds_new(SLICE("")), format, args);
+    va_end(args);
+    return s;
+}
+
 /* The letter that follows the backslash of a short escape, or 0. */
 static char escape_letter(char c) {
     switch (c) {

@@ -189,6 +189,9 @@ sds sds_append_format(sds s, const char *format, ...) __attribute__((format(prin
 sds sds_append_vformat(sds s, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
+/* Makes a string. */
+sds sds_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Appends `text` in double quotes, with \n \r \t \a \b \" \\ and \xHH escapes: the form in which
  * Redis prints arguments (MONITOR, SLOWLOG, DEBUG, CONFIG REWRITE). */
 sds sds_append_quoted(sds s, struct slice text);

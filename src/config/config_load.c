@@ -57,13 +57,12 @@ static bool bad_line(struct loader *loader, struct slice line, const char *reaso
 
 static bool cannot_open(struct loader *loader, const char *path) {
     *loader->error =
-        sds_append_format(sds_new(SLICE("")), "Fatal error, can't open config file '%s': %s\n",
-                          path, strerror(errno));
+        sds_format("Fatal error, can't open config file '%s': %s\n", path, strerror(errno));
     return false;
 }
 
 static sds current_place(const struct loader *loader) {
-    sds place = sds_append_cstr(sds_new(SLICE("")), loader->name);
+    sds place = sds_new(slice_of_cstr(loader->name));
     return loader->line > 0 ? sds_append_format(place, ":%zu", loader->line) : place;
 }
 
@@ -315,7 +314,7 @@ static bool load_options(struct loader *loader, int argc, char **argv) {
 /* Returns the absolute path, because CONFIG REWRITE must find the file from any directory. */
 static sds absolute_path(const char *path) {
     char resolved[PATH_MAX];
-    return sds_append_cstr(sds_new(SLICE("")), realpath(path, resolved) ? resolved : path);
+    return sds_new(slice_of_cstr(realpath(path, resolved) ? resolved : path));
 }
 
 static bool is_stdin(const char *argument) {

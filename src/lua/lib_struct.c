@@ -80,6 +80,11 @@ static size_t size_of(struct format *format, char option) {
     }
 }
 
+/* An option, or 'i' for all that are integers. */
+static char kind_of(char option) {
+    return strchr("bBhHlLTI", option) ? 'i' : option;
+}
+
 /* Bytes of padding before an option of `size` bytes at `position`. Sizes that are not a power of 2
  * give what the arithmetic gives, as in Redis. */
 static size_t padding(const struct format *format, char option, size_t size, size_t position) {
@@ -186,16 +191,8 @@ static size_t pack_string(lua_State *L, int arg, char option, size_t size,
 static bool pack_option(struct format *format, char option, size_t size, int arg,
                         struct text_buffer *text) {
     lua_State *L = format->lua;
-    switch (option) {
-    case 'b':
-    case 'B':
-    case 'h':
-    case 'H':
-    case 'l':
-    case 'L':
-    case 'T':
+    switch (kind_of(option)) {
     case 'i':
-    case 'I':
         store(format, text_buffer_reserve(text, size), size, to_bits(luaL_checknumber(L, arg)));
         text->len += size;
         return true;
@@ -269,17 +266,9 @@ static int unpack_option(struct format *format, char option, size_t size, struct
                          int results) {
     lua_State *L = format->lua;
     const char *from = data->bytes + data->position;
-    switch (option) {
+    switch (kind_of(option)) {
     case 'x': break;
-    case 'b':
-    case 'B':
-    case 'h':
-    case 'H':
-    case 'l':
-    case 'L':
-    case 'T':
     case 'i':
-    case 'I':
         lua_pushnumber(L, load_integer(format, from, size, islower((unsigned char)option)));
         results++;
         break;

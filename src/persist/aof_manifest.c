@@ -48,8 +48,7 @@ bool aof_manifest_names(const struct aof_manifest *manifest, struct slice name) 
 }
 
 sds aof_manifest_base_name(const char *prefix, int64_t seq, bool is_rdb) {
-    return sds_append_format(sds_new(SLICE("")), "%s.%lld.base.%s", prefix, (long long)seq,
-                             is_rdb ? "rdb" : "aof");
+    return sds_format("%s.%lld.base.%s", prefix, (long long)seq, is_rdb ? "rdb" : "aof");
 }
 
 /* Inserts the file after all files whose type does not come later. */
@@ -89,8 +88,7 @@ const struct aof_file *aof_manifest_adopt_base(struct aof_manifest *manifest, co
 
 const struct aof_file *aof_manifest_add_incr(struct aof_manifest *manifest, const char *prefix) {
     int64_t seq = ++manifest->incr_seq;
-    sds name =
-        sds_append_format(sds_new(SLICE("")), "%s.%lld" INCREMENT_SUFFIX, prefix, (long long)seq);
+    sds name = sds_format("%s.%lld" INCREMENT_SUFFIX, prefix, (long long)seq);
     return insert(manifest, (struct aof_file){name, seq, AOF_FILE_INCR});
 }
 
@@ -246,6 +244,6 @@ bool aof_manifest_parse(struct aof_manifest *manifest, struct slice text, sds *e
     sds_free(copy);
     if (wrong == NULL) return true;
     aof_manifest_free(manifest);
-    *error = sds_append_format(sds_new(SLICE("")), "line %zu: %s", line, wrong);
+    *error = sds_format("line %zu: %s", line, wrong);
     return false;
 }

@@ -61,10 +61,9 @@ bool config_apply_maxclients(struct engine *engine, sds *error) {
     sds why = NULL;
     if (limits_raise_files(&clients, &why)) return true;
     sds_free(why);
-    *error = sds_append_format(sds_new(SLICE("")),
-                               "The operating system is not able to handle the specified number "
-                               "of clients, try with %lld",
-                               (long long)clients);
+    *error = sds_format("The operating system is not able to handle the specified number "
+                        "of clients, try with %lld",
+                        (long long)clients);
     return false;
 }
 
@@ -95,7 +94,7 @@ bool config_apply_io_threads(struct engine *engine, sds *error) {
     enum io_when when = config->io_threads_always_active ? IO_ALWAYS : IO_WHEN_BUSY;
     const char *reason;
     if (io_threads_set(engine->net, (unsigned)config->io_threads - 1, when, &reason)) return true;
-    *error = sds_append_format(sds_new(SLICE("")), "Can't start an I/O thread: %s", reason);
+    *error = sds_format("Can't start an I/O thread: %s", reason);
     return false;
 }
 
@@ -150,7 +149,7 @@ static bool enter_dir(struct engine *engine) {
 bool config_apply_dir(struct engine *engine, sds *error) {
     if (!data_lock_move(engine, engine->config.dir, error)) return false;
     if (!enter_dir(engine)) {
-        *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
+        *error = sds_new(slice_of_cstr(strerror(errno)));
         return false;
     }
     const struct aof *aof = engine->aof;
@@ -190,8 +189,8 @@ static bool rename_commands(struct engine *engine, sds *error) {
            resp_split_next(&at, end, &to) == RESP_SPLIT_ARGUMENT) {
         reason = command_rename(from, to);
         if (reason)
-            *error = sds_append_format(sds_new(SLICE("")), "rename-command %.*s %.*s: %s",
-                                       (int)from.len, from.ptr, (int)to.len, to.ptr, reason);
+            *error = sds_format("rename-command %.*s %.*s: %s", (int)from.len, from.ptr,
+                                (int)to.len, to.ptr, reason);
     }
     sds_free(text);
     return !reason;
@@ -201,13 +200,12 @@ bool config_apply_at_start(struct engine *engine, sds *error) {
     if (!rename_commands(engine, error)) return false;
     config_apply_log(engine);
     if (!enter_dir(engine)) {
-        *error = sds_append_format(sds_new(SLICE("")), "Can't chdir to '%s': %s",
-                                   engine->config.dir, strerror(errno));
+        *error = sds_format("Can't chdir to '%s': %s", engine->config.dir, strerror(errno));
         return false;
     }
     if (!log_set_file(engine->config.logfile)) {
-        *error = sds_append_format(sds_new(SLICE("")), "Can't open the log file %s: %s",
-                                   engine->config.logfile, strerror(errno));
+        *error =
+            sds_format("Can't open the log file %s: %s", engine->config.logfile, strerror(errno));
         return false;
     }
     if (engine->config.syslog_enabled)

@@ -52,8 +52,7 @@ static enum listen_status open_address(struct engine *engine, struct endpoints *
     char reason[256];
     int port = port_for(engine, is_tls);
     if (endpoints->count == LISTENERS_MAX) {
-        *error = sds_append_format(sds_new(SLICE("")), "Too many bind addresses (at most %d)",
-                                   LISTENERS_MAX);
+        *error = sds_format("Too many bind addresses (at most %d)", LISTENERS_MAX);
         return LISTEN_FAILED;
     }
     struct endpoint *endpoint = &endpoints->items[endpoints->count];
@@ -67,12 +66,11 @@ static enum listen_status open_address(struct engine *engine, struct endpoints *
         if (is_tls) listener_use(endpoint->listener, &transport_tls);
         endpoints->count++;
     } else {
-        *error = sds_append_format(sds_new(SLICE("")),
-                                   "Could not create server TCP listening socket %s:%d: %s%s",
-                                   address, port, reason,
-                                   status != LISTEN_IN_USE ? ""
-                                   : is_tls ? " (choose another port with --tls-port)"
-                                            : " (choose another port with --port)");
+        *error = sds_format("Could not create server TCP listening socket %s:%d: %s%s", address,
+                            port, reason,
+                            status != LISTEN_IN_USE ? ""
+                            : is_tls                ? " (choose another port with --tls-port)"
+                                                    : " (choose another port with --port)");
     }
     return status;
 }
@@ -179,9 +177,8 @@ bool listeners_reopen(struct engine *engine, sds *error) {
     }
     if (status != LISTEN_OK) return false;
     if (fresh.count == 0 && !has_endpoint(engine, true) && asks_for_tcp(engine)) {
-        *error = sds_append_format(sds_new(SLICE("")),
-                                   "None of the bind addresses is available on port %d",
-                                   port_for(engine, engine->config.port == 0));
+        *error = sds_format("None of the bind addresses is available on port %d",
+                            port_for(engine, engine->config.port == 0));
         return false;
     }
     close_unwanted(engine);
@@ -201,8 +198,7 @@ static bool open_unix(struct engine *engine, sds *error) {
         listener_open_unix(engine->net, &place, (int)engine->config.tcp_backlog, &session_events,
                            engine, &engine->listeners->unix_socket, reason, sizeof(reason));
     if (status == LISTEN_OK) return true;
-    *error = sds_append_format(sds_new(SLICE("")), "Failed opening Unix socket %s: %s",
-                               engine->config.unixsocket, reason);
+    *error = sds_format("Failed opening Unix socket %s: %s", engine->config.unixsocket, reason);
     return false;
 }
 

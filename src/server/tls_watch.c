@@ -116,7 +116,7 @@ bool tls_watch_configure(struct engine *engine, sds *error) {
         setup.contexts[role] = tls_context_new(options[role], reason);
         if (setup.contexts[role]) continue;
         tls_setup_free(&setup);
-        *error = sds_append_format(sds_new(SLICE("")), "%s", reason);
+        *error = sds_format("%s", reason);
         return false;
     }
     use(engine, &setup);

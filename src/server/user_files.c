@@ -23,7 +23,7 @@ enum { NAME_SHOWN_MAX = 128 };
 static sds absolute_path(const struct engine *engine) {
     const char *path = engine->config.aclfile;
     if (path[0] == '/') return sds_new(slice_of_cstr(path));
-    return sds_append_format(sds_new(SLICE("")), "%s/%s", engine->config.dir, path);
+    return sds_format("%s/%s", engine->config.dir, path);
 }
 
 /* The log ends at a NUL. */
@@ -52,8 +52,7 @@ bool user_files_load(struct engine *engine, sds *error) {
     const char *name = engine->config.aclfile;
     sds text = file_read_plain(engine->config_source.acl_path, ACL_FILE_MAX);
     if (!text) {
-        *error = sds_append_format(sds_new(SLICE("")), "Error loading ACLs, opening file '%s': %s",
-                                   name, strerror(errno));
+        *error = sds_format("Error loading ACLs, opening file '%s': %s", name, strerror(errno));
         return false;
     }
     bool done = users_load(engine->users, slice_of_cstr(name),

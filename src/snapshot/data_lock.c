@@ -20,11 +20,10 @@ static void unlock(int *fd) {
 static sds describe_owner(const char *dir, pid_t owner) {
     char pid[32] = "";
     if (owner) snprintf(pid, sizeof(pid), " (process %d)", (int)owner);
-    return sds_append_format(sds_new(SLICE("")),
-                             "The directory %s is in use by another server%s. Two servers would "
-                             "overwrite each other's data: stop that one, or give this one a dir "
-                             "of its own",
-                             dir, pid);
+    return sds_format("The directory %s is in use by another server%s. Two servers would "
+                      "overwrite each other's data: stop that one, or give this one a dir "
+                      "of its own",
+                      dir, pid);
 }
 
 static void note_unlockable(struct data_lock *locks, const char *dir) {
@@ -42,7 +41,7 @@ static void note_unlockable(struct data_lock *locks, const char *dir) {
 /* Returns whether `fd` is the lock file of `dir`. */
 static bool is_locked_by(int fd, const char *dir) {
     struct stat locked, there;
-    sds path = sds_append_format(sds_new(SLICE("")), "%s/" DIR_LOCK_NAME, dir);
+    sds path = sds_format("%s/" DIR_LOCK_NAME, dir);
     bool is_same = fd >= 0 && fstat(fd, &locked) == 0 && stat(path, &there) == 0 &&
                    locked.st_dev == there.st_dev && locked.st_ino == there.st_ino;
     sds_free(path);
@@ -74,7 +73,7 @@ static bool lock(struct data_lock *locks, const char *dir, int *fd, sds *error) 
         return false;
     }
     if (errno == ENOENT || errno == ENOTDIR) {
-        *error = sds_append_cstr(sds_new(SLICE("")), strerror(errno));
+        *error = sds_new(slice_of_cstr(strerror(errno)));
         return false;
     }
     note_unlockable(locks, dir);

@@ -103,7 +103,7 @@ void disk_file_remove_leftovers(const char *path, const char *prefix, const char
     struct dirent *item;
     while (folder && (item = readdir(folder))) {
         if (!is_leftover(item->d_name, prefix, suffix)) continue;
-        sds file = sds_append_format(sds_new(SLICE("")), "%s/%s", path, item->d_name);
+        sds file = sds_format("%s/%s", path, item->d_name);
         if (disk_file_remove_abandoned(file))
             log_notice("Removed %s, which was not finished", item->d_name);
         sds_free(file);

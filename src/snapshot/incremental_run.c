@@ -239,7 +239,7 @@ static void start_iterators(struct engine *engine) {
 static sds absolute(struct engine *engine, const char *path) {
     if (!path) return NULL;
     if (path[0] == '/') return sds_new(slice_of_cstr(path));
-    return sds_append_format(sds_new(SLICE("")), "%s/%s", engine->config.dir, path);
+    return sds_format("%s/%s", engine->config.dir, path);
 }
 
 /* Makes the paths absolute: the working directory may change before the file is renamed. */

@@ -33,8 +33,7 @@ static struct slowlog_entry *make_entry(const struct slowlog_call *call,
             cut_argument(secret_next(&cursor) ? SLICE(SECRET_SHOWN) : call->argv[i], limits.bytes);
     if (kept == call->argc) return entry;
     sds_free(entry->argv[kept - 1]);
-    entry->argv[kept - 1] =
-        sds_append_format(sds_new(SLICE("")), "... (%zu more arguments)", call->argc - kept + 1);
+    entry->argv[kept - 1] = sds_format("... (%zu more arguments)", call->argc - kept + 1);
     return entry;
 }
 
