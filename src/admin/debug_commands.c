@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "persist/rdb_value.h"
 #include "reclaim/expire.h"
 #include "replication/history/history.h"

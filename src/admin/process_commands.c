@@ -4,7 +4,6 @@
 #include "base/version.h"
 #include "engine/call.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "resp/reply.h"
 #include "script/script.h"
 #include "script/script_busy.h"

@@ -112,6 +112,10 @@ bool aof_begin(struct engine *engine, struct aof_opening opening);
  * must be in one file as a whole, so within a unit the change is put off (engine/put_off.h). */
 bool aof_configure(struct engine *engine, sds *error);
 
+/* What was put off. The client that changed the directive in a transaction has its reply, so an
+ * error can only be logged, and shown by the directive. */
+void aof_configure_late(struct engine *engine);
+
 /* Turns the file off, because all data is about to be replaced: what it holds is of the old data.
  * Begin it anew with aof_configure. Does nothing while it is off. */
 void aof_suspend(struct engine *engine);

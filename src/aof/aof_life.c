@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/new_file.h"
 #include "engine/blocking.h"
+#include "engine/put_off.h"
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/incremental.h"
@@ -57,9 +58,7 @@ static bool turn_as_configured(struct engine *engine) {
     return true;
 }
 
-/* The client that changed the directive in a transaction has its reply, so an error can only be
- * logged, and shown by the directive. */
-static void configure_late(struct engine *engine) {
+void aof_configure_late(struct engine *engine) {
     if (turn_as_configured(engine)) return;
     log_warning("Unable to turn on AOF after the transaction that did so: appendonly is no again");
     engine->config.appendonly = false;
@@ -90,7 +89,6 @@ static void flush_for_gate(void *arg) {
 void aof_init(struct engine *engine) {
     engine->reply_gate.flush = flush_for_gate;
     engine->reply_gate.arg = engine;
-    engine->put_off.work[PUT_OFF_APPENDONLY] = configure_late;
     engine->aof->sync_ended = aof_rewrite_note_sync;
     engine->aof->rewrite.last_seconds = -1;
     aof_files_set_dir(engine);

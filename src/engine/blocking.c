@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "net/net.h"
 #include "resp/reply.h"
 #include "store/keyspace.h"
@@ -67,7 +66,7 @@ static void on_deadline(struct timer_node *node, void *arg) {
     struct blocking *blocking = arg;
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)node - offsetof(struct waiter, timer));
-    blocking->time_is_up(waiter->session);
+    blocking->engine->upward->time_is_up(waiter->session);
 }
 
 static void on_timer(void *arg) {
@@ -230,11 +229,9 @@ bool blocking_has_ready(const struct blocking *blocking) {
 
 /* --- Life --- */
 
-struct blocking *blocking_new(struct engine *engine, int databases,
-                              void (*time_is_up)(struct session *session)) {
+struct blocking *blocking_new(struct engine *engine, int databases) {
     struct blocking *blocking = mem_alloc_zeroed(sizeof(*blocking));
     blocking->engine = engine;
-    blocking->time_is_up = time_is_up;
     keytable_init(&blocking->keys, databases);
     timer_wheel_init(&blocking->deadlines, wheel_now());
     blocking->timer = net_timer_new(engine->net, on_timer, blocking);

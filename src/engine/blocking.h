@@ -22,10 +22,9 @@ struct blocking;
 struct engine;
 
 /* Returns the registry for `databases` databases; the caller ends it with blocking_stop and frees
- * it with mem_free. It makes a timer in engine->net, and calls `time_is_up` (blocking_time_is_up)
- * when the deadline of a session has come. */
-struct blocking *blocking_new(struct engine *engine, int databases,
-                              void (*time_is_up)(struct session *session));
+ * it with mem_free. It makes a timer in engine->net, with which it calls time_is_up
+ * (engine/upward.h). */
+struct blocking *blocking_new(struct engine *engine, int databases);
 
 /* Frees the timer and all keys, once no session is left and before net_free. Until the registry is
  * freed only blocking_note_synced may be called: a thread may still end that writes to the disk. */

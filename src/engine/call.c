@@ -185,7 +185,7 @@ bool call_check_type(struct call *call, const struct entry *entry, enum value_ty
 void call_notify(struct call *call, enum event_class class, const char *event, struct slice key) {
     struct engine *engine = call->engine;
     if (engine->config.notify_keyspace_events & class)
-        engine->publish_event(engine, call->database, event, key);
+        engine->upward->publish_event(engine, call->database, event, key);
 }
 
 void call_notify_overwritten(struct call *call, struct slice key, enum value_type old,
@@ -207,9 +207,9 @@ bool call_publishes_fields(const struct call *call) {
 
 static void publish(struct call *call, struct slice key, const struct change *change) {
     struct engine *engine = call->engine;
-    engine->publish_event(engine, call->database, change->event, key);
+    engine->upward->publish_event(engine, call->database, change->event, key);
     if (change->fields && call_publishes_fields(call))
-        engine->publish_fields(engine, call->database, change->event, key, *change->fields);
+        engine->upward->publish_fields(engine, call->database, change->event, key, *change->fields);
 }
 
 void call_changed(struct call *call, struct keyref *ref, struct slice key,

@@ -24,7 +24,7 @@ static bool replace(struct engine *engine, int database, struct keyspace *with,
     struct keyspace *keyspace = engine->keyspaces[database];
     watch_touch_database(engine->watches, database, keyspace, with, engine->now_ms);
     bool in_pool = frees_in_pool(keyspace, freeing);
-    bool is_awaited = engine->empty_keyspace(engine, keyspace, in_pool, number);
+    bool is_awaited = engine->upward->empty_keyspace(engine, keyspace, in_pool, number);
     if (with) keyspace_swap(keyspace, with);
     blocking_signal_database(engine, engine->blocking, database);
     return is_awaited;

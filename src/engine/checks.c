@@ -1,6 +1,7 @@
 #include "engine/checks.h"
 
 #include "engine/call_struct.h"
+#include "engine/engine.h"
 #include "store/keyspace.h"
 #include "table/command_keys.h"
 #include "types/value.h"

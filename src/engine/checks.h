@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 struct call;
+struct checks;
 struct entry;
 struct keyspace;
 
@@ -27,12 +28,6 @@ enum { CHECKS_ARE_ON = false };
  * finds in the call, unless data names it, as in SORT. O(argc) up to a bound, above which nothing
  * is checked. */
 void checks_key(const struct call *call, struct slice key);
-
-/* What writes have paid, minus what checks have spent of it, in bytes. All zero at first. */
-struct checks {
-    size_t value_credit;
-    size_t keyspace_credit;
-};
 
 /* Call it after a command has changed the value. Amortised O(1). */
 void checks_value(struct checks *checks, const struct entry *entry);

@@ -10,8 +10,7 @@
 #include "base/owner.h"
 #include "base/random.h"
 #include "config/config.h"
-#include "engine/checks.h"
-#include "engine/put_off.h"
+#include "engine/upward.h"
 #include "journal/command_log.h"
 #include "journal/reply_gate.h"
 #include "stats/stats.h"
@@ -29,9 +28,6 @@
 
 /* The error for commands that are refused while data is loaded. */
 #define LOADING_REFUSAL "LOADING Redis is loading the dataset in memory"
-
-struct command;
-struct rdb_history;
 
 /* Reasons why some commands may not run at the moment. */
 enum restriction {
@@ -51,29 +47,19 @@ struct engine {
     struct config config;
     struct config_source config_source;
     struct net *net;
-    struct clients *clients; /* session/clients.h */
+    const struct upward *upward; /* engine/upward.h: what is asked of modules above */
 
-    /* Publishes a keyspace event where clients may listen to it: session/publish.h. */
-    void (*publish_event)(struct engine *engine, int database, const char *event, struct slice key);
-    void (*publish_fields)(struct engine *engine, int database, const char *event, struct slice key,
-                           struct event_fields fields);
-
-    /* Deletes all keys of a keyspace, which a snapshot may still need: snapshot/incremental.h. */
-    bool (*empty_keyspace)(struct engine *engine, struct keyspace *keyspace, bool in_pool,
-                           uint64_t number);
-
-    /* Says where the data stands in a history of replication, if that is known:
-     * replication/replication.h. */
-    bool (*describe_history)(const struct engine *engine, struct rdb_history *history);
-
+    /* The data, and whether it may be read and changed. */
     struct keyspace **keyspaces;       /* config.databases of them */
     struct value_limits *value_limits; /* from the directives: types/value_limits.h */
     struct eviction_rules eviction;    /* policy and current time, for entries' access bits */
+    struct functions *functions;       /* engine/functions.h: libraries that users have loaded */
     bool is_replica;                   /* another server says what changes, and what expires */
     uint64_t dirty;                    /* changes since the server started */
     uint32_t restrictions;             /* enum restriction; 0 nearly always */
     const char *busy_refusal;          /* with RESTRICTED_BUSY: the error for other commands */
 
+    /* The clocks: engine_update_clock. */
     int64_t now_ms;    /* wall clock when the batch of requests, or a command in it, began */
     int64_t now_us;    /* the same in microseconds */
     int64_t steady_ms; /* monotonic clock at that time: for measuring durations */
@@ -84,34 +70,46 @@ struct engine {
     uint64_t slow_ticks;  /* commands that take this long are noted: engine/slow.h */
     size_t large_request; /* requests of so many bytes are looked at: engine/slow.h */
 
+    /* Clients: who they are, and which of them must hear of changes. */
+    struct clients *clients; /* session/clients.h */
     sds argument; /* the current request's large argument, which a command may take over; or NULL */
     struct users *users;     /* users/users.h: who may do what */
     struct acl_log *acl_log; /* users/acl_log.h: what was denied */
     struct failed_logins *failed_logins;
-    struct functions *functions;       /* engine/functions.h: libraries that users have loaded */
-    struct blocking *blocking;         /* engine/blocking.h */
-    struct watches *watches;           /* engine/watch.h */
-    struct tracking *tracking;         /* tracking/tracking.h: who must hear of changes */
-    struct own_expiries *own_expiries; /* engine/own_expiry.h; NULL nearly always */
+    struct unknown_commands *unknown_commands; /* engine/unknown_commands.h */
+    struct blocking *blocking;                 /* engine/blocking.h */
+    struct watches *watches;                   /* engine/watch.h */
+    struct tracking *tracking;                 /* tracking/tracking.h */
+    struct own_expiries *own_expiries;         /* engine/own_expiry.h; NULL nearly always */
 
+    /* Where changes go, and where the data comes from. */
     struct command_log command_log;
-    struct put_off put_off; /* engine/put_off.h */
     struct reply_gate reply_gate;
-    struct save *save; /* snapshot/save.h: when snapshots are written */
+    struct {
+        bool is_possible; /* EXEC runs its queue: it sets it */
+        uint8_t due;      /* enum put_off_work */
+    } put_off;            /* engine/put_off.h */
+    struct save *save;    /* snapshot/save.h: when snapshots are written */
     struct incremental
-        *incremental;        /* snapshot/incremental.h: snapshots written by the event loop */
-    struct load *load;       /* snapshot/load.h: reading them */
-    struct aof *aof;         /* aof/aof.h */
-    struct scripts *scripts; /* script/script.h */
-    /* Returns the flags with which a command that runs a script is admitted; NULL: its own ones. */
-    uint32_t (*script_flags)(const struct engine *engine, const struct command *command,
-                             const struct slice *argv);
+        *incremental;            /* snapshot/incremental.h: snapshots written by the event loop */
+    struct load *load;           /* snapshot/load.h: reading them */
+    struct data_lock *data_lock; /* snapshot/data_lock.h */
+    struct aof *aof;             /* aof/aof.h */
     struct history *history;     /* replication/history/history.h: the stream of changes */
     struct replicas *replicas;   /* replication/primary/replicas.h */
     struct full_sync *full_sync; /* replication/primary/full_sync.h: what brings them all data */
     struct failover *failover;   /* replication/primary/failover.h */
     struct link *link;           /* replication/link/link.h: to the primary; NULL: it has none */
 
+    /* What deletes, moves and frees by itself. */
+    struct expire_cycle *expire; /* reclaim/expire.h */
+    struct evict *evict;         /* reclaim/evict.h */
+    struct defrag *defrag;       /* reclaim/defrag.h */
+    struct lazyfree *lazyfree;   /* engine/lazyfree.h */
+    struct flushes *flushes;     /* execute/flush.h */
+
+    /* Scripts, and what is counted. */
+    struct scripts *scripts; /* script/script.h */
     struct stats stats;
     struct hotkeys *hotkeys;         /* stats/hotkeys.h */
     struct slowlog *slowlogs;        /* stats/slowlog.h: one of each kind */
@@ -121,35 +119,35 @@ struct engine {
         size_t replicas;        /* what only replicas need that are behind: stream and payloads */
     } uncounted;                /* bytes that do not count for maxmemory */
     size_t startup_memory;      /* mem_used() when the server was ready to serve */
+    struct checks {
+        size_t value_credit;
+        size_t keyspace_credit;
+    } checks; /* engine/checks.h: what writes have paid, minus what checks have spent of it */
 
+    /* The process: what server/ keeps for itself in the files of these names, and facts of it. */
+    struct process_title *title;
+    struct oom_score *oom_score;
+    struct supervisor *supervisor;
+    struct listeners *listeners; /* server/listeners.h */
+    struct migrate_kept *migrate_kept;
+    struct cron *cron;
+    struct memory_return *memory_return;
+    struct tls_watch *tls_watch;
+    struct shutdown_state *shutdown;
     struct random random; /* for choices that need not be secret */
     char run_id[41];
     bool shutting_down;
     bool skip_checksums;   /* DEBUG SET-SKIP-CHECKSUM-VALIDATION */
     bool debug_in_scripts; /* DEBUG SET-DISABLE-DENY-SCRIPTS */
-
-    struct lazyfree *lazyfree;   /* engine/lazyfree.h */
-    struct flushes *flushes;     /* execute/flush.h */
-    struct expire_cycle *expire; /* reclaim/expire.h */
-    struct evict *evict;         /* reclaim/evict.h */
-    struct defrag *defrag;       /* reclaim/defrag.h */
-    struct checks checks;
-    struct unknown_commands *unknown_commands; /* engine/unknown_commands.h */
-    struct data_lock *data_lock;               /* snapshot/data_lock.h */
-    struct process_title *title;               /* server/process_title.h */
-    struct oom_score *oom_score;               /* server/oom_score.h */
-    struct supervisor *supervisor;             /* server/supervisor.h */
-    struct listeners *listeners;               /* server/listeners.h */
-    struct migrate_kept *migrate_kept;         /* server/migrate.h */
-    struct cron *cron;                         /* server/parts.h */
-    struct memory_return *memory_return;       /* server/memory_return.h */
-    struct tls_watch *tls_watch;               /* server/tls_watch.h */
-    struct shutdown_state *shutdown;           /* server/shutdown.h */
 };
 
 /* Returns whether import-mode has an effect: a replica leaves all to its primary anyway. */
 static inline bool engine_is_importing(const struct engine *engine) {
     return engine->config.import_mode && !engine->is_replica;
 }
+
+/* Reads the clocks into now_us, now_ms, steady_ms and the time in `eviction`. Within the same
+ * millisecond only the wall clock is read. O(1). */
+void engine_update_clock(struct engine *engine);
 
 #endif

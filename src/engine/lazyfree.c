@@ -7,6 +7,7 @@
 #include "engine/lazyfree.h"
 
 #include "base/alloc.h"
+#include "engine/engine.h"
 #include "net/loop/pool.h"
 #include "types/value.h"
 
@@ -25,7 +26,7 @@ struct item {
     struct keyspace_ending ending;
     uint64_t objects;
     uint64_t bytes;  /* of an entry; 0 for a keyspace */
-    uint64_t number; /* of a keyspace: the argument of `freed`; 0: no call */
+    uint64_t number; /* of a keyspace, for keyspace_freed; 0: no call */
 };
 
 struct batch {
@@ -36,9 +37,7 @@ struct batch {
 };
 
 struct lazyfree {
-    struct net *net;
     struct engine *engine;
-    void (*freed)(struct engine *engine, uint64_t number);
     struct batch filling;
     struct batch running;
     bool in_flight;
@@ -104,11 +103,13 @@ static void hand_over(struct lazyfree *lazyfree);
 
 static void report_freed(const struct lazyfree *lazyfree) {
     const struct batch *batch = &lazyfree->running;
+    struct engine *engine = lazyfree->engine;
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->items[i].number) lazyfree->freed(lazyfree->engine, batch->items[i].number);
+        if (batch->items[i].number) engine->upward->keyspace_freed(engine, batch->items[i].number);
 }
 
-/* `freed` may add items: `in_flight` is still true then, so they go to `filling`. */
+/* keyspace_freed may lead to further items: `in_flight` is still true then, so they go to
+ * `filling`. */
 static void on_done(void *arg) {
     struct lazyfree *lazyfree = arg;
     if (!is_stopped(lazyfree)) report_freed(lazyfree);
@@ -129,7 +130,7 @@ static void hand_over(struct lazyfree *lazyfree) {
     lazyfree->running = lazyfree->filling;
     lazyfree->filling = emptied;
     lazyfree->in_flight = true;
-    net_pool_run(lazyfree->net, free_running, on_done, lazyfree);
+    net_pool_run(lazyfree->engine->net, free_running, on_done, lazyfree);
 }
 
 static void add(struct lazyfree *lazyfree, struct item item) {
@@ -202,11 +203,10 @@ static void do_nothing(void *arg) {
 
 /* Starts the threads now, which takes a millisecond, rather than while a client waits for its first
  * UNLINK. */
-struct lazyfree *lazyfree_new(struct net *net, struct engine *engine,
-                              void (*freed)(struct engine *engine, uint64_t number)) {
-    struct lazyfree *lazyfree = mem_alloc(sizeof(*lazyfree));
-    *lazyfree = (struct lazyfree){.net = net, .engine = engine, .freed = freed};
-    net_pool_run(net, do_nothing, do_nothing, NULL);
+struct lazyfree *lazyfree_new(struct engine *engine) {
+    struct lazyfree *lazyfree = mem_alloc_zeroed(sizeof(*lazyfree));
+    lazyfree->engine = engine;
+    net_pool_run(engine->net, do_nothing, do_nothing, NULL);
     return lazyfree;
 }
 

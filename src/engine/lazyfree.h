@@ -18,13 +18,10 @@
 
 struct engine;
 struct lazyfree;
-struct net;
 
-/* Starts the threads of `net`'s pool and uses them from now on. The caller frees the result with
- * lazyfree_free. The loop calls `freed` when a keyspace that has a number has been
- * freed, never from inside another function of this module. */
-struct lazyfree *lazyfree_new(struct net *net, struct engine *engine,
-                              void (*freed)(struct engine *engine, uint64_t number));
+/* Starts the threads of the pool of engine->net and uses them from now on. The caller frees the
+ * result with lazyfree_free. */
+struct lazyfree *lazyfree_new(struct engine *engine);
 
 /* Call it before net_free: the thread stops at the next step, also in the middle of a keyspace. */
 void lazyfree_stop(struct lazyfree *lazyfree);
@@ -40,8 +37,9 @@ bool lazyfree_is_much(const struct entry *entry);
  * once. */
 void lazyfree_entry(struct lazyfree *lazyfree, struct entry *entry, bool in_pool);
 
-/* Frees a keyspace with all of its entries, in the pool unless it is empty. `freed` is called with
- * `number` afterwards, except for 0 and for an empty keyspace. Keyspaces are freed in the order of
+/* Frees a keyspace with all of its entries, in the pool unless it is empty. The loop calls
+ * keyspace_freed (engine/upward.h) with `number` afterwards, never from inside another function of
+ * this module, but not with 0 nor for an empty keyspace. Keyspaces are freed in the order of
  * these calls. */
 void lazyfree_keyspace(struct lazyfree *lazyfree, struct keyspace *keyspace, uint64_t number);
 

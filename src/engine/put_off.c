@@ -5,26 +5,20 @@
 #include <assert.h>
 
 bool put_off_add(struct engine *engine, enum put_off_work work) {
-    struct put_off *put_off = &engine->put_off;
-    if (!put_off->is_possible) return false;
-    put_off->is_due[work] = true;
+    if (!engine->put_off.is_possible) return false;
+    engine->put_off.due |= (uint8_t)work;
     return true;
 }
 
 bool put_off_end(struct engine *engine) {
-    struct put_off *put_off = &engine->put_off;
-    bool is_due = false;
-    put_off->is_possible = false;
-    for (size_t i = 0; i < PUT_OFF_COUNT; i++) is_due |= put_off->is_due[i];
-    return is_due;
+    engine->put_off.is_possible = false;
+    return engine->put_off.due != 0;
 }
 
 void put_off_run(struct engine *engine) {
-    struct put_off *put_off = &engine->put_off;
+    unsigned due = engine->put_off.due;
     assert(!command_log_is_inside_unit(&engine->command_log));
-    for (size_t i = 0; i < PUT_OFF_COUNT; i++) {
-        if (!put_off->is_due[i]) continue;
-        put_off->is_due[i] = false;
-        put_off->work[i](engine);
-    }
+    engine->put_off.due = 0;
+    if (due & PUT_OFF_APPENDONLY) engine->upward->apply_appendonly(engine);
+    if (due & PUT_OFF_ROLE) engine->upward->apply_role(engine);
 }

@@ -8,21 +8,12 @@
 #define PACKLIST_ENGINE_PUT_OFF_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct engine;
 
 enum put_off_work {
-    PUT_OFF_APPENDONLY, /* aof/aof.h: the append-only file is turned on or off */
-    PUT_OFF_ROLE,       /* replication/replication.h: whose replica the server is */
-    PUT_OFF_COUNT
-};
-
-struct put_off {
-    bool is_possible; /* EXEC runs its queue: it sets it */
-    bool is_due[PUT_OFF_COUNT];
-    /* Set at the start. Each brings what it is about in line with its directive. */
-    void (*work[PUT_OFF_COUNT])(struct engine *engine);
+    PUT_OFF_APPENDONLY = 1 << 0, /* aof/aof.h: the append-only file is turned on or off */
+    PUT_OFF_ROLE = 1 << 1        /* replication/replication.h: whose replica the server is */
 };
 
 /* Returns whether the work will be done when EXEC has ended: false outside of EXEC, where the

@@ -55,7 +55,6 @@ struct blocking {
     bool sync_is_due; /* some of them may be done */
     struct timer_wheel deadlines;
     struct net_timer *timer;
-    void (*time_is_up)(struct session *session);
 };
 
 /* Has the waiter's timer fire at its deadline, or when it wakes before. It must not be set. */

@@ -173,7 +173,7 @@ uint32_t admission_flags(const struct session *session, const struct command *co
     uint32_t flags = command->flags;
     if (!(flags & (COMMAND_RUNS_QUEUE | COMMAND_RUNS_SCRIPT))) return flags;
     if (flags & COMMAND_RUNS_QUEUE) return transaction_flags(session, flags);
-    return engine->script_flags ? engine->script_flags(engine, command, argv) : flags;
+    return engine->upward->script_flags(engine, command, argv);
 }
 
 /* What gates look at. */

@@ -3,7 +3,6 @@
 
 #include "base/checked.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "engine/waiter.h"
 #include "execute/execute.h"
 #include "resp/reply.h"

@@ -27,7 +27,7 @@ void blocking_finish(struct blocking *blocking, struct session *session, uint64_
 /* Ends, as blocking_finish does, the waits of all sessions that are of this kind. O(sessions). */
 void blocking_finish_all(struct blocking *blocking, const struct waiter_kind *kind);
 
-/* The timer of the session's wait has fired, for blocking_new: ends the wait if its deadline has
+/* The timer of the session's wait has fired: ends the wait if its deadline has
  * come; otherwise it is the time at which its kind wakes, and it is served if it can be, once no
  * pause holds its command. */
 void blocking_time_is_up(struct session *session);

@@ -5,7 +5,7 @@
 #include "engine/call_make.h"
 #include "engine/checks.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
+#include "engine/put_off.h"
 #include "engine/slow.h"
 #include "engine/transaction.h"
 #include "engine/waiter.h"

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "execute/blocking_serve.h"
 #include "resp/reply.h"
 #include "session/clients.h"

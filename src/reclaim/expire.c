@@ -16,7 +16,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "engine/slow.h"
 #include "net/net.h"
 

@@ -65,8 +65,7 @@ bool replication_is_wanted_to(const struct engine *engine, struct slice host, in
     return replication_is_wanted(engine) && wanted_port == port && slice_equal_nocase(wanted, host);
 }
 
-/* Makes the server a primary, or a replica of the one that the directive names. */
-static void follow_directive(struct engine *engine) {
+void replication_follow_directive(struct engine *engine) {
     const struct link *link = engine->link;
     int port = 0;
     struct slice host = parse_directive(engine, &port);
@@ -82,7 +81,7 @@ static void change_role(struct engine *engine, sds text) {
     sds_free(engine->config.replicaof);
     engine->config.replicaof = text;
     bool cuts = replication_is_wanted(engine) || command_log_is_inside_unit(&engine->command_log);
-    if (!cuts || !put_off_add(engine, PUT_OFF_ROLE)) follow_directive(engine);
+    if (!cuts || !put_off_add(engine, PUT_OFF_ROLE)) replication_follow_directive(engine);
 }
 
 void replication_follow(struct engine *engine, struct slice host, int port) {
@@ -119,10 +118,7 @@ void replication_tick(struct engine *engine) {
 
 /* --- Restarts --- */
 
-/* Says where the data stands in its history, for a snapshot that begins now. Returns false when no
- * replica can continue from there: in the middle of a unit, or while other data is being loaded,
- * the data is that of no offset. */
-static bool describe(const struct engine *engine, struct rdb_history *description) {
+bool replication_describe(const struct engine *engine, struct rdb_history *description) {
     const struct link *link = engine->link;
     int database = link ? link_database(link) : engine->command_log.database;
     if (command_log_is_inside_unit(&engine->command_log)) return false;
@@ -168,8 +164,6 @@ void replication_note_loaded(struct engine *engine) {
 /* --- Life --- */
 
 void replication_start(struct engine *engine) {
-    engine->describe_history = describe;
-    engine->put_off.work[PUT_OFF_ROLE] = follow_directive;
     primary_start(engine);
 }
 

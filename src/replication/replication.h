@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 struct engine;
+struct rdb_history;
 
 /* --- Life --- */
 
@@ -59,5 +60,14 @@ void replication_unfollow(struct engine *engine);
  * transaction that runs has ended: as the directive says. */
 bool replication_is_wanted(const struct engine *engine);
 bool replication_is_wanted_to(const struct engine *engine, struct slice host, int port);
+
+/* What was put off: makes the server a primary, or a replica of the one that the directive
+ * names. */
+void replication_follow_directive(struct engine *engine);
+
+/* Says where the data stands in its history, for a snapshot that begins now. Returns false when no
+ * replica can continue from there: in the middle of a unit, or while other data is being loaded,
+ * the data is that of no offset. */
+bool replication_describe(const struct engine *engine, struct rdb_history *description);
 
 #endif

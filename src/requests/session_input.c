@@ -6,7 +6,6 @@
 #include "engine/args.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "engine/slow.h"
 #include "engine/transaction.h"
 #include "execute/execute.h"

@@ -20,7 +20,7 @@ void session_resume_all(struct engine *engine);
 void session_release_replies(struct engine *engine);
 
 /* The session runs nothing more: removes it from all lists and queues, and frees its input.
- * session_close calls it (engine->clients->retire_session). */
+ * session_close calls it (engine/upward.h). */
 void session_retire(struct session *session);
 
 #endif

@@ -34,7 +34,6 @@ static void make_machine(struct scripts *scripts) {
 struct scripts *scripts_new(struct engine *engine) {
     struct scripts *scripts = mem_alloc_zeroed(sizeof(*scripts));
     scripts->engine = engine;
-    engine->script_flags = script_command_flags;
     make_machine(scripts);
     scripts->functions = function_runner_new(scripts);
     return scripts;

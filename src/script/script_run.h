@@ -58,7 +58,7 @@ bool script_parse_keys(struct call *call, const char *not_a_number,
 sds script_error_text(lua_State *L, int index, bool *is_counted);
 
 /* Returns the flags of a command that runs a script: its own, or what the script or the function
- * declares to do, as engine->script_flags has it. O(the script's first line). */
+ * declares to do, as engine/upward.h asks. O(the script's first line). */
 uint32_t script_command_flags(const struct engine *engine, const struct command *command,
                               const struct slice *argv);
 

@@ -33,7 +33,6 @@
 #include "base/secret.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "engine/watch.h"
 #include "execute/blocking_serve.h"
 #include "net/connections/dial.h"

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
 #include "engine/own_expiry.h"
@@ -22,6 +21,7 @@
 #include "replication/replication.h"
 #include "requests/session_input.h"
 #include "script/script.h"
+#include "script/script_run.h"
 #include "server/affinity.h"
 #include "server/config_apply.h"
 #include "server/crash_report.h"
@@ -71,6 +71,26 @@ struct part {
     void (*stop)(struct engine *engine);
     void (*free)(struct engine *engine);
 };
+
+/* --- What the engine asks of modules above it --- */
+
+static const struct upward upward = {
+    .publish_event = publish_keyspace_event,
+    .publish_fields = publish_field_event,
+    .empty_keyspace = incremental_flush_keyspace,
+    .keyspace_freed = flush_freed,
+    .time_is_up = blocking_time_is_up,
+    .apply_appendonly = aof_configure_late,
+    .apply_role = replication_follow_directive,
+    .script_flags = script_command_flags,
+    .describe_history = replication_describe,
+    .session_ends = session_retire,
+    .primary_closed = link_session_closed,
+};
+
+static void start_upward(struct engine *engine) {
+    engine->upward = &upward;
+}
 
 /* --- Parts whose functions know no engine, or that take several calls --- */
 
@@ -128,7 +148,7 @@ static void stop_net(struct engine *engine) {
 }
 
 static void start_lazyfree(struct engine *engine) {
-    engine->lazyfree = lazyfree_new(engine->net, engine, flush_freed);
+    engine->lazyfree = lazyfree_new(engine);
 }
 
 static void stop_lazyfree(struct engine *engine) {
@@ -144,9 +164,6 @@ static void start_keyspaces(struct engine *engine) {
     engine->keyspaces = mem_alloc(count * sizeof(*engine->keyspaces));
     for (size_t i = 0; i < count; i++)
         engine->keyspaces[i] = keyspace_new(value_free, value_length);
-    engine->empty_keyspace = incremental_flush_keyspace;
-    engine->publish_event = publish_keyspace_event;
-    engine->publish_fields = publish_field_event;
 }
 
 static void free_keyspaces(struct engine *engine) {
@@ -205,7 +222,7 @@ static void stop_watches(struct engine *engine) {
 }
 
 static void start_blocking(struct engine *engine) {
-    engine->blocking = blocking_new(engine, (int)engine->config.databases, blocking_time_is_up);
+    engine->blocking = blocking_new(engine, (int)engine->config.databases);
 }
 
 static void stop_blocking(struct engine *engine) {
@@ -224,7 +241,6 @@ static void start_clients(struct engine *engine) {
     outbox_init(&clients->brief, BRIEF_CAPACITY, false);
     clients->outbox = &clients->reading;
     session_list_init(&clients->sessions);
-    clients->retire_session = session_retire;
     pubsub_init(&clients->pubsub);
 }
 
@@ -283,6 +299,7 @@ static void note_startup_memory(struct engine *engine) {
 /* --- The table --- */
 
 static const struct part parts[] = {
+    {.start = start_upward},
     {.start = start_clock},
     {.start = start_random},
     {.free = free_configuration},

@@ -2,7 +2,6 @@
 
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "engine/watch.h"
 #include "execute/blocking_serve.h"
 #include "net/nested_poll.h"

@@ -28,9 +28,7 @@ struct clients {
     struct reply frames[2]; /* of the message that is being published: RESP2, RESP3 */
     struct pause pause;
     struct refusals refusals;
-    size_t limited_memory;                           /* session/client_memory.h */
-    void (*retire_session)(struct session *session); /* at its end: requests/session_input.h */
-    void (*primary_closed)(struct session *session); /* SESSION_PRIMARY, likewise */
+    size_t limited_memory;     /* session/client_memory.h */
     struct session *primary;   /* the link to the server's primary while it is listed, or NULL */
     struct resp_parser parser; /* for all sessions that are not inside a request */
     /* Of the session whose requests are read and run: `reading`, or that of script/script_busy.h

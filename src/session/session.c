@@ -28,8 +28,8 @@ static void teardown(struct session *session) {
     struct engine *engine = session->requester.engine;
     if (session->id == 0)
         return; /* the connection was refused, or the session is torn down already */
-    engine->clients->retire_session(session);
-    if (session->flags & SESSION_PRIMARY) engine->clients->primary_closed(session);
+    engine->upward->session_ends(session);
+    if (session->flags & SESSION_PRIMARY) engine->upward->primary_closed(session);
     session_list_remove(&engine->clients->sessions, session);
     client_memory_forget(session);
     sds_free(session->name);
@@ -51,7 +51,7 @@ void session_close(struct session *session) {
 
 void session_close_when_sent(struct session *session) {
     CHECKED_ASSERT(!outbox_of(session));
-    session->requester.engine->clients->retire_session(session);
+    session->requester.engine->upward->session_ends(session);
     if (!conn_close_after_write(conn_of_session(session)))
         session_close(session); /* otherwise session_drained follows */
 }

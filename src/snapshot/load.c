@@ -6,7 +6,6 @@
 #include "base/read_ahead.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "engine/functions.h"
 #include "net/net.h"
 #include "snapshot/snapshot.h"

@@ -34,7 +34,7 @@ struct rdb_usage snapshot_usage_of(struct engine *engine, const struct entry *en
 
 static void write_facts(struct engine *engine, struct rdb_writer *writer, bool aof_base) {
     struct rdb_history history;
-    bool has_history = !aof_base && engine->describe_history(engine, &history);
+    bool has_history = !aof_base && engine->upward->describe_history(engine, &history);
     rdb_write_header(writer, &(struct rdb_facts){.server_version = PACKLIST_REDIS_VERSION,
                                                  .created_s = clock_wall_ms() / 1000,
                                                  .used_memory = mem_used(),

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "engine/lazyfree.h"
 #include "execute/execute.h"
 #include "fuzz/rdb_digest.h"

@@ -27,10 +27,6 @@ struct world {
 
 static struct world world;
 
-static void time_is_up(struct session *session) {
-    (void)session;
-}
-
 static int set_up(void **state) {
     const char *error;
     (void)state;
@@ -40,7 +36,7 @@ static int set_up(void **state) {
     world.keyspaces[0] = keyspace_new(value_free, value_length);
     world.engine.keyspaces = world.keyspaces;
     world.engine.net = net_new(&error);
-    world.engine.blocking = blocking_new(&world.engine, 1, time_is_up);
+    world.engine.blocking = blocking_new(&world.engine, 1);
     for (int i = 0; i < CLIENTS; i++)
         world.sessions[i].requester =
             (struct requester){.engine = &world.engine, .session = &world.sessions[i]};

@@ -7,6 +7,7 @@
 #include "ds/intset.h"
 #include "ds/quicklist_place.h"
 #include "ds/skiplist.h"
+#include "engine/engine.h"
 #include "types/list.h"
 #include "types/set.h"
 #include "types/string.h"

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "engine/engine.h"
 #include "net/loop/pool.h"
 #include "net/net.h"
 #include "types/list.h"
@@ -16,6 +17,7 @@
 
 #include <cmocka.h>
 
+static struct engine engine;
 static struct net *net;
 static struct lazyfree *lazyfree;
 
@@ -25,8 +27,8 @@ static bool is_settling;
 static uint64_t freed_numbers[8];
 static size_t freed_count;
 
-static void note_freed(struct engine *engine, uint64_t number) {
-    (void)engine;
+static void note_freed(struct engine *of, uint64_t number) {
+    assert_ptr_equal(of, &engine);
     assert_true(freed_count < sizeof(freed_numbers) / sizeof(freed_numbers[0]));
     freed_numbers[freed_count++] = number;
 }
@@ -176,7 +178,9 @@ int main(void) {
     const char *error;
     net = net_new(&error);
     net_set_upward(net, &LOOK, NULL);
-    lazyfree = lazyfree_new(net, NULL, note_freed);
+    engine.net = net;
+    engine.upward = &(const struct upward){.keyspace_freed = note_freed};
+    lazyfree = lazyfree_new(&engine);
     lazyfree_entry(lazyfree, make_list(1000),
                    true); /* the threads have started: they own some memory */
     run_until_free();

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "net/connections/dial.h"
 #include "net/net.h"
 #include "replication/link/link.h"
@@ -201,8 +200,7 @@ static void on_second(void *arg) {
 
 /* --- Life --- */
 
-/* CLIENT KILL, or another part of the server, has closed the session of the link. */
-static void on_session_closed(struct session *session) {
+void link_session_closed(struct session *session) {
     struct engine *engine = session->requester.engine;
     struct link *link = engine->link;
     engine->clients->primary = NULL;
@@ -221,7 +219,6 @@ struct link *link_new(struct engine *engine, struct slice host, int port) {
     link_payload_init(&link->payload, engine, link_load_moved);
     link->timer = net_timer_new(engine->net, on_second, link);
     engine->link = link;
-    engine->clients->primary_closed = on_session_closed;
     return link;
 }
 

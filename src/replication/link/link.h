@@ -233,4 +233,8 @@ void link_free(struct link *link);
 /* Connects now. */
 void link_connect(struct link *link);
 
+/* CLIENT KILL, or another part of the server, has closed the session of the link: it connects
+ * again. */
+void link_session_closed(struct session *session);
+
 #endif

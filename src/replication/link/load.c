@@ -15,7 +15,6 @@
 #include "engine/blocking.h"
 #include "engine/changes.h"
 #include "engine/engine.h"
-#include "engine/engine_clock.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
 #include "execute/blocking_serve.h"

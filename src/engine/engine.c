@@ -1,7 +1,6 @@
-#include "engine/engine_clock.h"
+#include "engine/engine.h"
 
 #include "base/clock.h"
-#include "engine/engine.h"
 
 void engine_update_clock(struct engine *engine) {
     engine->now_us = clock_wall_us();
