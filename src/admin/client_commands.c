@@ -143,7 +143,7 @@ static bool filter_meets(const struct client_filter *filter, struct session *ses
     struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[CLIENT_FLAGS_MAX];
-    client_flags(session, flags);
+    client_line_flags(session, flags);
     struct client_facts facts = {
         .id = (int64_t)session->id,
         .user = session_user_name(session),

@@ -13,6 +13,7 @@
 #include "engine/own_expiry.h"
 #include "engine/waiter.h"
 #include "engine/watch.h"
+#include "net/connections/conn.h"
 #include "net/net.h"
 #include "net/threads/io_threads.h"
 #include "net/tls/tls.h"

@@ -5,7 +5,7 @@
 #include "engine/own_expiry.h"
 #include "tracking/tracking.h"
 
-void changes_tell_listeners(const struct call *call, struct slice key, bool is_expired) {
+void changes_tell_observers(const struct call *call, struct slice key, bool is_expired) {
     struct engine *engine = call->engine;
     watch_touch(engine->watches, call->database, call->keyspace, key);
     if (engine->tracking->tracker_count)

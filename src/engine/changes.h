@@ -9,7 +9,7 @@
  *
  * Commands change keys with the functions of call.h, which call those for keys. Events of the
  * keyspace are about commands, not data: call.h publishes them. Whoever has to know of each change
- * of data becomes a listener here, and nowhere else. */
+ * of data gets its call here, and nowhere else. */
 #ifndef PACKLIST_ENGINE_CHANGES_H
 #define PACKLIST_ENGINE_CHANGES_H
 
@@ -28,9 +28,9 @@ struct function_set;
 
 /* The value of the key was changed, or made: tells those who watch or track it. `is_expired`: its
  * time had come, so the client whose command found it has not changed it. O(such clients). */
-void changes_tell_listeners(const struct call *call, struct slice key, bool is_expired);
+void changes_tell_observers(const struct call *call, struct slice key, bool is_expired);
 static inline void changes_tell(const struct call *call, struct slice key, bool is_expired) {
-    if (call->engine->watches->listeners) changes_tell_listeners(call, key, is_expired);
+    if (call->engine->watches->observers) changes_tell_observers(call, key, is_expired);
 }
 
 /* The value of the key was changed, or made: perhaps in place of one that clients wait for. Tells

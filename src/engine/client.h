@@ -24,7 +24,7 @@ enum session_flag {
     SESSION_DROPPED = 1 << 8,  /* closing without sending the remaining output */
     SESSION_MULTI = 1 << 9,    /* its commands are queued: engine/transaction.h */
     SESSION_MONITOR = 1 << 10, /* gets all commands: session/monitor.h */
-    SESSION_SUBSCRIBED = 1 << 11, /* it listens to channels: session/publish.h */
+    SESSION_SUBSCRIBED = 1 << 11, /* it has subscribed to channels: session/publish.h */
     SESSION_REPLICA = 1 << 12,    /* it gets the stream of changes: replication/replicas.h */
     SESSION_PRIMARY = 1 << 13,    /* the link to the server's primary: listed, and can be closed */
     SESSION_TRACKING = 1 << 14 /* it tracks keys, or gets, or got, messages of a client that does:
@@ -53,7 +53,7 @@ struct session {
     struct waiter *waiter;      /* while blocked */
     struct args *postponed;     /* a command that CLIENT PAUSE held back */
     struct transaction *transaction; /* while it watches keys or is in MULTI */
-    struct subscriber *subscriber;   /* while it listens to channels */
+    struct subscriber *subscriber;   /* while it has subscribed to channels */
     struct tracker *tracker;         /* while it tracks keys */
     struct replica *replica;         /* since its first REPLCONF, or PSYNC; else NULL */
     uint64_t log_offset;             /* end of the command log at its last change: for WAITAOF */

@@ -38,12 +38,12 @@ enum { CLEAR_AT_ONCE = 2, CLEAR_PER_STEP = 3 };
 enum { CLEAR_AT_ONCE = 256, CLEAR_PER_STEP = 1024 };
 #endif
 
-void watches_init(struct watches *watches, int databases) {
+void watch_init(struct watches *watches, int databases) {
     *watches = (struct watches){0};
     keytable_init(&watches->keys, databases);
 }
 
-void watches_free(struct watches *watches) {
+void watch_free(struct watches *watches) {
     while (watch_step(watches)) {
     }
     keytable_free(&watches->keys);
@@ -77,7 +77,7 @@ void watch_add(struct watches *watches, struct watcher *watcher, int database, s
                bool is_expired) {
     if (watcher->is_touched) return;
     struct watched_key *key = keytable_find_or_add(&watches->keys, database, name, sizeof(*key));
-    watches->listeners += !key->first;
+    watches->observers += !key->first;
     struct watch_set *set = set_of(watches, watcher);
     if (is_watching(set, key)) return;
     struct watch *watch = mem_alloc(sizeof(*watch));
@@ -94,7 +94,7 @@ static void free_watch(struct watches *watches, struct watch *watch) {
     CHAIN_REMOVE(key->first, key->last, watch, prev, next);
     if (!key->first) {
         keytable_delete(&watches->keys, key);
-        watches->listeners--;
+        watches->observers--;
     }
     mem_free(watch);
 }

@@ -23,7 +23,7 @@
 
 struct watches {
     struct keytable keys;   /* struct watched_key */
-    size_t listeners;       /* watched keys, and others who must hear of each change: changes.h */
+    size_t observers;       /* watched keys, and others who must hear of each change: changes.h */
     size_t watcher_count;   /* watchers that watch at least one key */
     struct watch_set *left; /* sets without a watcher, to be freed step by step */
 };
@@ -37,11 +37,11 @@ struct watcher {
     struct watcher *next_touched;
 };
 
-/* Makes an empty registry for `databases` databases; freed with watches_free. */
-void watches_init(struct watches *watches, int databases);
+/* Makes an empty registry for `databases` databases; freed with watch_free. */
+void watch_init(struct watches *watches, int databases);
 
 /* Frees the tables; no key may be watched any more. */
-void watches_free(struct watches *watches);
+void watch_free(struct watches *watches);
 
 /* Watches a key. Does nothing when the watcher watches it already or is touched. `is_expired`: the
  * key exists but has expired. O(1), and O(fewer of: the watcher's watches, the key's watchers). */

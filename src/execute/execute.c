@@ -209,7 +209,7 @@ static __attribute__((noinline)) bool script_may_at_once(const struct script_sco
 /* As admit, for a client's command. */
 static __attribute__((noinline)) enum admission admit_client(const struct applicant *applicant,
                                                              struct reply *reply) {
-    struct outbox *outbox = outbox_of(applicant->requester->session);
+    struct outbox *outbox = session_outbox(applicant->requester->session);
     outbox_before_reply(outbox, true);
     enum admission admission = admit(applicant, reply);
     outbox_before_reply(outbox, false);
@@ -257,7 +257,7 @@ void execute_end_transaction(struct session *session) {
 }
 
 static enum execution refuse(struct session *session, const struct reply *reply, size_t begin) {
-    begin = outbox_reply_begin(outbox_of(session), begin);
+    begin = outbox_reply_begin(session_outbox(session), begin);
     count_error(session->requester.engine, error_text(reply, begin));
     transaction_abort(session);
     invalidate_end_request(session);

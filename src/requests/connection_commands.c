@@ -12,6 +12,7 @@
 #include "session/monitor.h"
 #include "session/publish.h"
 #include "session/session.h"
+#include "session/session_user.h"
 #include "table/secret.h"
 #include "users/failed_logins.h"
 #include "users/users.h"

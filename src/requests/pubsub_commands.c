@@ -136,8 +136,8 @@ static void answer_names(struct call *call, enum pubsub_kind kind) {
     const struct topic *topic;
     pubsub_iter_start(&iter, &call->engine->clients->pubsub, kind);
     while ((topic = pubsub_iter_next(&iter))) {
-        if (pattern && !glob_match(*pattern, topic_name(topic), false)) continue;
-        reply_bulk(call->reply, topic_name(topic));
+        if (pattern && !glob_match(*pattern, pubsub_topic_name(topic), false)) continue;
+        reply_bulk(call->reply, pubsub_topic_name(topic));
         count++;
     }
     reply_array_end(call->reply, mark, count);
@@ -150,7 +150,7 @@ static void answer_counts(struct call *call, enum pubsub_kind kind) {
         const struct topic *topic =
             pubsub_find(&call->engine->clients->pubsub, kind, call->argv[i]);
         reply_bulk(call->reply, call->argv[i]);
-        reply_integer(call->reply, topic ? (int64_t)topic_subscribers(topic) : 0);
+        reply_integer(call->reply, topic ? (int64_t)pubsub_topic_subscribers(topic) : 0);
     }
 }
 

@@ -15,7 +15,6 @@
 #include "requests/import.h"
 #include "resp/parser.h"
 #include "resp/reply.h"
-#include "session/certificate_user.h"
 #include "session/client_limits.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
@@ -26,6 +25,7 @@
 #include "session/publish.h"
 #include "session/refusal.h"
 #include "session/session.h"
+#include "session/session_user.h"
 #include "table/secret.h"
 
 enum {
@@ -362,7 +362,7 @@ static void session_opened(struct conn *conn, void *owner) {
 static void session_verified(struct conn *conn) {
     struct session *session = conn_session(conn);
     engine_update_clock(session->requester.engine);
-    certificate_user_log_in(session);
+    session_log_in_by_certificate(session);
 }
 
 static void session_ended(struct conn *conn, const char *reason) {

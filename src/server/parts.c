@@ -36,10 +36,12 @@
 #include "server/supervisor.h"
 #include "server/tls_watch.h"
 #include "server/user_files.h"
+#include "session/client_limits.h"
 #include "session/client_memory.h"
-#include "session/client_sweep.h"
 #include "session/clients.h"
 #include "session/invalidate.h"
+#include "session/monitor.h"
+#include "session/outbox.h"
 #include "session/pause.h"
 #include "session/publish.h"
 #include "snapshot/data_lock.h"
@@ -214,11 +216,11 @@ static void stop_tracking(struct engine *engine) {
 }
 
 static void start_watches(struct engine *engine) {
-    watches_init(engine->watches, (int)engine->config.databases);
+    watch_init(engine->watches, (int)engine->config.databases);
 }
 
 static void stop_watches(struct engine *engine) {
-    watches_free(engine->watches);
+    watch_free(engine->watches);
 }
 
 static void start_blocking(struct engine *engine) {
@@ -246,14 +248,14 @@ static void start_clients(struct engine *engine) {
 
 static void tick_clients(struct engine *engine) {
     pause_tick(engine);
-    client_sweep(engine);
+    client_limits_sweep(engine);
 }
 
 static void stop_clients(struct engine *engine) {
     struct clients *clients = engine->clients;
     while (clients->sessions.first) session_close(clients->sessions.first);
     session_list_free(&clients->sessions);
-    monitors_free(&clients->monitors);
+    monitor_free(&clients->monitors);
 }
 
 static void free_clients(struct engine *engine) {

@@ -1,6 +1,6 @@
 /* client_limits: how much input and output of one client the server keeps before it closes the
  * connection: client-output-buffer-limit, client-query-buffer-limit, and low limits for clients
- * that have not authenticated. */
+ * that have not authenticated; and for how long it keeps one that is idle. */
 #ifndef PACKLIST_SESSION_CLIENT_LIMITS_H
 #define PACKLIST_SESSION_CLIENT_LIMITS_H
 
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct engine;
 struct session;
 
 /* --- Output --- */
@@ -52,5 +53,11 @@ bool client_limits_admit_request(struct session *session, const struct slice *ar
 /* The session's input still has `kept` bytes, and `unparsed` of them belong to no complete
  * argument. Marks the session as closing when they are over a limit. O(1). */
 void client_limits_check_input(struct session *session, size_t kept, size_t unparsed);
+
+/* --- What time alone changes --- */
+
+/* Closes clients that have been idle for longer than `timeout`, whose output has been above a soft
+ * limit for too long, or that have not authenticated and do not read their replies. O(clients). */
+void client_limits_sweep(struct engine *engine);
 
 #endif

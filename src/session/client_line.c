@@ -9,7 +9,7 @@
 #include "session/session.h"
 #include "tracking/tracking.h"
 
-void client_flags(const struct session *session, char out[CLIENT_FLAGS_MAX]) {
+void client_line_flags(const struct session *session, char out[CLIENT_FLAGS_MAX]) {
     const uint32_t waiting = SESSION_BLOCKED | SESSION_PAUSED;
     char *at = out;
     if (session->flags & SESSION_REPLICA) *at++ = 'S';
@@ -42,7 +42,7 @@ static sds append_identity(sds out, struct session *session) {
     struct engine *engine = session->requester.engine;
     struct conn *conn = conn_of_session(session);
     char peer[CONN_NAME_MAX], local[CONN_NAME_MAX], flags[CLIENT_FLAGS_MAX];
-    client_flags(session, flags);
+    client_line_flags(session, flags);
     return sds_append_format(
         out, "id=%llu addr=%s laddr=%s fd=%d name=%s age=%lld idle=%lld flags=%s db=%d",
         (unsigned long long)session->id, conn_peer_name(conn, peer), conn_local_name(conn, local),

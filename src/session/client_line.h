@@ -8,7 +8,7 @@ struct session;
 
 /* Writes the letters of the field `flags`, and a zero; "N" when there are none. O(1). */
 enum { CLIENT_FLAGS_MAX = 16 };
-void client_flags(const struct session *session, char out[CLIENT_FLAGS_MAX]);
+void client_line_flags(const struct session *session, char out[CLIENT_FLAGS_MAX]);
 
 /* Appends the fields of Redis 7.2, in its order, and a line feed. O(1). */
 sds client_line(sds out, struct session *session);

@@ -4,10 +4,10 @@
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
+#include "net/connections/conn.h"
 #include "resp/parser.h"
 #include "session/clients.h"
 #include "session/pubsub.h"
-#include "session/session.h"
 #include "tracking/tracking.h"
 
 size_t client_memory_of(const struct session *session) {

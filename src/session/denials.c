@@ -51,7 +51,7 @@ void sessions_follow_users(struct engine *engine, uint64_t since) {
         next = session->next;
         if (is_open) session_set_needs_auth(session, false);
         if (!must_close(session, since)) continue;
-        if (outbox_of(session))
+        if (session_outbox(session))
             session_close_after_reply(session);
         else
             session_close(session);

@@ -126,9 +126,9 @@ static void tell_keys(struct tracker *tracker, struct tracking_change *const *ch
 }
 
 void invalidate_init(struct engine *engine) {
-    const struct tracking_listener listener = {
+    const struct tracking_callbacks callbacks = {
         .tell_key = tell_key, .tell_keys = tell_keys, .tell_all = tell_all};
-    tracking_init(engine->tracking, listener, random_next(&engine->random));
+    tracking_init(engine->tracking, callbacks, random_next(&engine->random));
     invalidate_configure(engine);
 }
 
@@ -147,7 +147,7 @@ static void begin_tracking(struct session *session, uint32_t flags) {
     struct engine *engine = session->requester.engine;
     session->tracker = tracker_begin(engine->tracking, session, flags);
     engine->clients->observers++;
-    engine->watches->listeners++;
+    engine->watches->observers++;
 }
 
 void invalidate_start(struct session *session, uint32_t flags, uint64_t redirect) {
@@ -168,7 +168,7 @@ void invalidate_stop(struct session *session) {
     tracker_end(engine->tracking, session->tracker);
     session->tracker = NULL;
     engine->clients->observers--;
-    engine->watches->listeners--;
+    engine->watches->observers--;
 }
 
 /* --- What is recorded --- */

@@ -7,7 +7,7 @@
  *      all keys have changed                    null in place of the keys
  *      the other client is gone (RESP3)         >2 tracking-redir-broken :id
  *
- * In RESP2 only another client that listens to channels gets messages, and replicas get none; keys
+ * In RESP2 only another client that has subscribed gets messages, and replicas get none; keys
  * are recorded all the same. A message that a command of the same session causes follows its
  * reply. */
 #ifndef PACKLIST_SESSION_INVALIDATE_H

@@ -63,7 +63,7 @@ void monitor_feed(const struct call *call) {
     monitors->line = NULL;
 }
 
-void monitors_free(struct monitors *monitors) {
+void monitor_free(struct monitors *monitors) {
     mem_free(monitors->sessions);
     sds_free(monitors->line);
     sds_free(monitors->origin);

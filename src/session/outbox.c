@@ -79,15 +79,9 @@ void outbox_free(struct outbox *outbox) {
     reply_free(&outbox->messages);
 }
 
-struct outbox *outbox_of(const struct session *session) {
-    struct outbox *outbox = clients_of(session)->outboxes;
-    while (outbox && outbox->owner != session) outbox = outbox->below;
-    return outbox;
-}
-
 void outbox_open(struct outbox *outbox, struct session *session) {
     struct clients *clients = clients_of(session);
-    CHECKED_ASSERT(!outbox->owner && !outbox_of(session) && outbox->reply.len == 0);
+    CHECKED_ASSERT(!outbox->owner && !session_outbox(session) && outbox->reply.len == 0);
     outbox->owner = session;
     outbox->below = clients->outboxes;
     outbox->counted = outbox->dropped = 0;
@@ -114,7 +108,7 @@ void outbox_before_reply(struct outbox *outbox, bool on) {
 }
 
 struct reply *outbox_messages(struct session *session) {
-    struct reply *messages = &outbox_of(session)->messages;
+    struct reply *messages = &session_outbox(session)->messages;
     messages->protocol = session->protocol;
     return messages;
 }
@@ -311,7 +305,7 @@ static void hold_safely(struct session *session, struct slice bytes) {
 
 void outbox_send(struct session *session, struct slice bytes) {
     if (session->flags & (SESSION_REPLY_OFF | SESSION_CLOSING)) return;
-    struct outbox *outbox = outbox_of(session);
+    struct outbox *outbox = session_outbox(session);
     if (outbox)
         reply_raw(&outbox->reply, bytes);
     else
@@ -320,7 +314,7 @@ void outbox_send(struct session *session, struct slice bytes) {
 
 void outbox_push(struct session *session, struct slice bytes) {
     if (session->flags & SESSION_CLOSING) return;
-    struct outbox *outbox = outbox_of(session);
+    struct outbox *outbox = session_outbox(session);
     if (!outbox) {
         hold_safely(session, bytes);
     } else if (outbox->is_before_reply) {
@@ -334,7 +328,7 @@ void outbox_push(struct session *session, struct slice bytes) {
 /* Returns whether the session has no replies that come before bytes which are sent now, and those
  * may be sent now. */
 static bool is_clear(const struct session *session) {
-    return conn_may_share(conn_of_session((struct session *)session)) && !outbox_of(session) &&
+    return conn_may_share(conn_of_session((struct session *)session)) && !session_outbox(session) &&
            !reply_gate_holds(&session->requester.engine->reply_gate);
 }
 
@@ -358,7 +352,7 @@ void outbox_push_shared(struct session *session, struct slice bytes, struct conn
 }
 
 struct reply *outbox_begin(struct session *session) {
-    struct outbox *outbox = outbox_of(session);
+    struct outbox *outbox = session_outbox(session);
     if (!outbox) outbox_open(outbox = &clients_of(session)->brief, session);
     return &outbox->reply;
 }

@@ -20,13 +20,12 @@
 #define PACKLIST_SESSION_OUTBOX_H
 
 #include "base/slice.h"
-#include "resp/reply.h"
+#include "session/clients.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct clients;
 struct conn_shared;
 struct engine;
 struct session;
@@ -39,24 +38,10 @@ enum {
     OUTBOX_FIRST_CAPACITY = 128 * 1024
 };
 
-struct outbox {
-    struct session *owner; /* NULL: not open */
-    struct outbox *below;  /* the outbox that was opened last before this one, and is still open */
-    struct reply reply;    /* to the owner's commands since the last flush */
-    struct reply messages; /* to the owner: they follow the reply to the command that runs */
-    size_t early_end;      /* where messages end in `reply` that precede the reply to a command */
-    bool is_before_reply;  /* messages precede it now: outbox_before_reply */
-    size_t counted;        /* bytes that the output limits count together with `reply` */
-    size_t dropped;        /* bytes of `reply` that were dropped: over the hard limit */
-};
-
 /* Makes an outbox that is not open, with room for `capacity` bytes of replies; frees its memory. If
  * `may_refer`, its replies may refer to large texts instead of copying them. */
 void outbox_init(struct outbox *outbox, size_t capacity, bool may_refer);
 void outbox_free(struct outbox *outbox);
-
-/* Returns the open outbox of a session, or NULL. O(1): two are open at most, three in a script. */
-struct outbox *outbox_of(const struct session *session);
 
 /* --- For those who run the commands of a session --- */
 
@@ -111,9 +96,9 @@ void outbox_end(struct session *session);
  * order. May close the session when it is over its output limit. */
 void outbox_send(struct session *session, struct slice bytes);
 
-/* Sends a session a message of a channel that it listens to, even if it does not want replies. A
- * message that is sent while one of its commands is running follows the reply to that command; one
- * that is sent before it runs precedes it (outbox_before_reply). */
+/* Sends a session a message of a channel to which it has subscribed, even if it does not want
+ * replies. A message that is sent while one of its commands is running follows the reply to that
+ * command; one that is sent before it runs precedes it (outbox_before_reply). */
 void outbox_push(struct session *session, struct slice bytes);
 
 /* The same for bytes that many sessions get, one after another: where they can be sent by reference

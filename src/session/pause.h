@@ -12,14 +12,6 @@ struct session;
 
 enum pause_reason { PAUSE_FAILOVER = 1 << 0, PAUSE_SHUTDOWN = 1 << 1 };
 
-/* All zero: nothing is paused. With `until_ms` or `of_writes`, RESTRICTED_PAUSED is set. */
-struct pause {
-    int64_t until_ms; /* CLIENT PAUSE: until this steady_ms; 0 = none */
-    bool writes_only;
-    uint8_t of_writes;    /* enum pause_reason: commands that write wait until these have ended */
-    size_t session_count; /* sessions with a command that is held back */
-};
-
 /* Holds back all commands, or those that write, for `duration_ms` (>= 0). It can only prolong a
  * running pause and make it stricter. */
 void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only);

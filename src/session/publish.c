@@ -32,7 +32,7 @@ bool publish_unsubscribe(struct session *session, enum pubsub_kind kind, struct 
     struct subscriber *subscriber = session->subscriber;
     if (!subscriber || !pubsub_unsubscribe(&engine->clients->pubsub, subscriber, kind, name))
         return false;
-    if (!subscriber_is_active(subscriber)) forget_subscriber(session);
+    if (!pubsub_is_subscribed(subscriber)) forget_subscriber(session);
     return true;
 }
 
@@ -69,10 +69,10 @@ static void write_frame(struct reply *frame, const struct delivery *delivery) {
         [PUBSUB_PATTERN] = "pmessage",
         [PUBSUB_SHARD] = "smessage",
     };
-    enum pubsub_kind kind = topic_kind(delivery->topic);
+    enum pubsub_kind kind = pubsub_topic_kind(delivery->topic);
     reply_push(frame, kind == PUBSUB_PATTERN ? 4 : 3);
     reply_bulk_cstr(frame, names[kind]);
-    if (kind == PUBSUB_PATTERN) reply_bulk(frame, topic_name(delivery->topic));
+    if (kind == PUBSUB_PATTERN) reply_bulk(frame, pubsub_topic_name(delivery->topic));
     reply_bulk(frame, delivery->channel);
     reply_bulk(frame, delivery->message);
 }
@@ -122,7 +122,7 @@ static void publish_about(struct engine *engine, const char *about, int database
 
 void publish_keyspace_event(struct engine *engine, int database, const char *event,
                             struct slice key) {
-    if (!pubsub_has_listeners(&engine->clients->pubsub)) return;
+    if (!pubsub_has_subscribers(&engine->clients->pubsub)) return;
     int64_t flags = engine->config.notify_keyspace_events;
     struct slice name = slice_of_cstr(event);
     if (flags & NOTIFY_KEYSPACE) publish_about(engine, "keyspace", database, key, name);
@@ -161,7 +161,7 @@ static void publish_each_field(struct engine *engine, int database, struct slice
 
 void publish_field_event(struct engine *engine, int database, const char *event, struct slice key,
                          struct event_fields fields) {
-    if (!pubsub_has_listeners(&engine->clients->pubsub) || fields.count == 0) return;
+    if (!pubsub_has_subscribers(&engine->clients->pubsub) || fields.count == 0) return;
     int64_t flags = engine->config.notify_keyspace_events;
     struct slice name = slice_of_cstr(event);
     sds before = sds_append_cstr(sds_new(name), "|");

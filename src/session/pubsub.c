@@ -64,15 +64,15 @@ void pubsub_free(struct pubsub *pubsub) {
 
 /* --- Topics --- */
 
-enum pubsub_kind topic_kind(const struct topic *topic) {
+enum pubsub_kind pubsub_topic_kind(const struct topic *topic) {
     return (enum pubsub_kind)topic->key.space;
 }
 
-struct slice topic_name(const struct topic *topic) {
+struct slice pubsub_topic_name(const struct topic *topic) {
     return topic->key.name;
 }
 
-size_t topic_subscribers(const struct topic *topic) {
+size_t pubsub_topic_subscribers(const struct topic *topic) {
     return topic->count;
 }
 
@@ -92,7 +92,7 @@ static struct topic *find_or_add_topic(struct pubsub *pubsub, enum pubsub_kind k
 
 static void free_topic_if_idle(struct pubsub *pubsub, struct topic *topic) {
     if (topic->first || topic->is_pinned) return;
-    if (topic_kind(topic) == PUBSUB_PATTERN)
+    if (pubsub_topic_kind(topic) == PUBSUB_PATTERN)
         CHAIN_REMOVE(pubsub->first_pattern, pubsub->last_pattern, topic, prev, next);
     keytable_delete(&pubsub->topics, topic);
 }
@@ -110,7 +110,7 @@ static hashtable_slot *find_subscription(const struct pubsub *pubsub,
 static void link_subscription(struct subscription *subscription) {
     struct subscriber *subscriber = subscription->subscriber;
     struct topic *topic = subscription->topic;
-    enum pubsub_kind kind = topic_kind(topic);
+    enum pubsub_kind kind = pubsub_topic_kind(topic);
     CHAIN_APPEND(topic->first, topic->last, subscription, prev, next);
     topic->count++;
     CHAIN_APPEND(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
@@ -120,7 +120,7 @@ static void link_subscription(struct subscription *subscription) {
 static void unlink_subscription(struct subscription *subscription) {
     struct subscriber *subscriber = subscription->subscriber;
     struct topic *topic = subscription->topic;
-    enum pubsub_kind kind = topic_kind(topic);
+    enum pubsub_kind kind = pubsub_topic_kind(topic);
     CHAIN_REMOVE(topic->first, topic->last, subscription, prev, next);
     topic->count--;
     CHAIN_REMOVE(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
@@ -136,7 +136,7 @@ bool pubsub_subscribe(struct pubsub *pubsub, struct subscriber *subscriber, enum
     uint64_t hash;
     struct topic *topic = find_or_add_topic(pubsub, kind, name);
     if (find_subscription(pubsub, subscriber, topic, &hash)) return false;
-    if (!subscriber_is_active(subscriber)) pubsub->subscriber_count++;
+    if (!pubsub_is_subscribed(subscriber)) pubsub->subscriber_count++;
     struct subscription *subscription = mem_alloc(sizeof(*subscription));
     *subscription = (struct subscription){.subscriber = subscriber, .topic = topic};
     link_subscription(subscription);
@@ -152,7 +152,7 @@ static void end_subscription(struct pubsub *pubsub, hashtable_slot *slot, uint64
     hashtable_delete(pubsub->subscriptions, slot, hash);
     unlink_subscription(subscription);
     subscriber->allocated -= bytes_of(topic);
-    if (!subscriber_is_active(subscriber)) pubsub->subscriber_count--;
+    if (!pubsub_is_subscribed(subscriber)) pubsub->subscriber_count--;
     mem_free(subscription);
     free_topic_if_idle(pubsub, topic);
 }
@@ -168,14 +168,14 @@ bool pubsub_unsubscribe(struct pubsub *pubsub, struct subscriber *subscriber, en
 }
 
 struct slice pubsub_oldest(const struct subscriber *subscriber, enum pubsub_kind kind) {
-    return topic_name(subscriber->first[kind]->topic);
+    return pubsub_topic_name(subscriber->first[kind]->topic);
 }
 
 bool pubsub_all(const struct subscriber *subscriber,
                 bool (*allows)(enum pubsub_kind kind, struct slice name, void *arg), void *arg) {
     for (int kind = 0; kind < PUBSUB_KINDS; kind++)
         for (const struct subscription *at = subscriber->first[kind]; at; at = at->next_own)
-            if (!allows((enum pubsub_kind)kind, topic_name(at->topic), arg)) return false;
+            if (!allows((enum pubsub_kind)kind, pubsub_topic_name(at->topic), arg)) return false;
     return true;
 }
 
@@ -219,7 +219,7 @@ size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice
     struct topic *next;
     for (topic = pubsub->first_pattern; topic; topic = next) {
         next = topic->next;
-        if (!glob_match(topic_name(topic), channel, false)) continue;
+        if (!glob_match(pubsub_topic_name(topic), channel, false)) continue;
         topic->is_pinned = true;
         count += deliver_through(topic, deliver, arg);
         topic->is_pinned = false;
@@ -253,7 +253,7 @@ const struct topic *pubsub_iter_next(struct hashtable_iter *iter) {
 
 static bool check_subscription(const struct pubsub *pubsub, const struct subscription *at) {
     uint64_t hash;
-    enum pubsub_kind kind = topic_kind(at->topic);
+    enum pubsub_kind kind = pubsub_topic_kind(at->topic);
     hashtable_slot *slot = find_subscription(pubsub, at->subscriber, at->topic, &hash);
     if (!slot || hashtable_item(*slot) != at) return false;
     const struct subscription *prev = at->prev_own, *next = at->next_own;
@@ -275,7 +275,7 @@ static bool check_patterns(const struct pubsub *pubsub) {
     size_t count = 0;
     const struct topic *prev = NULL;
     for (const struct topic *at = pubsub->first_pattern; at; prev = at, at = at->next) {
-        if (topic_kind(at) != PUBSUB_PATTERN || at->prev != prev) return false;
+        if (pubsub_topic_kind(at) != PUBSUB_PATTERN || at->prev != prev) return false;
         count++;
     }
     return pubsub->last_pattern == prev && count == pubsub_topic_count(pubsub, PUBSUB_PATTERN);

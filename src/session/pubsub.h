@@ -64,7 +64,7 @@ bool pubsub_all(const struct subscriber *subscriber,
 void pubsub_leave(struct pubsub *pubsub, struct subscriber *subscriber);
 
 /* Returns whether the subscriber has any subscription. O(1). */
-static inline bool subscriber_is_active(const struct subscriber *subscriber) {
+static inline bool pubsub_is_subscribed(const struct subscriber *subscriber) {
     return subscriber->count[PUBSUB_CHANNEL] + subscriber->count[PUBSUB_PATTERN] +
                subscriber->count[PUBSUB_SHARD] >
            0;
@@ -84,9 +84,9 @@ size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice
 
 /* Return a topic's kind, its name (valid as long as the topic), and its number of subscribers.
  * O(1). */
-enum pubsub_kind topic_kind(const struct topic *topic);
-struct slice topic_name(const struct topic *topic);
-size_t topic_subscribers(const struct topic *topic);
+enum pubsub_kind pubsub_topic_kind(const struct topic *topic);
+struct slice pubsub_topic_name(const struct topic *topic);
+size_t pubsub_topic_subscribers(const struct topic *topic);
 
 /* Return the number of topics of a kind; the topic of that name, or NULL. O(1). */
 size_t pubsub_topic_count(const struct pubsub *pubsub, enum pubsub_kind kind);
@@ -100,7 +100,7 @@ void pubsub_iter_start(struct hashtable_iter *iter, const struct pubsub *pubsub,
 const struct topic *pubsub_iter_next(struct hashtable_iter *iter);
 
 /* Returns whether there is any subscription that could get a message. O(1). */
-static inline bool pubsub_has_listeners(const struct pubsub *pubsub) {
+static inline bool pubsub_has_subscribers(const struct pubsub *pubsub) {
     return pubsub->first_pattern || hashtable_count(pubsub->topics.spaces[PUBSUB_CHANNEL]) > 0;
 }
 

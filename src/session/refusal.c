@@ -1,6 +1,7 @@
 #include "session/refusal.h"
 
 #include "engine/engine.h"
+#include "net/connections/conn.h"
 #include "net/nested_poll.h"
 #include "net/tls/tls.h"
 #include "session/clients.h"

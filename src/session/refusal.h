@@ -8,16 +8,6 @@
 struct conn;
 struct engine;
 
-/* Refused clients to whom the error could not be sent at once, because their TLS handshake comes
- * first. Their number, and that of those who begin in a second, are bounded: others are closed
- * without the handshake, which costs the server half a millisecond. So are those that come during
- * nested polling. */
-struct refusals {
-    unsigned waiting;
-    unsigned begun; /* in this second */
-    int64_t second;
-};
-
 /* Returns whether the new connection may not be served: there are too many clients, or protected
  * mode keeps it out. Then it is counted, told, and closed or about to be. When there are too many,
  * those whose TLS handshake takes long are closed instead. */

@@ -7,14 +7,19 @@
 #include "resp/reply.h"
 #include "session/client_memory.h"
 #include "session/clients.h"
-#include "session/invalidate.h"
-#include "session/outbox.h"
+#include "session/session_list.h"
 #include "users/users.h"
 
 enum client_type session_type(const struct session *session) {
     if (session->flags & SESSION_REPLICA) return CLIENT_TYPE_REPLICA;
     if (session->flags & SESSION_PRIMARY) return CLIENT_TYPE_MASTER;
     return session->flags & SESSION_SUBSCRIBED ? CLIENT_TYPE_PUBSUB : CLIENT_TYPE_NORMAL;
+}
+
+struct outbox *session_outbox(const struct session *session) {
+    struct outbox *outbox = session->requester.engine->clients->outboxes;
+    while (outbox && outbox->owner != session) outbox = outbox->below;
+    return outbox;
 }
 
 void session_resume_later(struct session *session) {
@@ -36,12 +41,13 @@ static void teardown(struct session *session) {
     sds_free(session->lib_name);
     sds_free(session->lib_version);
     session->name = session->lib_name = session->lib_version = NULL;
-    session_set_user(session, NULL);
+    if (session->requester.user) user_release(session->requester.user);
+    session->requester.user = NULL;
     session->id = 0;
 }
 
 void session_close(struct session *session) {
-    if (outbox_of(session)) { /* outbox_close will close it */
+    if (session_outbox(session)) { /* outbox_close will close it */
         session->flags |= SESSION_CLOSING | SESSION_DROPPED;
         return;
     }
@@ -50,14 +56,14 @@ void session_close(struct session *session) {
 }
 
 void session_close_when_sent(struct session *session) {
-    CHECKED_ASSERT(!outbox_of(session));
+    CHECKED_ASSERT(!session_outbox(session));
     session->requester.engine->upward->session_ends(session);
     if (!conn_close_after_write(conn_of_session(session)))
         session_close(session); /* otherwise session_drained follows */
 }
 
 void session_close_after_reply(struct session *session) {
-    if (outbox_of(session))
+    if (session_outbox(session))
         session->flags |= SESSION_CLOSING;
     else if (session->flags & SESSION_REPLICA)
         session_close(session); /* what a replica is sent has no end */
@@ -69,24 +75,10 @@ struct session *session_of_sender(const struct call *call) {
     return call->origin == ORIGIN_PRIMARY ? call->engine->clients->primary : call_session(call);
 }
 
-void session_set_user(struct session *session, struct user *user) {
-    struct user *before = session->requester.user;
-    if (user && session->flags & SESSION_TRACKING)
-        invalidate_tell_changes(session->requester.engine);
-    session->requester.user = user ? user_keep(user) : NULL;
-    if (before) user_release(before);
-}
-
 void session_set_needs_auth(struct session *session, bool needs) {
     session->flags &= ~(uint32_t)SESSION_NEEDS_AUTH;
     if (needs) session->flags |= SESSION_NEEDS_AUTH;
     conn_stay_with_loop(conn_of_session(session), needs);
-}
-
-void session_log_out(struct session *session) {
-    struct user *user = session->requester.engine->users->default_user;
-    session_set_user(session, user);
-    session_set_needs_auth(session, !user_needs_no_password(user));
 }
 
 struct slice session_user_name(const struct session *session) {

@@ -1,19 +1,20 @@
-/* session: what happens to one client (engine/client.h): its end, its type, its names. */
+/* session: what happens to one client (engine/client.h): its end, its type, its names. The drawing
+ * of this module is in clients.h. */
 #ifndef PACKLIST_SESSION_SESSION_H
 #define PACKLIST_SESSION_SESSION_H
 
 #include "engine/client.h"
 #include "net/connections/conn.h"
-#include "resp/reply.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct call;
+struct outbox;
 struct user;
 
 /* The types of clients that CLIENT KILL and LIST know. A client has one: the first of master (the
- * link to the primary), replica and pubsub (it listens to channels) that it is, or normal. */
+ * link to the primary), replica and pubsub (it has subscribed) that it is, or normal. */
 enum client_type {
     CLIENT_TYPE_ANY,
     CLIENT_TYPE_NORMAL,
@@ -34,6 +35,10 @@ void session_close_after_reply(struct session *session);
  * requests are being served. */
 void session_close_when_sent(struct session *session);
 
+/* Returns the open outbox of the session (outbox.h), or NULL. O(1): two are open at most, three
+ * in a script. */
+struct outbox *session_outbox(const struct session *session);
+
 /* The session may run commands again (it was unblocked, or the pause is over): its kept input is
  * parsed before the loop sleeps. O(1). */
 void session_resume_later(struct session *session);
@@ -48,14 +53,6 @@ struct session *session_of_sender(const struct call *call);
 /* The session must authenticate before it may do anything else; or it need not. Before that, no I/O
  * thread serves it. */
 void session_set_needs_auth(struct session *session, bool needs);
-
-/* Makes the session the user's, or nobody's (NULL: it may do everything), and releases the user
- * whose it was. */
-void session_set_user(struct session *session, struct user *user);
-
-/* Makes the session what a new one is: the default user's, which must log in unless that needs no
- * password. */
-void session_log_out(struct session *session);
 
 /* Returns the name of its user; "(superuser)" if it is nobody's. Valid as long as the user. */
 struct slice session_user_name(const struct session *session);

@@ -2,7 +2,7 @@
 
 #include "base/chain.h"
 #include "ds/hashtable.h"
-#include "session/session.h"
+#include "engine/client.h"
 
 #include <assert.h>
 

@@ -56,8 +56,8 @@ static struct slice key_of_change(const void *item) {
 
 static const struct hashtable_type change_type = {.key = key_of_change};
 
-void tracking_init(struct tracking *tracking, struct tracking_listener listener, uint64_t seed) {
-    *tracking = (struct tracking){.listener = listener, .changed = hashtable_new(&change_type)};
+void tracking_init(struct tracking *tracking, struct tracking_callbacks callbacks, uint64_t seed) {
+    *tracking = (struct tracking){.callbacks = callbacks, .changed = hashtable_new(&change_type)};
     random_seed(&tracking->random, seed);
 }
 
@@ -217,7 +217,7 @@ static void tell_numbered(struct tracking *tracking, const struct tracking_numbe
         struct tracker *tracker = tracking->numbered[numbers->numbers[i]];
         if (!tracker->owner) continue;
         if (tracker->flags & TRACKER_NOLOOP && tracker->owner == source) continue;
-        tracking->listener.tell_key(tracker, key);
+        tracking->callbacks.tell_key(tracker, key);
     }
 }
 
@@ -239,7 +239,7 @@ void tracking_record(struct tracking *tracking, struct tracker *tracker, struct 
     CHECKED_ASSERT(tracker->owner && !(tracker->flags & TRACKER_BCAST));
     enum { EVICTIONS = 2 }; /* so that it comes below the limit while more keys are read */
     if (key.len > TRACKING_NAME_MAX) {
-        tracking->listener.tell_key(tracker, key);
+        tracking->callbacks.tell_key(tracker, key);
         return;
     }
     if (!tracking_table_add(&tracking->table, key, tracker->number)) return;
@@ -306,13 +306,13 @@ void tracking_invalidate_all(struct tracking *tracking) {
     for (struct tracker *tracker = tracking->first; tracker; tracker = tracker->next)
         tracker->pairs = 0;
     for (struct tracker *tracker = tracking->first; tracker; tracker = tracker->next)
-        if (tracker->owner) tracking->listener.tell_all(tracker);
+        if (tracker->owner) tracking->callbacks.tell_all(tracker);
 }
 
 static void tell_prefix(const struct tracking *tracking, struct tracking_prefix *prefix) {
     for (const struct tracking_subscription *at = prefix->first; at; at = at->next)
         if (at->tracker->owner)
-            tracking->listener.tell_keys(at->tracker, prefix->changes, prefix->change_count);
+            tracking->callbacks.tell_keys(at->tracker, prefix->changes, prefix->change_count);
     mem_free(prefix->changes);
     prefix->changes = NULL;
     prefix->change_count = prefix->change_capacity = 0;

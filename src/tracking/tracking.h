@@ -56,7 +56,7 @@ struct tracking_change {
 };
 
 /* What is told, and how. A tracker has an owner then; all may call tracker_end. */
-struct tracking_listener {
+struct tracking_callbacks {
     void (*tell_key)(struct tracker *tracker, struct slice key);
     void (*tell_keys)(struct tracker *tracker, struct tracking_change *const *changes,
                       size_t count);
@@ -64,7 +64,7 @@ struct tracking_listener {
 };
 
 struct tracking {
-    struct tracking_listener listener;
+    struct tracking_callbacks callbacks;
     size_t tracker_count; /* those with an owner */
     size_t max_keys;      /* of the table; 0: no limit */
     struct tracking_table table;
@@ -93,7 +93,7 @@ struct tracking {
 };
 
 /* Makes an empty one, whose limit is 0; tracking_free frees it, when no tracker has an owner. */
-void tracking_init(struct tracking *tracking, struct tracking_listener listener, uint64_t seed);
+void tracking_init(struct tracking *tracking, struct tracking_callbacks callbacks, uint64_t seed);
 void tracking_free(struct tracking *tracking);
 
 /* --- Trackers --- */
@@ -165,7 +165,7 @@ void tracking_tick(struct tracking *tracking);
 
 /* Does some of the work that is left, for a quarter of a millisecond or so: invalidates keys while
  * the table has more than max_keys, removes what ended trackers had. Returns whether it is to be
- * called again soon. The listener must not call it. */
+ * called again soon. The callbacks must not call it. */
 bool tracking_work(struct tracking *tracking);
 static inline bool tracking_step(struct tracking *tracking) {
     bool is_over = tracking->max_keys && tracking->table.keys > tracking->max_keys;

@@ -120,8 +120,8 @@ static void meet(struct subscriber *subscriber, const struct topic *topic, void 
     assert_true(delivery->next < delivery->count);
     struct meeting meeting = delivery->expected[delivery->next++];
     assert_ptr_equal(subscriber, &model->subscribers[meeting.which]);
-    assert_int_equal(topic_kind(topic), meeting.kind);
-    assert_true(slice_equal(topic_name(topic), name_of(meeting.kind, meeting.name)));
+    assert_int_equal(pubsub_topic_kind(topic), meeting.kind);
+    assert_true(slice_equal(pubsub_topic_name(topic), name_of(meeting.kind, meeting.name)));
     delivery->met++;
     if (random_below(&model->random, 8) > 0) return;
     leave(model, meeting.which);
@@ -146,7 +146,7 @@ static void check_kind(const struct model *model, enum pubsub_kind kind) {
     for (size_t name = 0; name < NAMES; name++) {
         const struct topic *topic = pubsub_find(&model->pubsub, kind, name_of(kind, name));
         size_t count = topic_count(model, kind, name);
-        assert_int_equal(topic ? topic_subscribers(topic) : 0, count);
+        assert_int_equal(topic ? pubsub_topic_subscribers(topic) : 0, count);
         assert_int_equal(topic != NULL, count > 0);
         topics += count > 0;
     }
@@ -180,7 +180,7 @@ static void check(const struct model *model) {
                              own_count(model, (enum pubsub_kind)kind, which));
             check_oldest(model, (enum pubsub_kind)kind, which);
         }
-        active += subscriber_is_active(subscriber);
+        active += pubsub_is_subscribed(subscriber);
     }
     assert_int_equal(model->pubsub.subscriber_count, active);
 }
@@ -211,7 +211,7 @@ static void random_listening_agrees_with_the_model(void **state) {
     }
     for (size_t which = 0; which < SUBSCRIBERS; which++) leave(&model, which);
     check(&model);
-    assert_false(pubsub_has_listeners(&model.pubsub));
+    assert_false(pubsub_has_subscribers(&model.pubsub));
     pubsub_free(&model.pubsub);
 }
 

@@ -290,7 +290,7 @@ static int setup(void **state) {
     (void)state;
     struct random random = random_of_this_run();
     memset(owners, 0, sizeof(owners));
-    tracking_init(&tracking, (struct tracking_listener){tell_key, tell_keys, tell_all},
+    tracking_init(&tracking, (struct tracking_callbacks){tell_key, tell_keys, tell_all},
                   random_next(&random));
     return 0;
 }

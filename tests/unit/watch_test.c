@@ -49,7 +49,7 @@ static uint64_t value_length(const struct entry *entry) {
 static void model_start(struct model *model) {
     memset(model, 0, sizeof(*model));
     model->random = random_of_this_run();
-    watches_init(&model->watches, DATABASES);
+    watch_init(&model->watches, DATABASES);
     for (int i = 0; i < DATABASES; i++)
         model->keyspaces[i] = keyspace_new(free_entry, value_length);
 }
@@ -60,7 +60,7 @@ static void model_end(struct model *model) {
     }
     assert_int_equal(model->watches.keys.count, 0);
     assert_int_equal(model->watches.watcher_count, 0);
-    watches_free(&model->watches);
+    watch_free(&model->watches);
     for (int i = 0; i < DATABASES; i++) keyspace_free(model->keyspaces[i]);
 }
 
@@ -237,7 +237,7 @@ static void a_write_where_nobody_watches_is_nothing(void **state) {
     struct watches watches;
     struct watcher watcher = {0};
     struct keyspace *keyspace = keyspace_new(free_entry, value_length);
-    watches_init(&watches, 2);
+    watch_init(&watches, 2);
     watch_touch(&watches, 0, keyspace, SLICE("k"));
     watch_touch_database(&watches, 0, keyspace, NULL, NOW_MS);
     watch_add(&watches, &watcher, 1, SLICE("k"), false);
@@ -248,7 +248,7 @@ static void a_write_where_nobody_watches_is_nothing(void **state) {
     assert_true(watcher.is_touched);
     assert_int_equal(watches.keys.count, 0);
     watch_clear(&watches, &watcher);
-    watches_free(&watches);
+    watch_free(&watches);
     keyspace_free(keyspace);
 }
 
@@ -257,7 +257,7 @@ static void names_may_be_empty_and_of_any_bytes(void **state) {
     struct watches watches;
     struct watcher watcher = {0};
     struct keyspace *keyspace = keyspace_new(free_entry, value_length);
-    watches_init(&watches, 1);
+    watch_init(&watches, 1);
     watch_add(&watches, &watcher, 0, SLICE(""), false);
     watch_add(&watches, &watcher, 0, SLICE("\0"), false);
     watch_add(&watches, &watcher, 0, SLICE("\0"), false);
@@ -266,7 +266,7 @@ static void names_may_be_empty_and_of_any_bytes(void **state) {
     assert_true(watcher.is_touched);
     watch_clear(&watches, &watcher);
     assert_false(watcher.is_touched);
-    watches_free(&watches);
+    watch_free(&watches);
     keyspace_free(keyspace);
 }
 
@@ -302,7 +302,7 @@ static void many_watches_are_freed_in_steps_and_touch_nobody_meanwhile(void **st
     struct watches watches;
     struct watcher many = {0}, other = {0};
     struct keyspace *keyspace = keyspace_new(free_entry, value_length);
-    watches_init(&watches, 1);
+    watch_init(&watches, 1);
     int64_t us = watch_many(&watches, &many);
     watch_add(&watches, &other, 0, SLICE("5"), false);
     int64_t begin = cpu_us();
@@ -322,7 +322,7 @@ static void many_watches_are_freed_in_steps_and_touch_nobody_meanwhile(void **st
     while (watch_step(&watches)) steps++;
     assert_true(steps > MANY / 2000);
     assert_int_equal(watches.keys.count, 0);
-    watches_free(&watches);
+    watch_free(&watches);
     keyspace_free(keyspace);
 }
 
@@ -332,7 +332,7 @@ static void a_database_that_is_replaced_costs_what_is_touched(void **state) {
     struct watcher watcher = {0};
     struct keyspace *keyspace = keyspace_new(free_entry, value_length),
                     *other = keyspace_new(free_entry, value_length);
-    watches_init(&watches, 1);
+    watch_init(&watches, 1);
     int64_t us = watch_many(&watches, &watcher), begin = cpu_us();
     add_key(other, SLICE("not watched"));
     watch_touch_database(&watches, 0, keyspace, other, NOW_MS);
@@ -353,7 +353,7 @@ static void a_database_that_is_replaced_costs_what_is_touched(void **state) {
     assert_true(watcher.is_touched);
     assert_true((cpu_us() - begin) * 20 < us);
     watch_clear(&watches, &watcher);
-    watches_free(&watches);
+    watch_free(&watches);
     keyspace_free(keyspace);
     keyspace_free(other);
 }

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/secret.h"
 #include "engine/engine.h"
+#include "net/connections/conn.h"
 #include "net/net.h"
 #include "replication/link/link.h"
 #include "replication/primary/failover.h"

@@ -1,4 +1,4 @@
-#include "session/certificate_user.h"
+#include "session/session_user.h"
 
 #include "base/log.h"
 #include "engine/engine.h"
@@ -6,8 +6,24 @@
 #include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/denials.h"
+#include "session/invalidate.h"
 #include "session/session.h"
 #include "users/users.h"
+
+void session_set_user(struct session *session, struct user *user) {
+    struct user *before = session->requester.user;
+    if (session->flags & SESSION_TRACKING) invalidate_tell_changes(session->requester.engine);
+    session->requester.user = user_keep(user);
+    if (before) user_release(before);
+}
+
+void session_log_out(struct session *session) {
+    struct user *user = session->requester.engine->users->default_user;
+    session_set_user(session, user);
+    session_set_needs_auth(session, !user_needs_no_password(user));
+}
+
+/* --- By its certificate --- */
 
 struct search {
     const struct users *users;
@@ -25,7 +41,7 @@ static bool find_user(struct slice name, void *arg) {
     return search->user != NULL;
 }
 
-void certificate_user_log_in(struct session *session) {
+void session_log_in_by_certificate(struct session *session) {
     struct engine *engine = session->requester.engine;
     struct search search = {.users = engine->users};
     char peer[CONN_NAME_MAX];
