@@ -13,7 +13,6 @@
 #include "replication/link/link.h"
 #include "replication/primary/failover.h"
 #include "replication/primary/replicas.h"
-#include "script/function_language.h"
 #include "script/script.h"
 #include "snapshot/incremental.h"
 #include "snapshot/load.h"

@@ -11,7 +11,6 @@
 #include "replication/link/link.h"
 #include "replication/primary/primary.h"
 #include "resp/reply.h"
-#include "script/function_language.h"
 #include "script/script.h"
 #include "session/client_memory.h"
 #include "session/clients.h"

@@ -10,7 +10,6 @@
 #include "script/script.h"
 #include "script/script_busy.h"
 #include "script/script_commands.h"
-#include "script/script_run.h"
 #include "script/shebang.h"
 
 /* Replies an error of the store, and frees it. A file with such a command cannot be loaded. */
@@ -72,7 +71,7 @@ void function_flush_command(struct call *call) {
     bool async;
     if (!parse_mode(call, &async)) return;
     functions_replace(functions, function_set_new());
-    function_runner_flush(call->engine->scripts->functions, async);
+    function_language_flush(call->engine, async);
     call->engine->dirty++;
     reply_ok(call->reply);
 }

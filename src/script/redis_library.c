@@ -8,12 +8,8 @@
 #include "config/config.h"
 #include "engine/engine.h"
 #include "lua/machine.h"
-#include "persist/function_code.h"
-#include "script/function_language.h"
 #include "script/script.h"
 #include "script/script_cache.h"
-#include "script/script_run.h"
-#include "script/shebang.h"
 #include "script/value_sink.h"
 #include "table/command.h"
 #include "users/access.h"
@@ -42,8 +38,7 @@ static void push_error(lua_State *L, struct slice text) {
     lua_rawset(L, -3);
 }
 
-/* Raises {err = "ERR text"}, the form of all errors of the functions here. */
-static int library_error(lua_State *L, const char *text) {
+int redis_library_error(lua_State *L, const char *text) {
     push_error(L, slice_of_cstr(text));
     return lua_error(L);
 }
@@ -92,19 +87,22 @@ static int status_reply(lua_State *L) {
 /* --- Choices for the run --- */
 
 static int setresp(lua_State *L) {
-    if (lua_gettop(L) != 1) return library_error(L, "ERR redis.setresp() requires one argument.");
+    if (lua_gettop(L) != 1)
+        return redis_library_error(L, "ERR redis.setresp() requires one argument.");
     lua_Number version = lua_tonumber(L, 1);
-    if (!(version >= 2 && version < 4)) return library_error(L, "ERR RESP version must be 2 or 3.");
+    if (!(version >= 2 && version < 4))
+        return redis_library_error(L, "ERR RESP version must be 2 or 3.");
     scripts_of(L)->run->protocol = (int)version;
     return 0;
 }
 
 static int set_repl(lua_State *L) {
-    if (lua_gettop(L) != 1) return library_error(L, "ERR redis.set_repl() requires one argument.");
+    if (lua_gettop(L) != 1)
+        return redis_library_error(L, "ERR redis.set_repl() requires one argument.");
     lua_Number flags = lua_tonumber(L, 1);
     if (!(flags >= REPL_NONE && flags <= REPL_ALL))
-        return library_error(L, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, "
-                                "REPL_ALL or REPL_NONE.");
+        return redis_library_error(L, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, "
+                                      "REPL_ALL or REPL_NONE.");
     scripts_of(L)->run->scope.audience = (enum command_log_audience)flags;
     return 0;
 }
@@ -129,12 +127,12 @@ static int debug(lua_State *L) {
 
 static int write_log(lua_State *L) {
     int count = lua_gettop(L);
-    if (count < 2) return library_error(L, "ERR redis.log() requires two arguments or more.");
+    if (count < 2) return redis_library_error(L, "ERR redis.log() requires two arguments or more.");
     if (!lua_isnumber(L, 1))
-        return library_error(L, "ERR First argument must be a number (log level).");
+        return redis_library_error(L, "ERR First argument must be a number (log level).");
     lua_Number level = lua_tonumber(L, 1);
     if (!(level >= LOG_DEBUG && level <= LOG_WARNING))
-        return library_error(L, "ERR Invalid log level.");
+        return redis_library_error(L, "ERR Invalid log level.");
     char line[LOG_TEXT_MAX + 1]; /* as much as the log shows */
     size_t len = 0;
     for (int i = 2; i <= count && len < LOG_TEXT_MAX; i++) {
@@ -153,12 +151,12 @@ static int write_log(lua_State *L) {
 /* --- Others --- */
 
 static int sha1hex(lua_State *L) {
-    if (lua_gettop(L) != 1) return library_error(L, "ERR wrong number of arguments");
+    if (lua_gettop(L) != 1) return redis_library_error(L, "ERR wrong number of arguments");
     size_t len = 0;
     const char *text = lua_tolstring(L, 1, &len);
     char sha[SCRIPT_SHA_LENGTH + 1];
     if (!script_sha1(slice_make(text ? text : "", len), sha, machine_goes_on, machine_of(L)))
-        return library_error(L, "ERR The system's library refuses to compute SHA-1");
+        return redis_library_error(L, "ERR The system's library refuses to compute SHA-1");
     machine_rethrow(L);
     lua_pushlstring(L, sha, SCRIPT_SHA_LENGTH);
     return 1;
@@ -202,12 +200,14 @@ static int acl_check_cmd(lua_State *L) {
     int count = lua_gettop(L);
     struct scripts *scripts = scripts_of(L);
     if (count == 0)
-        return library_error(L, "ERR Please specify at least one argument for this redis lib call");
-    if (!read_arguments(L, scripts, (size_t)count)) return library_error(L, BAD_ARGUMENTS);
+        return redis_library_error(
+            L, "ERR Please specify at least one argument for this redis lib call");
+    if (!read_arguments(L, scripts, (size_t)count)) return redis_library_error(L, BAD_ARGUMENTS);
     const struct command *command = command_find(scripts->argv[0]);
     if (command && command->flags & COMMAND_CONTAINER && count > 1)
         command = command_find_subcommand(command, scripts->argv[1]);
-    if (!command) return library_error(L, "ERR Invalid command passed to redis.acl_check_cmd()");
+    if (!command)
+        return redis_library_error(L, "ERR Invalid command passed to redis.acl_check_cmd()");
     const struct requester *requester = &scripts->run->scope.requester;
     struct access access = {command, scripts->argv, (size_t)count, requester->database};
     struct denial denial;
@@ -258,140 +258,6 @@ static int redis_call(lua_State *L) {
 static int redis_pcall(lua_State *L) {
     call(L);
     return 1;
-}
-
-/* --- redis.register_function ---
- *
- * The code of a library calls it while it is loaded:
- *
- *      redis.register_function(name, callback)
- *      redis.register_function{function_name = …, callback = …, description = …, flags = {…}} */
-
-/* What is registered; the values stand on the stack at these positions, nil where missing. */
-enum { NAME = 1, CALLBACK, DESCRIPTION, FLAGS };
-
-/* Returns the flag of this name, in any case; 0: there is none. */
-static uint32_t flag_of(struct slice text) {
-    const char *name;
-    for (uint32_t flag = 1; (name = script_flag_name(flag)); flag <<= 1)
-        if (slice_is(text, name)) return flag;
-    return 0;
-}
-
-/* Returns the flags whose names are in the array at `index`, up to the first nil. */
-static uint32_t flags_at(lua_State *L, int index) {
-    uint32_t flags = 0;
-    for (int i = 1;; i++) {
-        lua_rawgeti(L, index, i);
-        if (lua_isnil(L, -1)) break;
-        size_t len = 0;
-        const char *name = lua_isstring(L, -1) ? lua_tolstring(L, -1, &len) : "";
-        uint32_t flag = flag_of(slice_make(name, len));
-        if (flag == 0) library_error(L, "ERR unknown flag given");
-        flags |= flag;
-        lua_pop(L, 1);
-    }
-    lua_pop(L, 1);
-    return flags;
-}
-
-/* Puts the value on top of the stack, which an argument's name belongs to, into its position. */
-static void take_named(lua_State *L, struct slice name) {
-    if (slice_is(name, "function_name")) {
-        if (!lua_isstring(L, -1))
-            library_error(
-                L, "ERR function_name argument given to redis.register_function must be a string");
-        lua_replace(L, NAME);
-    } else if (slice_is(name, "description")) {
-        if (!lua_isstring(L, -1))
-            library_error(
-                L, "ERR description argument given to redis.register_function must be a string");
-        lua_replace(L, DESCRIPTION);
-    } else if (slice_is(name, "callback")) {
-        if (!lua_isfunction(L, -1))
-            library_error(
-                L, "ERR callback argument given to redis.register_function must be a function");
-        lua_replace(L, CALLBACK);
-    } else if (slice_is(name, "flags")) {
-        if (!lua_istable(L, -1))
-            library_error(
-                L, "ERR flags argument to redis.register_function must be a table representing "
-                   "function flags");
-        lua_replace(L, FLAGS);
-    } else {
-        library_error(L, "ERR unknown argument given to redis.register_function");
-    }
-}
-
-/* Reads the one argument, a table of named arguments. */
-static void read_named(lua_State *L) {
-    if (!lua_istable(L, 1))
-        library_error(
-            L, "ERR calling redis.register_function with a single argument is only applicable to "
-               "Lua table (representing named arguments).");
-    lua_settop(L, 1);
-    lua_insert(L, 1);
-    for (int i = NAME; i <= FLAGS; i++) {
-        lua_pushnil(L);
-        lua_insert(L, 1);
-    }
-    const int table = FLAGS + 1;
-    for (lua_pushnil(L); lua_next(L, table);) {
-        size_t len;
-        if (!lua_isstring(L, -2))
-            library_error(
-                L, "ERR named argument key given to redis.register_function is not a string");
-        lua_pushvalue(L, -2); /* a key that is a number must not be changed into a text in place */
-        const char *name = lua_tolstring(L, -1, &len);
-        lua_insert(L, -2);
-        take_named(L, slice_make(name, len));
-        lua_pop(L, 1);
-    }
-    if (lua_isnil(L, NAME))
-        library_error(L, "ERR redis.register_function must get a function name argument");
-    if (lua_isnil(L, CALLBACK))
-        library_error(L, "ERR redis.register_function must get a callback argument");
-}
-
-static void read_pair(lua_State *L) {
-    if (!lua_isstring(L, 1))
-        library_error(L, "ERR first argument to redis.register_function must be a string");
-    if (!lua_isfunction(L, 2))
-        library_error(L, "ERR second argument to redis.register_function must be a function");
-    lua_settop(L, FLAGS);
-}
-
-/* Adds the function to the library. */
-static void add(lua_State *L, struct function_library *library) {
-    size_t name_len, description_len = 0;
-    const char *name = lua_tolstring(L, NAME, &name_len);
-    const char *description =
-        lua_isnil(L, DESCRIPTION) ? NULL : lua_tolstring(L, DESCRIPTION, &description_len);
-    uint32_t flags = lua_isnil(L, FLAGS) ? 0 : flags_at(L, FLAGS);
-    if (!function_name_is_valid(slice_make(name, name_len)))
-        library_error(L, "ERR " FUNCTION_NAME_ERROR);
-    lua_pushvalue(L, CALLBACK);
-    int reference = machine_take_function(L);
-    /* From here on nothing may raise an error. */
-    sds text = description ? sds_new(slice_make(description, description_len)) : NULL;
-    if (function_library_add(library, slice_make(name, name_len), text, flags, reference)) return;
-    sds_free(text);
-    machine_release(machine_of(L), reference);
-    library_error(L, "ERR Function already exists in the library");
-}
-
-static int redis_register_function(lua_State *L) {
-    struct function_library *library = scripts_of(L)->functions->loading;
-    if (!library)
-        return library_error(
-            L, "ERR redis.register_function can only be called on FUNCTION LOAD command");
-    switch (lua_gettop(L)) {
-    case 1: read_named(L); break;
-    case 2: read_pair(L); break;
-    default: return library_error(L, "ERR wrong number of arguments to redis.register_function");
-    }
-    add(L, library);
-    return 0;
 }
 
 /* --- The table --- */
@@ -460,15 +326,8 @@ int redis_library_open(lua_State *L) {
     return 1;
 }
 
-int redis_library_open_for_loading(lua_State *L) {
-    lua_newtable(L);
-    lua_newtable(L);
-    add_function(L, "register_function", redis_register_function);
+void redis_library_add_for_loading(lua_State *L) {
     add_function(L, "log", write_log);
     for (size_t i = 0; i < LOG_LEVELS; i++) add_number(L, numbers[i].name, numbers[i].value);
     add_version(L);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -3, "server");
-    lua_setfield(L, -2, "redis");
-    return 1;
 }

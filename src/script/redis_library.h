@@ -7,8 +7,11 @@
 /* Pushes the table, for machine_add_library. The machine's owner is a struct scripts. */
 int redis_library_open(lua_State *L);
 
-/* Pushes a table with all that a library of functions may use while it is loaded: the table `redis`
- * with redis.register_function, under its two names. For machine_add_view; the same owner. */
-int redis_library_open_for_loading(lua_State *L);
+/* Adds to the table on top of the stack what the code of a library of functions may use of it while
+ * it is loaded. */
+void redis_library_add_for_loading(lua_State *L);
+
+/* Raises {err = text}, with the code ERR in the text: the form of all errors of this table. */
+int redis_library_error(lua_State *L, const char *text);
 
 #endif

@@ -1,30 +1,41 @@
-/* script: scripts that clients send (EVAL), and what they share: the machine that runs them, the
- * cache, and the run that is under way.
+/* script: scripts that clients send (EVAL) and functions of libraries (FCALL), and what they share:
+ * the head of this module.
  *
- *      script_commands.c   EVAL, EVALSHA …: which script, which keys and arguments; FCALL: the
- *                          same for functions of libraries (function_language.h)
- *      script_run.c        runs it: rights, KEYS and ARGV, its result or error as a reply
- *      redis_library.c     what it may call: redis.call …
- *      value_sink.c        the reply of a command → a value of Lua
- *      value_reply.c       a value of Lua → the client's reply
+ *      script_commands   EVAL, EVALSHA, FCALL: which script or function, and its keys
+ *            │  └── script_cache    finds and keeps compiled scripts; shebang: a text's first line
+ *            ▼
+ *      script_run        may it run? What it returns, or its error, as a reply: value_reply
+ *            │  └── script_busy     serves other clients while it runs for long
+ *            ▼
+ *      script_machine    the machines, and the alarm that interrupts them
+ *            ▼
+ *      redis_library     redis.call …: the command's reply becomes a value of Lua: value_sink
+ *            ▼
+ *      the executor      execute_for_script
  *
- * One script runs at a time. */
+ *      function_commands FUNCTION: lists, dumps and restores libraries (engine/functions.h)
+ *      function_language loads them: their code calls redis.register_function
+ *
+ * Each calls only those below it. One script runs at a time. */
 #ifndef PACKLIST_SCRIPT_SCRIPT_H
 #define PACKLIST_SCRIPT_SCRIPT_H
 
 #include "base/slice.h"
+#include "engine/functions.h"
+#include "execute/execute.h"
 #include "lua/machine.h"
 #include "script/script_cache.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct scripts {
     struct engine *engine;
     struct machine *machine; /* for EVAL */
     struct script_cache cache;
-    struct script_run *run;            /* the run that is under way, or NULL */
-    struct function_runner *functions; /* script/function_language.h */
+    struct script_run *run; /* the run that is under way, or NULL */
+    struct function_runner *functions;
     struct slice *argv; /* arguments of the command that a script calls; used again */
     size_t argv_capacity;
     /* The last command that a script has called, or NULL: scripts, like clients, often repeat
@@ -37,22 +48,50 @@ struct scripts {
     bool has_no_alarm;   /* the system has none */
 };
 
-/* Makes the machine with its libraries and an empty cache. */
-struct scripts *scripts_new(struct engine *engine);
-void scripts_free(struct scripts *scripts);
+/* See function_language.h. */
+struct function_runner {
+    struct function_language language; /* its `arg` is this */
+    struct scripts *scripts;
+    struct machine *machine;
+    int loading_view;                 /* machine_choose_view */
+    struct function_library *loading; /* the library whose code runs, or NULL */
+    bool is_accepted;                 /* FUNCTION_ACCEPTED */
+    int64_t deadline_us;              /* of its code: monotonic; of accepted code, processor time */
+};
 
-/* Returns a machine with all libraries, which can get more before the caller seals it. */
-struct machine *scripts_new_machine(struct scripts *scripts);
+/* What is run. */
+struct script_program {
+    struct machine *machine;
+    int function;
+    uint32_t flags;   /* enum script_flag */
+    const char *name; /* SHA-1 or the function's name, for errors */
+    /* A function of a library: the keys and the other arguments are its two arguments. Those of a
+     * script are the globals KEYS and ARGV. */
+    bool is_function;
+    bool is_readonly; /* called by a command that must not write (EVAL_RO) */
+};
 
-/* As machine_run. The watch is asked in time however long single instructions take. */
-enum machine_result scripts_run_machine(struct scripts *scripts, struct machine *machine,
-                                        int function, machine_prepare *prepare, void *arg);
+/* Arguments of the call: argv[first_key …] are the keys, the rest are the other arguments. */
+struct script_arguments {
+    size_t first_key;
+    size_t key_count;
+};
 
-/* SCRIPT FLUSH: forgets all scripts, with the memory of the machine. With `in_pool` another thread
- * frees it. Not while a script runs. */
-void scripts_flush(struct scripts *scripts, bool in_pool);
+/* The run that is under way. */
+struct script_run {
+    struct scripts *scripts;
+    struct call *call; /* EVAL or the like */
+    const struct script_program *program;
+    struct script_arguments arguments;
+    struct script_scope scope;
+    int protocol; /* of the replies that the script gets: 2, or as setresp has chosen */
 
-/* lua-memory-limit has changed. */
-void scripts_apply_limit(struct scripts *scripts);
+    /* script/script_busy.c */
+    uint64_t begin_ticks;     /* clock_ticks when it began */
+    uint64_t poll_at;         /* … and when other clients are served next; UINT64_MAX: never */
+    uint64_t time_moves_at;   /* … and from when on TIME is the clock's */
+    struct script_busy *busy; /* NULL: it is not busy */
+    bool is_killed;
+};
 
 #endif

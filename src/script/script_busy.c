@@ -8,7 +8,6 @@
 #include "lua/machine.h"
 #include "net/nested_poll.h"
 #include "script/script.h"
-#include "script/script_run.h"
 #include "session/clients.h"
 #include "session/outbox.h"
 #include "session/session.h"

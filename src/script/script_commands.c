@@ -6,11 +6,23 @@
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "resp/reply.h"
-#include "script/function_language.h"
-#include "script/script.h"
 #include "script/script_busy.h"
+#include "script/script_machine.h"
 #include "script/script_run.h"
 #include "session/monitor.h"
+
+/* Parses the number of keys, argv[2], whose keys follow. `not_a_number` is the error for what is
+ * not an integer; NULL: the usual one. */
+static bool parse_keys(struct call *call, const char *not_a_number,
+                       struct script_arguments *arguments) {
+    int64_t count;
+    if (!call_integer_in(call, 2, INT64_MIN, INT64_MAX, &count, not_a_number)) return false;
+    if (count > (int64_t)call->argc - 3)
+        return reply_error(call->reply, "ERR Number of keys can't be greater than number of args");
+    if (count < 0) return reply_error(call->reply, "ERR Number of keys can't be negative");
+    *arguments = (struct script_arguments){.first_key = 3, .key_count = (size_t)count};
+    return true;
+}
 
 static void run_script(struct call *call, const struct script *script,
                        const struct script_arguments *arguments, bool is_readonly) {
@@ -19,14 +31,14 @@ static void run_script(struct call *call, const struct script *script,
                                            .flags = script->flags,
                                            .name = script->sha,
                                            .is_readonly = is_readonly};
-    script_run(call, &program, arguments);
+    script_run_program(call, &program, arguments);
 }
 
 static void eval(struct call *call, bool is_readonly) {
     struct script_cache *cache = &call->engine->scripts->cache;
     struct script_arguments arguments;
     monitor_feed(call);
-    if (!script_parse_keys(call, NULL, &arguments)) return;
+    if (!parse_keys(call, NULL, &arguments)) return;
     struct script *script = script_cache_find_text(cache, call->argv[1]);
     sds error = NULL;
     if (!script) script = script_cache_add(cache, call->argv[1], false, &error);
@@ -43,7 +55,7 @@ static void evalsha(struct call *call, bool is_readonly) {
     struct script_arguments arguments;
     monitor_feed(call);
     bool is_sha = call->argv[1].len == SCRIPT_SHA_LENGTH;
-    if (is_sha && !script_parse_keys(call, NULL, &arguments)) return;
+    if (is_sha && !parse_keys(call, NULL, &arguments)) return;
     struct script *script = script_cache_find_sha(cache, call->argv[1]);
     if (script)
         run_script(call, script, &arguments, is_readonly);
@@ -80,9 +92,9 @@ static void run_function(struct call *call, const struct function *function, boo
         .is_function = true,
         .is_readonly = is_readonly,
     };
-    if (!script_parse_keys(call, "ERR Bad number of keys provided", &arguments)) return;
+    if (!parse_keys(call, "ERR Bad number of keys provided", &arguments)) return;
     struct function_library *library = function_library_share(function->library);
-    script_run(call, &program, &arguments);
+    script_run_program(call, &program, &arguments);
     function_library_release(library);
 }
 
@@ -154,7 +166,7 @@ void script_flush_command(struct call *call) {
         reply_error(call->reply, "ERR SCRIPT FLUSH only support SYNC|ASYNC option");
         return;
     }
-    scripts_flush(call->engine->scripts, in_pool);
+    script_machine_flush(call->engine, in_pool);
     reply_ok(call->reply);
 }
 

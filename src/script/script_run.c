@@ -5,8 +5,8 @@
 #include "execute/admission.h"
 #include "lua/machine.h"
 #include "reclaim/evict.h"
-#include "script/script.h"
 #include "script/script_busy.h"
+#include "script/script_machine.h"
 #include "script/shebang.h"
 #include "script/value_reply.h"
 #include "session/clients.h"
@@ -14,17 +14,6 @@
 #include "table/command.h"
 
 /* --- Arguments --- */
-
-bool script_parse_keys(struct call *call, const char *not_a_number,
-                       struct script_arguments *arguments) {
-    int64_t count;
-    if (!call_integer_in(call, 2, INT64_MIN, INT64_MAX, &count, not_a_number)) return false;
-    if (count > (int64_t)call->argc - 3)
-        return reply_error(call->reply, "ERR Number of keys can't be greater than number of args");
-    if (count < 0) return reply_error(call->reply, "ERR Number of keys can't be negative");
-    *arguments = (struct script_arguments){.first_key = 3, .key_count = (size_t)count};
-    return true;
-}
 
 static int prepare(lua_State *L, void *arg) {
     const struct script_run *run = arg;
@@ -110,22 +99,6 @@ static struct script_scope scope_of(const struct call *call, const struct script
 
 /* --- Results --- */
 
-sds script_error_text(lua_State *L, int index, bool *is_counted) {
-    switch (lua_type(L, index)) {
-    case LUA_TTABLE: break;
-    case LUA_TSTRING:
-    case LUA_TNUMBER: return sds_append_cstr(sds_new(SLICE("ERR ")), lua_tostring(L, index));
-    case LUA_TBOOLEAN:
-        return sds_new(lua_toboolean(L, index) ? SLICE("ERR true") : SLICE("ERR false"));
-    default: return sds_append_cstr(sds_new(SLICE("ERR ")), lua_typename(L, lua_type(L, index)));
-    }
-    *is_counted = value_push_field(L, index, "ignore_error_stats_update", LUA_TBOOLEAN);
-    if (!value_push_field(L, index, "err", LUA_TSTRING) &&
-        !value_push_field(L, index, "err", LUA_TNUMBER))
-        return sds_new(SLICE("ERR unknown error"));
-    return sds_new(slice_of_cstr(lua_tostring(L, -1)));
-}
-
 static void reply_place(const struct script_run *run, sds text) {
     struct machine_place place = machine_error_place(run->program->machine);
     text = sds_append_format(text, " script: %s", run->program->name);
@@ -160,7 +133,7 @@ static void reply_result(struct script_run *run, enum machine_result result) {
                          &is_counted))
             reply_end(run);
         break;
-    case MACHINE_FAILED: reply_place(run, script_error_text(L, 1, &is_counted)); break;
+    case MACHINE_FAILED: reply_place(run, value_reply_error_text(L, 1, &is_counted)); break;
     case MACHINE_ENDED: reply_end(run); break;
     }
     run->call->error_is_counted = is_counted;
@@ -169,8 +142,8 @@ static void reply_result(struct script_run *run, enum machine_result result) {
 
 /* --- Running --- */
 
-void script_run(struct call *call, const struct script_program *program,
-                const struct script_arguments *arguments) {
+void script_run_program(struct call *call, const struct script_program *program,
+                        const struct script_arguments *arguments) {
     struct scripts *scripts = call->engine->scripts;
     struct script_run run = {.scripts = scripts,
                              .call = call,
@@ -188,7 +161,7 @@ void script_run(struct call *call, const struct script_program *program,
     scripts->run = &run;
     script_busy_begin(&run);
     enum machine_result result =
-        scripts_run_machine(scripts, program->machine, program->function, prepare, &run);
+        script_machine_run(scripts, program->machine, program->function, prepare, &run);
     reply_result(&run, result);
     script_busy_end(&run);
     scripts->run = NULL;

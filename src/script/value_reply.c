@@ -37,7 +37,9 @@ enum { INSERTED_DEPTH_MAX = 2, INSERTED_LENGTH_MAX = 1024 };
 
 static void write_value(struct writer *writer, int index);
 
-bool value_push_field(lua_State *L, int table, const char *name, int type) {
+/* Pushes table[name] without metamethods. Returns true if it is of `type`; otherwise pushes
+ * nothing. */
+static bool push_named(lua_State *L, int table, const char *name, int type) {
     lua_pushstring(L, name);
     lua_rawget(L, table);
     if (lua_type(L, -1) == type) return true;
@@ -45,7 +47,7 @@ bool value_push_field(lua_State *L, int table, const char *name, int type) {
     return false;
 }
 
-/* As value_push_field, for one of the names. */
+/* As push_named, for one of the names. */
 static bool push_field(struct writer *writer, int table, enum field field, int type) {
     lua_State *L = writer->L;
     lua_pushvalue(L, writer->names + (int)field);
@@ -119,13 +121,13 @@ static void write_line(struct reply *reply, void (*write)(struct reply *, struct
 /* The format has three characters: cut, or filled with blanks. */
 static void write_verbatim(struct writer *writer, int table) {
     lua_State *L = writer->L;
-    if (!value_push_field(L, table, "string", LUA_TSTRING)) {
+    if (!push_named(L, table, "string", LUA_TSTRING)) {
         reply_array(writer->reply, 0);
         return;
     }
     struct slice text = take_text(writer, -1);
     char format[3] = {' ', ' ', ' '};
-    bool has_format = value_push_field(L, table, "format", LUA_TSTRING);
+    bool has_format = push_named(L, table, "format", LUA_TSTRING);
     if (has_format) {
         const char *given = lua_tostring(L, -1);
         memcpy(format, given, strnlen(given, 3));
@@ -262,8 +264,8 @@ static void write_value(struct writer *writer, int index) {
 
 /* Returns whether the table is an error of a command that the script has run. */
 static bool is_counted(lua_State *L, int index) {
-    return value_push_field(L, index, "err", LUA_TSTRING) &&
-           value_push_field(L, index, "ignore_error_stats_update", LUA_TBOOLEAN);
+    return push_named(L, index, "err", LUA_TSTRING) &&
+           push_named(L, index, "ignore_error_stats_update", LUA_TBOOLEAN);
 }
 
 static void push_names(struct writer *writer) {
@@ -296,4 +298,19 @@ bool value_reply(lua_State *L, int index, struct reply *reply, int protocol, siz
     reply_error(reply,
                 "ERR The reply of the script is too large (lua-memory-limit, proto-max-bulk-len)");
     return true;
+}
+
+sds value_reply_error_text(lua_State *L, int index, bool *is_counted) {
+    switch (lua_type(L, index)) {
+    case LUA_TTABLE: break;
+    case LUA_TSTRING:
+    case LUA_TNUMBER: return sds_append_cstr(sds_new(SLICE("ERR ")), lua_tostring(L, index));
+    case LUA_TBOOLEAN:
+        return sds_new(lua_toboolean(L, index) ? SLICE("ERR true") : SLICE("ERR false"));
+    default: return sds_append_cstr(sds_new(SLICE("ERR ")), lua_typename(L, lua_type(L, index)));
+    }
+    *is_counted = push_named(L, index, "ignore_error_stats_update", LUA_TBOOLEAN);
+    if (!push_named(L, index, "err", LUA_TSTRING) && !push_named(L, index, "err", LUA_TNUMBER))
+        return sds_new(SLICE("ERR unknown error"));
+    return sds_new(slice_of_cstr(lua_tostring(L, -1)));
 }

@@ -17,6 +17,7 @@
 #ifndef PACKLIST_SCRIPT_VALUE_REPLY_H
 #define PACKLIST_SCRIPT_VALUE_REPLY_H
 
+#include "base/sds.h"
 #include "resp/reply.h"
 
 #include <lua5.1/lua.h>
@@ -32,8 +33,9 @@
 bool value_reply(lua_State *L, int index, struct reply *reply, int protocol, size_t most,
                  bool *is_counted_error);
 
-/* Pushes table[name] without metamethods. Returns true if it is of `type`; otherwise pushes
- * nothing. */
-bool value_push_field(lua_State *L, int table, const char *name, int type);
+/* Returns the text of the error object at `index` of the stack, up to a NUL; the caller frees it.
+ * *is_counted gets whether it is the error of a command, which was counted. Raises no errors; the
+ * machine's limit must be suspended. */
+sds value_reply_error_text(lua_State *L, int index, bool *is_counted);
 
 #endif

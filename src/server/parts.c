@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/functions.h"
 #include "engine/lazyfree.h"
 #include "engine/own_expiry.h"
 #include "engine/slow.h"
@@ -20,7 +19,8 @@
 #include "replication/primary/primary.h"
 #include "replication/replication.h"
 #include "requests/session_input.h"
-#include "script/script.h"
+#include "script/function_language.h"
+#include "script/script_machine.h"
 #include "script/script_run.h"
 #include "server/affinity.h"
 #include "server/config_apply.h"
@@ -174,26 +174,6 @@ static void free_keyspaces(struct engine *engine) {
     mem_free(engine->keyspaces);
 }
 
-static void start_scripts(struct engine *engine) {
-    engine->scripts = scripts_new(engine);
-}
-
-static void configure_scripts(struct engine *engine) {
-    scripts_apply_limit(engine->scripts);
-}
-
-static void stop_scripts(struct engine *engine) {
-    scripts_free(engine->scripts);
-}
-
-static void start_functions(struct engine *engine) {
-    functions_init(engine->functions);
-}
-
-static void stop_functions(struct engine *engine) {
-    functions_free(engine->functions);
-}
-
 static void configure_channels(struct engine *engine) {
     engine->users->all_channels = engine->config.acl_pubsub_default;
 }
@@ -325,11 +305,11 @@ static const struct part parts[] = {
     {.effect = EFFECT_VALUE_LIMITS, .configure = config_apply_value_limits},
     {.start = start_keyspaces, .free = free_keyspaces},
     {.start = start_lazyfree, .stop = stop_lazyfree, .free = free_lazyfree},
-    {.start = start_scripts,
+    {.start = script_machine_start,
      .effect = EFFECT_LUA_MEMORY,
-     .configure = configure_scripts,
-     .stop = stop_scripts},
-    {.start = start_functions, .stop = stop_functions},
+     .configure = script_machine_apply_limit,
+     .stop = script_machine_stop},
+    {.start = function_language_start, .stop = function_language_stop},
     {.try_start = user_files_start,
      .effect = EFFECT_PASSWORD,
      .configure = config_apply_password,

@@ -1,4 +1,4 @@
-#include "script/script.h"
+#include "script/script_machine.h"
 
 #include "base/alarm.h"
 #include "base/alloc.h"
@@ -6,13 +6,11 @@
 #include "engine/engine.h"
 #include "lua/machine.h"
 #include "net/loop/pool.h"
-#include "script/function_language.h"
 #include "script/redis_library.h"
-#include "script/script_run.h"
 
 #include <errno.h>
 
-struct machine *scripts_new_machine(struct scripts *scripts) {
+struct machine *script_machine_new(struct scripts *scripts) {
     struct machine *machine =
         machine_new((size_t)scripts->engine->config.lua_memory_limit, scripts);
     machine_add_library(machine, "redis", redis_library_open);
@@ -23,7 +21,7 @@ struct machine *scripts_new_machine(struct scripts *scripts) {
 }
 
 static void make_machine(struct scripts *scripts) {
-    struct machine *machine = scripts_new_machine(scripts);
+    struct machine *machine = script_machine_new(scripts);
     scripts->keys_table = machine_add_run_table(machine, "KEYS");
     scripts->argv_table = machine_add_run_table(machine, "ARGV");
     machine_seal(machine);
@@ -31,12 +29,11 @@ static void make_machine(struct scripts *scripts) {
     script_cache_init(&scripts->cache, machine, &scripts->engine->stats.evicted_scripts);
 }
 
-struct scripts *scripts_new(struct engine *engine) {
+void script_machine_start(struct engine *engine) {
     struct scripts *scripts = mem_alloc_zeroed(sizeof(*scripts));
     scripts->engine = engine;
     make_machine(scripts);
-    scripts->functions = function_runner_new(scripts);
-    return scripts;
+    engine->scripts = scripts;
 }
 
 /* Frees the cache and its machine. */
@@ -45,9 +42,9 @@ static void free_evaluated(struct scripts *scripts) {
     machine_free(scripts->machine);
 }
 
-void scripts_free(struct scripts *scripts) {
+void script_machine_stop(struct engine *engine) {
+    struct scripts *scripts = engine->scripts;
     alarm_stop(scripts->alarm);
-    function_runner_free(scripts->functions);
     free_evaluated(scripts);
     mem_free(scripts->argv);
     mem_free(scripts);
@@ -72,8 +69,8 @@ static void start_alarm(struct scripts *scripts) {
                     strerror(errno));
 }
 
-enum machine_result scripts_run_machine(struct scripts *scripts, struct machine *machine,
-                                        int function, machine_prepare *prepare, void *arg) {
+enum machine_result script_machine_run(struct scripts *scripts, struct machine *machine,
+                                       int function, machine_prepare *prepare, void *arg) {
     if (__builtin_expect(!scripts->alarm, 0) && !scripts->has_no_alarm) start_alarm(scripts);
     machine_expect_alarms(machine, scripts->alarm != NULL);
     scripts->running = machine;
@@ -94,19 +91,20 @@ static void forget(void *arg) {
     (void)arg;
 }
 
-void scripts_flush(struct scripts *scripts, bool in_pool) {
+void script_machine_flush(struct engine *engine, bool in_pool) {
+    struct scripts *scripts = engine->scripts;
     struct scripts *flushed = mem_alloc_zeroed(sizeof(*flushed));
     flushed->machine = scripts->machine;
     flushed->cache = scripts->cache;
     if (in_pool)
-        net_pool_run(scripts->engine->net, free_flushed, forget, flushed);
+        net_pool_run(engine->net, free_flushed, forget, flushed);
     else
         free_flushed(flushed);
     make_machine(scripts);
 }
 
-void scripts_apply_limit(struct scripts *scripts) {
-    size_t limit = (size_t)scripts->engine->config.lua_memory_limit;
-    machine_set_memory_limit(scripts->machine, limit);
-    machine_set_memory_limit(scripts->functions->machine, limit);
+void script_machine_apply_limit(struct engine *engine) {
+    size_t limit = (size_t)engine->config.lua_memory_limit;
+    machine_set_memory_limit(engine->scripts->machine, limit);
+    machine_set_memory_limit(engine->scripts->functions->machine, limit);
 }
