@@ -68,13 +68,6 @@ struct script_program {
     /* A function of a library: the keys and the other arguments are its two arguments. Those of a
      * script are the globals KEYS and ARGV. */
     bool is_function;
-    bool is_readonly; /* called by a command that must not write (EVAL_RO) */
-};
-
-/* Arguments of the call: argv[first_key …] are the keys, the rest are the other arguments. */
-struct script_arguments {
-    size_t first_key;
-    size_t key_count;
 };
 
 /* The run that is under way. */
@@ -82,7 +75,7 @@ struct script_run {
     struct scripts *scripts;
     struct call *call; /* EVAL or the like */
     const struct script_program *program;
-    struct script_arguments arguments;
+    size_t key_count; /* argv[3 …] are the keys, the rest are the other arguments */
     struct script_scope scope;
     int protocol; /* of the replies that the script gets: 2, or as setresp has chosen */
 

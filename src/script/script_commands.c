@@ -13,107 +13,80 @@
 
 /* Parses the number of keys, argv[2], whose keys follow. `not_a_number` is the error for what is
  * not an integer; NULL: the usual one. */
-static bool parse_keys(struct call *call, const char *not_a_number,
-                       struct script_arguments *arguments) {
+static bool parse_key_count(struct call *call, const char *not_a_number, size_t *key_count) {
     int64_t count;
     if (!call_integer_in(call, 2, INT64_MIN, INT64_MAX, &count, not_a_number)) return false;
     if (count > (int64_t)call->argc - 3)
         return reply_error(call->reply, "ERR Number of keys can't be greater than number of args");
     if (count < 0) return reply_error(call->reply, "ERR Number of keys can't be negative");
-    *arguments = (struct script_arguments){.first_key = 3, .key_count = (size_t)count};
+    *key_count = (size_t)count;
     return true;
 }
 
-static void run_script(struct call *call, const struct script *script,
-                       const struct script_arguments *arguments, bool is_readonly) {
+static void run_script(struct call *call, const struct script *script, size_t key_count) {
     const struct script_program program = {.machine = call->engine->scripts->machine,
                                            .function = script->function,
                                            .flags = script->flags,
-                                           .name = script->sha,
-                                           .is_readonly = is_readonly};
-    script_run_program(call, &program, arguments);
+                                           .name = script->sha};
+    script_run_program(call, &program, key_count);
 }
 
-static void eval(struct call *call, bool is_readonly) {
+/* EVAL, EVAL_RO */
+void eval_command(struct call *call) {
     struct script_cache *cache = &call->engine->scripts->cache;
-    struct script_arguments arguments;
+    size_t key_count;
     monitor_feed(call);
-    if (!parse_keys(call, NULL, &arguments)) return;
+    if (!parse_key_count(call, NULL, &key_count)) return;
     struct script *script = script_cache_find_text(cache, call->argv[1]);
     sds error = NULL;
     if (!script) script = script_cache_add(cache, call->argv[1], false, &error);
     if (script) {
-        run_script(call, script, &arguments, is_readonly);
+        run_script(call, script, key_count);
     } else {
         reply_error_text(call->reply, sds_slice(error));
         sds_free(error);
     }
 }
 
-static void evalsha(struct call *call, bool is_readonly) {
+/* EVALSHA, EVALSHA_RO */
+void evalsha_command(struct call *call) {
     struct script_cache *cache = &call->engine->scripts->cache;
-    struct script_arguments arguments;
+    size_t key_count = 0;
     monitor_feed(call);
     bool is_sha = call->argv[1].len == SCRIPT_SHA_LENGTH;
-    if (is_sha && !parse_keys(call, NULL, &arguments)) return;
+    if (is_sha && !parse_key_count(call, NULL, &key_count)) return;
     struct script *script = script_cache_find_sha(cache, call->argv[1]);
     if (script)
-        run_script(call, script, &arguments, is_readonly);
+        run_script(call, script, key_count);
     else
         reply_error(call->reply, "NOSCRIPT No matching script. Please use EVAL.");
 }
 
-void eval_command(struct call *call) {
-    eval(call, false);
-}
-
-void eval_ro_command(struct call *call) {
-    eval(call, true);
-}
-
-void evalsha_command(struct call *call) {
-    evalsha(call, false);
-}
-
-void evalsha_ro_command(struct call *call) {
-    evalsha(call, true);
-}
-
-/* --- FCALL, FCALL_RO --- */
-
-/* The run_function has a share of the library: the function may delete its own. */
-static void run_function(struct call *call, const struct function *function, bool is_readonly) {
-    struct script_arguments arguments;
+/* The run has a share of the library: the function may delete its own. */
+static void run_function(struct call *call, const struct function *function) {
+    size_t key_count;
     const struct script_program program = {
         .machine = call->engine->scripts->functions->machine,
         .function = function->reference,
         .flags = function->flags,
         .name = function->name,
         .is_function = true,
-        .is_readonly = is_readonly,
     };
-    if (!parse_keys(call, "ERR Bad number of keys provided", &arguments)) return;
+    if (!parse_key_count(call, "ERR Bad number of keys provided", &key_count)) return;
     struct function_library *library = function_library_share(function->library);
-    script_run_program(call, &program, &arguments);
+    script_run_program(call, &program, key_count);
     function_library_release(library);
 }
 
-static void fcall(struct call *call, bool is_readonly) {
+/* FCALL, FCALL_RO */
+void fcall_command(struct call *call) {
     monitor_feed(call);
     const struct function *function =
         function_set_function(call->engine->functions->set, call->argv[1]);
     if (function)
-        run_function(call, function, is_readonly);
+        run_function(call, function);
     else
         reply_error(call->reply, "ERR Function not found");
-}
-
-void fcall_command(struct call *call) {
-    fcall(call, false);
-}
-
-void fcall_ro_command(struct call *call) {
-    fcall(call, true);
 }
 
 /* --- SCRIPT: looks at the cache of scripts and changes it --- */

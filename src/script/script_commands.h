@@ -10,11 +10,11 @@
 
 #define SCRIPT_COMMANDS(BODY)                          \
     BODY("eval", eval_command)                         \
-    BODY("eval_ro", eval_ro_command)                   \
+    BODY("eval_ro", eval_command)                      \
     BODY("evalsha", evalsha_command)                   \
-    BODY("evalsha_ro", evalsha_ro_command)             \
+    BODY("evalsha_ro", evalsha_command)                \
     BODY("fcall", fcall_command)                       \
-    BODY("fcall_ro", fcall_ro_command)                 \
+    BODY("fcall_ro", fcall_command)                    \
     BODY("function|delete", function_delete_command)   \
     BODY("function|dump", function_dump_command)       \
     BODY("function|flush", function_flush_command)     \

@@ -19,10 +19,9 @@ static int prepare(lua_State *L, void *arg) {
     const struct script_run *run = arg;
     const struct call *call = run->call;
     const struct scripts *scripts = run->scripts;
-    const struct slice *keys = call->argv + run->arguments.first_key;
-    size_t key_count = run->arguments.key_count;
-    const struct slice *others = keys + key_count;
-    size_t other_count = call->argc - run->arguments.first_key - key_count;
+    enum { FIRST_KEY = 3 };
+    const struct slice *keys = call->argv + FIRST_KEY, *others = keys + run->key_count;
+    size_t key_count = run->key_count, other_count = call->argc - FIRST_KEY - key_count;
     if (run->program->is_function) {
         machine_push_strings(L, keys, key_count);
         machine_push_strings(L, others, other_count);
@@ -79,7 +78,7 @@ static const char *refusal(const struct script_run *run) {
     if (restrictions & RESTRICTED_STALE && !(flags & SCRIPT_ALLOW_STALE)) return MASTERDOWN_REFUSAL;
     if (declares_writes) {
         if (run->scope.lacks_memory && !(flags & SCRIPT_ALLOW_OOM)) return EVICT_REFUSAL;
-        if (run->program->is_readonly)
+        if (run->call->command->flags & COMMAND_READONLY) /* EVAL_RO and the like */
             return "ERR Can not execute a script with write flag using *_ro command.";
     }
     return NULL;
@@ -92,7 +91,8 @@ static bool lacks_memory(struct engine *engine) {
 static struct script_scope scope_of(const struct call *call, const struct script_program *program) {
     struct script_scope scope = {.requester = *call->requester, .audience = COMMAND_LOG_ALL};
     scope.requester.last_command = call->engine->scripts->last_command;
-    scope.is_readonly = program->is_readonly || program->flags & SCRIPT_NO_WRITES;
+    scope.is_readonly =
+        call->command->flags & COMMAND_READONLY || program->flags & SCRIPT_NO_WRITES;
     scope.lacks_memory = lacks_memory(call->engine);
     return scope;
 }
@@ -142,13 +142,12 @@ static void reply_result(struct script_run *run, enum machine_result result) {
 
 /* --- Running --- */
 
-void script_run_program(struct call *call, const struct script_program *program,
-                        const struct script_arguments *arguments) {
+void script_run_program(struct call *call, const struct script_program *program, size_t key_count) {
     struct scripts *scripts = call->engine->scripts;
     struct script_run run = {.scripts = scripts,
                              .call = call,
                              .program = program,
-                             .arguments = *arguments,
+                             .key_count = key_count,
                              .scope = scope_of(call, program),
                              .protocol = 2};
     const char *error = refusal(&run);

@@ -9,9 +9,9 @@
 uint32_t script_command_flags(const struct engine *engine, const struct command *command,
                               const struct slice *argv);
 
-/* Runs the program and replies its result or its error. Replies an error and runs nothing where
+/* Runs the program for a command whose argv[3 …] are `key_count` keys and other arguments, and
+ * replies its result or its error. Replies an error and runs nothing where
  * its flags do not allow it. No script may run. */
-void script_run_program(struct call *call, const struct script_program *program,
-                        const struct script_arguments *arguments);
+void script_run_program(struct call *call, const struct script_program *program, size_t key_count);
 
 #endif
