@@ -3,16 +3,16 @@
  * Invariants: a blocked key is in its database's table while it has a wait or stands in the ready
  * queue, and only then; a waiter's waits are all linked or all unlinked; a session has
  * SESSION_BLOCKED exactly while it has a waiter. */
-#include "base/chain.h"
-#include "engine/waiter.h"
-#include "table/command.h"
+#include "engine/blocking.h"
 
 #include "base/alloc.h"
+#include "base/chain.h"
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "net/net.h"
 #include "resp/reply.h"
 #include "store/keyspace.h"
+#include "table/command.h"
 #include "types/value.h"
 
 #include <assert.h>

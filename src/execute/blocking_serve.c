@@ -2,8 +2,8 @@
 #include "execute/blocking_serve.h"
 
 #include "base/checked.h"
+#include "engine/blocking.h"
 #include "engine/engine.h"
-#include "engine/waiter.h"
 #include "execute/execute.h"
 #include "resp/reply.h"
 #include "session/clients.h"

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "engine/call_make.h"
 #include "engine/engine.h"
-#include "engine/waiter.h"
 #include "net/net.h"
 #include "session/session.h"
 #include "types/string.h"
