@@ -229,17 +229,18 @@ bool blocking_has_ready(const struct blocking *blocking) {
 
 /* --- Life --- */
 
-struct blocking *blocking_new(struct engine *engine, int databases) {
+void blocking_start(struct engine *engine) {
     struct blocking *blocking = mem_alloc_zeroed(sizeof(*blocking));
     blocking->engine = engine;
-    keytable_init(&blocking->keys, databases);
+    keytable_init(&blocking->keys, (int)engine->config.databases);
     timer_wheel_init(&blocking->deadlines, wheel_now());
     blocking->timer = net_timer_new(engine->net, on_timer, blocking);
-    return blocking;
+    engine->blocking = blocking;
 }
 
 /* Keys may be ready that were not served: the server has ended in the middle of a script. */
-void blocking_stop(struct blocking *blocking) {
+void blocking_stop(struct engine *engine) {
+    struct blocking *blocking = engine->blocking;
     struct blocked_key *next;
     for (struct blocked_key *key = blocking->ready_first; key; key = next) {
         next = key->ready_next;
@@ -247,4 +248,8 @@ void blocking_stop(struct blocking *blocking) {
     }
     keytable_free(&blocking->keys);
     net_timer_free(blocking->timer);
+}
+
+void blocking_free(struct engine *engine) {
+    mem_free(engine->blocking);
 }

@@ -74,14 +74,13 @@ struct blocking {
     struct net_timer *timer;
 };
 
-/* Returns the registry for `databases` databases; the caller ends it with blocking_stop and frees
- * it with mem_free. It makes a timer in engine->net, with which it calls time_is_up
- * (engine/upward.h). */
-struct blocking *blocking_new(struct engine *engine, int databases);
+/* Makes engine->blocking, with a timer in engine->net that calls time_is_up (engine/upward.h). */
+void blocking_start(struct engine *engine);
 
-/* Frees the timer and all keys, once no session is left and before net_free. Until the registry is
- * freed only blocking_note_synced may be called: a thread may still end that writes to the disk. */
-void blocking_stop(struct blocking *blocking);
+/* Frees the timer and all keys, once no session is left and before net_free. Until blocking_free
+ * only blocking_note_synced may be called: a thread may still end that writes to the disk. */
+void blocking_stop(struct engine *engine);
+void blocking_free(struct engine *engine);
 
 /* Makes the call's session wait as `request` says. O(keys and bytes of the arguments). */
 void blocking_add(struct blocking *blocking, struct call *call,

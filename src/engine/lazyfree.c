@@ -203,18 +203,19 @@ static void do_nothing(void *arg) {
 
 /* Starts the threads now, which takes a millisecond, rather than while a client waits for its first
  * UNLINK. */
-struct lazyfree *lazyfree_new(struct engine *engine) {
+void lazyfree_start(struct engine *engine) {
     struct lazyfree *lazyfree = mem_alloc_zeroed(sizeof(*lazyfree));
     lazyfree->engine = engine;
+    engine->lazyfree = lazyfree;
     net_pool_run(engine->net, do_nothing, do_nothing, NULL);
-    return lazyfree;
 }
 
-void lazyfree_stop(struct lazyfree *lazyfree) {
-    __atomic_store_n(&lazyfree->stopped, true, __ATOMIC_RELAXED);
+void lazyfree_stop(struct engine *engine) {
+    __atomic_store_n(&engine->lazyfree->stopped, true, __ATOMIC_RELAXED);
 }
 
-void lazyfree_free(struct lazyfree *lazyfree) {
+void lazyfree_free(struct engine *engine) {
+    struct lazyfree *lazyfree = engine->lazyfree;
     __atomic_store_n(&lazyfree->stopped, false, __ATOMIC_RELAXED);
     free_batch(lazyfree, &lazyfree->running);
     free_batch(lazyfree, &lazyfree->filling);

@@ -19,15 +19,15 @@
 struct engine;
 struct lazyfree;
 
-/* Starts the threads of the pool of engine->net and uses them from now on. The caller frees the
- * result with lazyfree_free. */
-struct lazyfree *lazyfree_new(struct engine *engine);
+/* Makes engine->lazyfree; starts the threads of the pool of engine->net and uses them from now
+ * on. */
+void lazyfree_start(struct engine *engine);
 
 /* Call it before net_free: the thread stops at the next step, also in the middle of a keyspace. */
-void lazyfree_stop(struct lazyfree *lazyfree);
+void lazyfree_stop(struct engine *engine);
 
 /* Call it after net_free: frees what was left in the queue, and `lazyfree` itself. */
-void lazyfree_free(struct lazyfree *lazyfree);
+void lazyfree_free(struct engine *engine);
 
 /* Returns whether freeing the entry with its value takes longer than handing it to the pool.
  * O(1). */

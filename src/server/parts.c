@@ -149,18 +149,6 @@ static void stop_net(struct engine *engine) {
     net_free(engine->net);
 }
 
-static void start_lazyfree(struct engine *engine) {
-    engine->lazyfree = lazyfree_new(engine);
-}
-
-static void stop_lazyfree(struct engine *engine) {
-    lazyfree_stop(engine->lazyfree);
-}
-
-static void free_lazyfree(struct engine *engine) {
-    lazyfree_free(engine->lazyfree);
-}
-
 static void start_keyspaces(struct engine *engine) {
     size_t count = (size_t)engine->config.databases;
     engine->keyspaces = mem_alloc(count * sizeof(*engine->keyspaces));
@@ -203,18 +191,6 @@ static void stop_watches(struct engine *engine) {
     watch_free(engine->watches);
 }
 
-static void start_blocking(struct engine *engine) {
-    engine->blocking = blocking_new(engine, (int)engine->config.databases);
-}
-
-static void stop_blocking(struct engine *engine) {
-    blocking_stop(engine->blocking);
-}
-
-static void free_blocking(struct engine *engine) {
-    mem_free(engine->blocking);
-}
-
 static void start_clients(struct engine *engine) {
     struct clients *clients = engine->clients;
     clients->engine = engine;
@@ -243,6 +219,7 @@ static void free_clients(struct engine *engine) {
     resp_parser_free(&clients->parser);
     outbox_free(&clients->reading);
     outbox_free(&clients->brief);
+    pubsub_free(&clients->pubsub);
     for (int i = 0; i < 2; i++) reply_free(&clients->frames[i]);
 }
 
@@ -304,7 +281,7 @@ static const struct part parts[] = {
     /* The data, and what works on it. */
     {.effect = EFFECT_VALUE_LIMITS, .configure = config_apply_value_limits},
     {.start = start_keyspaces, .free = free_keyspaces},
-    {.start = start_lazyfree, .stop = stop_lazyfree, .free = free_lazyfree},
+    {.start = lazyfree_start, .stop = lazyfree_stop, .free = lazyfree_free},
     {.start = script_machine_start,
      .effect = EFFECT_LUA_MEMORY,
      .configure = script_machine_apply_limit,
@@ -323,7 +300,7 @@ static const struct part parts[] = {
      .configure = invalidate_configure,
      .stop = stop_tracking},
     {.start = start_watches, .stop = stop_watches},
-    {.start = start_blocking, .stop = stop_blocking, .free = free_blocking},
+    {.start = blocking_start, .stop = blocking_stop, .free = blocking_free},
 
     /* What leaves the process. The tick of an end that waits comes first: that of the append-only
      * file would begin another attempt of the rewrite whose failure the end has waited for. */

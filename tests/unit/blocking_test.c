@@ -35,7 +35,8 @@ static int set_up(void **state) {
     world.keyspaces[0] = keyspace_new(value_free, value_length);
     world.engine.keyspaces = world.keyspaces;
     world.engine.net = net_new(&error);
-    world.engine.blocking = blocking_new(&world.engine, 1);
+    world.engine.config.databases = 1;
+    blocking_start(&world.engine);
     for (int i = 0; i < CLIENTS; i++)
         world.sessions[i].requester =
             (struct requester){.engine = &world.engine, .session = &world.sessions[i]};
@@ -45,8 +46,8 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     for (int i = 0; i < CLIENTS; i++) blocking_remove(world.engine.blocking, &world.sessions[i]);
-    blocking_stop(world.engine.blocking);
-    mem_free(world.engine.blocking);
+    blocking_stop(&world.engine);
+    blocking_free(&world.engine);
     keyspace_free(world.keyspaces[0]);
     net_free(world.engine.net);
     reply_free(&world.reply);

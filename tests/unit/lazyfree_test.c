@@ -166,9 +166,9 @@ static void what_is_left_when_it_stops_is_freed_at_the_end(void **state) {
     struct keyspace *keyspace = make_keyspace(100000);
     lazyfree_keyspace(lazyfree, keyspace, 7);
     for (int i = 0; i < 10; i++) lazyfree_entry(lazyfree, make_list(1000), true);
-    lazyfree_stop(lazyfree);
+    lazyfree_stop(&engine);
     net_free(net);
-    lazyfree_free(lazyfree);
+    lazyfree_free(&engine);
 }
 
 int main(void) {
@@ -180,7 +180,8 @@ int main(void) {
     net_set_upward(net, &LOOK, NULL);
     engine.net = net;
     engine.upward = &(const struct upward){.keyspace_freed = note_freed};
-    lazyfree = lazyfree_new(&engine);
+    lazyfree_start(&engine);
+    lazyfree = engine.lazyfree;
     lazyfree_entry(lazyfree, make_list(1000),
                    true); /* the threads have started: they own some memory */
     run_until_free();
