@@ -188,8 +188,9 @@ void call_notify(struct call *call, enum event_class class, const char *event, s
         engine->upward->publish_event(engine, call->database, event, key);
 }
 
-void call_notify_overwritten(struct call *call, struct slice key, enum value_type old,
-                             enum value_type type) {
+/* Inlined into SET, which is frequent. */
+inline void call_notify_overwritten(struct call *call, struct slice key, enum value_type old,
+                                    enum value_type type) {
     call_notify(call, EVENT_OVERWRITTEN, "overwritten", key);
     if (old != type) call_notify(call, EVENT_TYPE_CHANGED, "type_changed", key);
 }
@@ -291,10 +292,8 @@ static bool is_freed_in_pool(const struct config *config, enum freeing freeing) 
     case FREE_AS_SERVER_DEL: return config->lazyfree_server_del;
     case FREE_AS_EXPIRE: return config->lazyfree_expire;
     case FREE_AS_EVICTION: return config->lazyfree_eviction;
-    case FREE_NOW:
-    case FREE_BY_CALLER: return false;
+    default: return false;
     }
-    return false;
 }
 
 static void propagate_removal(struct call *call, struct slice key, enum removal reason) {
