@@ -5,8 +5,8 @@
  *
  * Producers add entries with ids of their own (iids), so that none is added twice (ds/producers.h):
  * XADD with IDMP or IDMPAUTO. It is propagated as XADD without them and XIDMPRECORD, so that a
- * server which knows neither gets the entry all the same. A duplicate changes only a counter, and is
- * not propagated. */
+ * server which knows neither gets the entry all the same. A duplicate changes only a counter, and
+ * is not propagated. */
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "commands/commands.h"
@@ -27,7 +27,8 @@ static bool is_given(const struct producer_option *producer) {
     return producer->name.len > 0;
 }
 
-/* Takes the option at argv[*index] and moves *index past it. Sets *taken to whether it was there. */
+/* Takes the option at argv[*index] and moves *index past it. Sets *taken to whether it was
+ * there. */
 static bool parse_producer(struct call *call, size_t *index, struct producer_option *producer,
                            bool *taken) {
     size_t at = *index, left = call->argc - at - 1;
@@ -75,9 +76,9 @@ static void set_iid(struct producer_option *producer, const struct slice *texts,
     producer->iid = slice_make(producer->bytes, IID_SIZE);
 }
 
-/* Returns whether the entry was added before, and replies its id. It counts the duplicate. A command
- * that is repeated (call_is_repeated) and says only that it was a duplicate is one in any case:
- * without the entry it replies null. O(log producers + iids of the producer). */
+/* Returns whether the entry was added before, and replies its id. It counts the duplicate. A
+ * command that is repeated (call_is_repeated) and says only that it was a duplicate is one in any
+ * case: without the entry it replies null. O(log producers + iids of the producer). */
 static bool find_duplicate(struct call *call, const struct entry *entry,
                            const struct producer_option *producer) {
     struct producers *producers = entry ? stream_producers(entry) : NULL;

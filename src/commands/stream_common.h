@@ -95,8 +95,8 @@ void group_need_consumer(struct call *call, struct group_ref *ref, struct slice 
 /* The entry is pending no more; false if it was not. */
 bool group_acknowledge(const struct group_ref *ref, struct stream_id id);
 
-/* Gives the consumer, which is active now, a pending entry; propagates that, which makes the consumer
- * at replicas, too. */
+/* Gives the consumer, which is active now, a pending entry; propagates that, which makes the
+ * consumer at replicas, too. */
 void group_assign(struct call *call, struct group_ref *ref, struct pending_entry entry);
 
 /* A pending entry of which the stream has no entry any more: forgets it, and propagates that. */

@@ -11,8 +11,9 @@
  * being loaded.
  *
  * Trimming with ACKED deletes the entries that all groups have acknowledged. The first entries may
- * be a million that are pending: so it notes how far it has looked. From then on each id before that
- * which ceases to be pending in a group is noted as released, and only these are looked at again.
+ * be a million that are pending: so it notes how far it has looked. From then on each id before
+ * that which ceases to be pending in a group is noted as released, and only these are looked at
+ * again.
  *
  * Invariant: an entry of the stream whose id is before `looked_until` is pending in a group, or its
  * id is in `released`, all of which are before `looked_until`. Ids may be there whose entries are
@@ -147,8 +148,8 @@ void consumer_groups_find_waiting(const struct consumer_groups *groups, const st
 size_t consumer_groups_released(const struct consumer_groups *groups, struct stream_id last,
                                 struct stream_id *ids, size_t max);
 
-/* All entries up to the last of these ids, which ascend, have been looked at, but for other released
- * ones: each of them waits, or is deleted. As pendinglist_remove_ids. */
+/* All entries up to the last of these ids, which ascend, have been looked at, but for other
+ * released ones: each of them waits, or is deleted. As pendinglist_remove_ids. */
 void consumer_groups_note_looked(struct consumer_groups *groups, struct pieces *pieces,
                                  const struct stream_id *ids, size_t count);
 

@@ -118,8 +118,8 @@ void idindex_remove(struct idindex *index, struct pieces *pieces, size_t segment
 void idindex_cut(struct idindex *index, struct pieces *pieces, size_t count, struct idindex *cut,
                  struct pieces *cut_pieces);
 
-/* Copies the segments, for a capture, to *to, which is moved behind them. The index, which is itself
- * a copy, then leads to these. O(segments). */
+/* Copies the segments, for a capture, to *to, which is moved behind them. The index, which is
+ * itself a copy, then leads to these. O(segments). */
 static inline size_t idindex_image_size(const struct idindex *index) {
     return index->segment_count * sizeof(*index->segments);
 }

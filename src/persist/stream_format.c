@@ -17,10 +17,10 @@
  *      producer      name [iids] (iid [ms] [seq]) …                       the oldest iid first
  *
  * ms and seq of entries are differences to the base id. Groups: persist/stream_groups_format.h. The
- * first two numbers of producers are their limits. A stream that knows of producers is written in the fourth form
- * (but not for Valkey, which does not read it: there the producers are left out), another one with
- * a consumer in the third form, any other in the second one, which Redis 7.0 reads. Source: DUMP
- * and files of Redis 7.0 to 8.10 and Valkey 9.1.
+ * first two numbers of producers are their limits. A stream that knows of producers is written in
+ * the fourth form (but not for Valkey, which does not read it: there the producers are left out),
+ * another one with a consumer in the third form, any other in the second one, which Redis 7.0
+ * reads. Source: DUMP and files of Redis 7.0 to 8.10 and Valkey 9.1.
  *
  * A field or value of 16378 or 2097146 bytes makes an element whose back length Redis and Valkey,
  * from 9.1 on, write differently, and each rejects the other's (persist/list_format.c). Both forms
