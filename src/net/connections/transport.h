@@ -1,9 +1,8 @@
 /* transport: how the bytes of a connection are sent and received.
  *
- * The files conn_*.c use a connection's socket only through one
- * of these tables; listener.c and dial.c get connections with them. transport_socket.c has the
- * tables for TCP and for Unix sockets. Another transport, such as one that encrypts, adds a table,
- * and a listener that accepts with it.
+ * The files conn_*.c use a connection's socket only through one of these tables; listener.c and
+ * dial.c get connections with them. transport_socket.c has the tables for TCP and for Unix sockets.
+ * Another transport, such as one that encrypts, adds a table, and a listener that accepts with it.
  *
  *      one allocation:   | state of the transport | struct conn | session |
  *                        ^transport_state()       ^conn

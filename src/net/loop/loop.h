@@ -23,7 +23,8 @@
 struct net;
 
 /* Also each I/O thread has one. Handles are the first member of their struct, so a handle can be
- * freed as the struct. The `data` of a stream's handle is its connection, or NULL for a listener. */
+ * freed as the struct. The `data` of a stream's handle is its connection, or NULL for a
+ * listener. */
 struct loop {
     uv_loop_t uv; /* its `data` is this loop, with which the net begins */
     struct owner owner;
@@ -48,7 +49,7 @@ int loop_begin(struct loop *loop, uv_prepare_cb prepare);
 /* Closes the handles of this struct: a loop without handles ends. */
 void loop_end(struct loop *loop);
 
-/* Has the bell, which stays where it is, wake the loop; until `poll` is closed. Returns a status. */
+/* Has the bell, which stays where it is, wake the loop until `poll` is closed. Returns a status. */
 struct bell;
 int loop_watch_bell(struct loop *loop, uv_poll_t *poll, struct bell *bell);
 

@@ -90,7 +90,7 @@ struct tls_certificates tls_certificates(const struct net *net, enum tls_role ro
 
 /* Tells the connection that a write has failed, or that its input has ended, or that it is not
  * connected. From the loop or read_now only. */
-static void report(struct tls *tls) {
+static void report_end(struct tls *tls) {
     struct conn *conn = tls_conn(tls);
     if (tls->call) {
         if (tls->end_status && !tls->is_closed) tls_connected(tls, tls->end_status);
@@ -257,7 +257,7 @@ static void work(struct tls *tls) {
     if (!shake(tls)) {
         tls_keep_input(&tls->codec);
         if (tls->codec.has_more) tls_want_turn(tls);
-        if (tls->end_status && tls->list != TLS_WAITING) report(tls);
+        if (tls->end_status && tls->list != TLS_WAITING) report_end(tls);
         return;
     }
     if (tls->call) tls_connected(tls, 0);
@@ -280,7 +280,7 @@ static void work(struct tls *tls) {
     if (tls->reads && !tls->end_status && tls_has_input(&tls->codec))
         tls_want_turn(tls);
     else if (tls->end_status && (tls->is_failed || !tls->codec.has_more))
-        report(tls);
+        report_end(tls);
 }
 
 uv_buf_t tls_room(struct conn *conn) {
@@ -303,7 +303,7 @@ void tls_received(struct conn *conn, size_t len) {
     if (!tls->codec.ssl && tls->codec.input[0] != HANDSHAKE_RECORD) {
         tls_fail_and_log(tls, UV_EPROTO, "it does not speak TLS, but this port does",
                          &tls_shared_of(tls)->plain);
-        report(tls);
+        report_end(tls);
         return;
     }
     tls_keep_input(&tls->codec);
@@ -318,13 +318,13 @@ void tls_input_ended(struct conn *conn, int status) {
     if (!tls->is_open) {
         tls_fail_with(tls, status,
                       status == UV_EOF ? "the other side closed" : uv_strerror(status));
-        report(tls);
+        report_end(tls);
     } else if (tls_has_input(&tls->codec)) {
         tls->lower_status = status;
         tls_want_turn(tls);
     } else {
         tls->end_status = status;
-        report(tls);
+        report_end(tls);
     }
 }
 
@@ -337,13 +337,13 @@ static void take_turn(struct tls *tls) {
     tls_pump(tls);
     if (tls->is_closed) return;
     if (tls->end_status)
-        report(tls);
+        report_end(tls);
     else if (tls_has_input(&tls->codec) || (tls->role == TLS_CLIENT && !tls->is_open))
         work(tls);
     if (tls->is_closed || tls->end_status || !tls->lower_status || tls_has_input(&tls->codec))
         return;
     tls->end_status = tls->lower_status;
-    report(tls);
+    report_end(tls);
 }
 
 /* Returns the client that has waited longest and the newest one alternately: a new client does not
@@ -363,7 +363,7 @@ static void begin_waiting(struct tls_shared *shared) {
         if (is_gone(tls)) {
             gone++;
             tls_fail_with(tls, UV_EOF, "the other side closed before its handshake");
-            report(tls);
+            report_end(tls);
         } else {
             work(tls);
         }
@@ -390,7 +390,7 @@ static void end_late(struct tls *tls) {
     tls_leave_list(tls);
     tls_fail_with(tls, UV_ETIMEDOUT, "the handshake took too long");
     tls_leave_list(tls);
-    report(tls);
+    report_end(tls);
 }
 
 static void on_timer(void *arg) {
