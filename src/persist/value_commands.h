@@ -1,6 +1,6 @@
 /* value_commands: keys with their values as commands that create them, for an append-only file
- * whose base is not an RDB file (type_format_write_commands in type_format.h). Each command is an array
- * of bulk strings, as a client sends it.
+ * whose base is not an RDB file (type_format_write_commands in type_format.h). Each command is an
+ * array of bulk strings, as a client sends it.
  *
  * The bytes go to a struct rdb_writer, which serves only as a buffer here. As with it, every call
  * does nothing after the sink has failed. */

@@ -1,5 +1,6 @@
 /* reply: a sink gets what the buffer would have got, as values. The sink of this test writes each
  * value down, so that the whole reply is one line of text. */
+#include "resp/reply.h"
 #include "resp/reply_sink.h"
 
 #include "base/sds.h"
