@@ -212,7 +212,7 @@ void acl_dryrun_command(struct call *call) {
                            argv[0].ptr);
     else if (!command_accepts(command, argc))
         reply_error_format(call->reply, CALL_WRONG_ARITY, command->name);
-    else if (user_may_run(user, &access, &denial))
+    else if (user_may(user, access, &denial))
         reply_ok(call->reply);
     else
         reply_denial(call, user, &denial, argv);

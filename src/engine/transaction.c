@@ -5,7 +5,6 @@
 #include "engine/engine.h"
 #include "resp/reply.h"
 #include "table/command.h"
-#include "users/users.h"
 
 #include <assert.h>
 #include <string.h>
@@ -19,18 +18,8 @@ struct transaction *transaction_begin(struct session *session) {
 }
 
 void transaction_open(struct session *session) {
-    const struct requester *requester = &session->requester;
-    struct transaction *transaction = transaction_begin(session);
-    transaction->database = requester->database;
-    transaction->generation = requester->user ? requester->user->generation : 0;
+    transaction_begin(session);
     session->flags |= SESSION_MULTI;
-}
-
-bool transaction_keeps_rights(const struct session *session) {
-    const struct requester *requester = &session->requester;
-    const struct transaction *transaction = session->transaction;
-    return (requester->user ? requester->user->generation : 0) == transaction->generation &&
-           requester->database == transaction->database;
 }
 
 void transaction_end(struct session *session) {

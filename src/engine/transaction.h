@@ -38,8 +38,6 @@ struct transaction {
     uint32_t command_flags; /* flags that any queued command has */
     uint32_t missing_flags; /* … and those that any of them does not have */
     bool is_aborted;        /* a command could not be queued */
-    int32_t database;       /* that commands were queued in: the client's since MULTI */
-    uint64_t generation;    /* of the user then; 0: nobody's session */
 };
 
 /* Returns the session's transaction; makes one if it has none. The session owns it. */
@@ -47,10 +45,6 @@ struct transaction *transaction_begin(struct session *session);
 
 /* Begins MULTI: the session's next commands are queued. */
 void transaction_open(struct session *session);
-
-/* Returns whether the commands may run because they were queued: the user has all rights that it
- * had then, and the database is the same. Not if a command of EXEC has changed either. O(1). */
-bool transaction_keeps_rights(const struct session *session);
 
 /* Queues a command of a session in MULTI and replies QUEUED. `flags`: those with which EXEC is
  * checked. O(bytes of the arguments). */

@@ -10,6 +10,7 @@
 #include "reclaim/evict.h"
 #include "resp/reply.h"
 #include "session/denials.h"
+#include "session/outbox.h"
 #include "session/pause.h"
 #include "session/session.h"
 #include "table/command.h"
@@ -177,22 +178,23 @@ uint32_t admission_flags(const struct session *session, const struct command *co
 }
 
 /* What gates look at. */
-struct visit {
-    const struct applicant *applicant;
+struct check {
+    const struct call *call;
     struct engine *engine;
-    struct session *session; /* NULL: a file or the primary */
-    uint32_t own_flags;      /* of the command's row */
-    uint32_t flags;          /* with which it is admitted */
-    sds text;                /* an error that a gate has made; freed by the caller */
+    struct session *session;          /* NULL: a file or the primary */
+    const struct script_scope *scope; /* of a script's call; else NULL */
+    uint32_t own_flags;               /* of the command's row */
+    uint32_t flags;                   /* with which it is admitted */
+    sds text;                         /* an error that a gate has made; freed by the caller */
 };
 
 /* A gate returns the error, a whole line, or NULL: the command passes. It is asked where its row of
  * the table says so. This text means that the command must wait. */
-typedef const char *gate_function(struct visit *visit);
+typedef const char *gate_function(struct check *check);
 static const char postponed[] = "";
 
-static const char *needs_authentication(struct visit *visit) {
-    return visit->own_flags & COMMAND_NO_AUTH ? NULL : NOAUTH_REFUSAL;
+static const char *needs_authentication(struct check *check) {
+    return check->own_flags & COMMAND_NO_AUTH ? NULL : NOAUTH_REFUSAL;
 }
 
 /* Why a command of EXEC, which was allowed when it was queued, is not allowed any more. */
@@ -207,9 +209,9 @@ static const char *lost_right(enum denied what) {
     return "no permission";
 }
 
-static sds refusal_of_rights(const struct visit *visit, const struct denial *denial) {
-    sds text = denial_text(denial, visit->applicant->requester->user), out;
-    switch (visit->applicant->origin) {
+static sds error_of_denial(const struct call *call, const struct denial *denial) {
+    sds text = denial_text(denial, call->requester->user), out;
+    switch (call->origin) {
     case ORIGIN_SCRIPT:
         out = sds_append_cstr(sds_new(SLICE("ERR ACL failure in script: ")),
                               text + strlen("NOPERM "));
@@ -227,145 +229,150 @@ static sds refusal_of_rights(const struct visit *visit, const struct denial *den
     return out;
 }
 
-bool admission_has_rights(const struct applicant *applicant, struct denial *denial) {
-    const struct requester *requester = applicant->requester;
-    const struct access access = {applicant->command, applicant->argv, applicant->argc,
-                                  requester->database};
-    return user_may_run(requester->user, &access, denial);
+static inline bool has_rights(const struct call *call, struct denial *denial) {
+    const struct access access = {call->command, call->argv, call->argc, call->database};
+    return user_may(call->requester->user, access, denial);
 }
 
 /* What the client's user may not do: users/access.h. */
-static const char *lacks_rights(struct visit *visit) {
-    const struct applicant *applicant = visit->applicant;
-    const struct requester *requester = applicant->requester;
+static const char *lacks_rights(struct check *check) {
+    const struct call *call = check->call;
     struct denial denial;
-    if (admission_has_rights(applicant, &denial)) return NULL;
+    if (has_rights(call, &denial)) return NULL;
     enum acl_context context =
-        applicant->origin == ORIGIN_SCRIPT ? ACL_CONTEXT_LUA
-        : applicant->origin == ORIGIN_TRANSACTION || requester->session->flags & SESSION_MULTI
+        call->origin == ORIGIN_SCRIPT ? ACL_CONTEXT_LUA
+        : call->origin == ORIGIN_TRANSACTION || check->session->flags & SESSION_MULTI
             ? ACL_CONTEXT_MULTI
             : ACL_CONTEXT_TOPLEVEL;
-    denial_note(requester->session, denial_reason(denial.what), context, denial.object,
-                sds_slice(requester->user->name));
-    return visit->text = refusal_of_rights(visit, &denial);
+    denial_note(check->session, &denial, context);
+    return check->text = error_of_denial(call, &denial);
 }
 
-static const char *not_in_transactions(struct visit *visit) {
-    return visit->own_flags & COMMAND_NO_MULTI ? "ERR Command not allowed inside a transaction"
+static const char *not_in_transactions(struct check *check) {
+    return check->own_flags & COMMAND_NO_MULTI ? "ERR Command not allowed inside a transaction"
                                                : NULL;
 }
 
 /* In RESP2 a message looks like a reply, so a client that listens to channels may run only a few
  * commands. */
-static const char *not_for_listeners(struct visit *visit) {
-    if (visit->session->protocol != 2 || visit->own_flags & COMMAND_FOR_SUBSCRIBERS) return NULL;
-    return visit->text =
+static const char *not_for_listeners(struct check *check) {
+    if (check->session->protocol != 2 || check->own_flags & COMMAND_FOR_SUBSCRIBERS) return NULL;
+    return check->text =
                sds_append_format(sds_new(SLICE("")),
                                  "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
                                  "PING / QUIT / RESET are allowed in this context",
-                                 visit->applicant->command->name);
+                                 check->call->command->name);
 }
 
-static const char *replicas_do_not_wait(struct visit *visit) {
-    return visit->own_flags & COMMAND_BLOCKING ? "ERR A replica cannot wait" : NULL;
+static const char *replicas_do_not_wait(struct check *check) {
+    return check->own_flags & COMMAND_BLOCKING ? "ERR A replica cannot wait" : NULL;
 }
 
-static const char *no_data_for_replicas(struct visit *visit) {
+static const char *no_data_for_replicas(struct check *check) {
     const uint32_t data = COMMAND_WRITE | COMMAND_READONLY | COMMAND_MAY_REPLICATE;
-    return visit->flags & data ? "ERR Replica can't interact with the keyspace" : NULL;
+    return check->flags & data ? "ERR Replica can't interact with the keyspace" : NULL;
 }
 
 /* Scripts may run no such command, except DEBUG where DEBUG SET-DISABLE-DENY-SCRIPTS says so.
  * Others would wait, or change what the script's own client is doing. */
-static const char *not_in_scripts(struct visit *visit) {
-    if (!(visit->own_flags & COMMAND_NOSCRIPT)) return NULL;
-    if (visit->engine->debug_in_scripts && strcmp(visit->applicant->command->name, "debug") == 0)
+static const char *not_in_scripts(struct check *check) {
+    if (!(check->own_flags & COMMAND_NOSCRIPT)) return NULL;
+    if (check->engine->debug_in_scripts && strcmp(check->call->command->name, "debug") == 0)
         return NULL;
     return "ERR This Redis command is not allowed from script";
 }
 
-static const char *script_on_stale_replica(struct visit *visit) {
-    return visit->flags & COMMAND_STALE ? NULL
+static const char *script_on_stale_replica(struct check *check) {
+    return check->flags & COMMAND_STALE ? NULL
                                         : "ERR Can not execute the command on a stale replica";
 }
 
-static const char *script_only_reads(struct visit *visit) {
-    if (!(visit->flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE))) return NULL;
-    return visit->applicant->scope->is_readonly
-               ? "ERR Write commands are not allowed from read-only scripts."
-               : NULL;
+static const char *script_only_reads(struct check *check) {
+    if (!(check->flags & (COMMAND_WRITE | COMMAND_MAY_REPLICATE))) return NULL;
+    return check->scope->is_readonly ? "ERR Write commands are not allowed from read-only scripts."
+                                     : NULL;
 }
 
-static const char *loading(struct visit *visit) {
-    bool is_denied = visit->engine->restrictions & RESTRICTED_LOADING
-                         ? !(visit->flags & COMMAND_LOADING)
-                         : visit->flags & COMMAND_NO_ASYNC_LOADING;
+static const char *loading(struct check *check) {
+    bool is_denied = check->engine->restrictions & RESTRICTED_LOADING
+                         ? !(check->flags & COMMAND_LOADING)
+                         : check->flags & COMMAND_NO_ASYNC_LOADING;
     return is_denied ? LOADING_REFUSAL : NULL;
 }
 
 /* On a replica, other reasons come first. */
-static const char *loading_of_primary(struct visit *visit) {
-    return visit->engine->is_replica ? NULL : loading(visit);
+static const char *loading_of_primary(struct check *check) {
+    return check->engine->is_replica ? NULL : loading(check);
 }
 
 /* A script that has written is not stopped half-way. */
-static bool may_write(const struct visit *visit) {
-    const struct script_scope *scope = visit->applicant->scope;
-    return visit->flags & COMMAND_WRITE && !(scope && scope->has_written);
+static bool may_write(const struct check *check) {
+    const struct script_scope *scope = check->scope;
+    return check->flags & COMMAND_WRITE && !(scope && scope->has_written);
 }
 
 /* A client's PING is refused together with commands that write, so that monitoring tools notice. */
-static const char *disk_has_failed(struct visit *visit) {
+static const char *disk_has_failed(struct check *check) {
     static const char unsaved[] =
         "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist "
         "to disk. Commands that may modify the data set are disabled, because this instance is "
         "configured to report errors during writes if RDB snapshotting fails "
         "(stop-writes-on-bgsave-error option). Please check the Redis logs for details about the "
         "RDB error.";
-    bool tells_health = !visit->applicant->scope && visit->own_flags & COMMAND_TELLS_HEALTH;
-    if (!may_write(visit) && !tells_health) return NULL;
-    if (visit->engine->restrictions & RESTRICTED_UNSAVED) return unsaved;
-    return visit->text =
+    bool tells_health = !check->scope && check->own_flags & COMMAND_TELLS_HEALTH;
+    if (!may_write(check) && !tells_health) return NULL;
+    if (check->engine->restrictions & RESTRICTED_UNSAVED) return unsaved;
+    return check->text =
                sds_append_format(sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s",
-                                 aof_error(visit->engine));
+                                 aof_error(check->engine));
 }
 
-static const char *too_few_replicas(struct visit *visit) {
-    return may_write(visit) ? "NOREPLICAS Not enough good replicas to write." : NULL;
+static const char *too_few_replicas(struct check *check) {
+    return may_write(check) ? "NOREPLICAS Not enough good replicas to write." : NULL;
 }
 
-static const char *replica_is_read_only(struct visit *visit) {
-    return visit->flags & COMMAND_WRITE ? READONLY_REFUSAL : NULL;
+static const char *replica_is_read_only(struct check *check) {
+    return check->flags & COMMAND_WRITE ? READONLY_REFUSAL : NULL;
 }
 
-static const char *replica_is_stale(struct visit *visit) {
-    return visit->flags & COMMAND_STALE ? NULL : MASTERDOWN_REFUSAL;
+static const char *replica_is_stale(struct check *check) {
+    return check->flags & COMMAND_STALE ? NULL : MASTERDOWN_REFUSAL;
 }
 
-static const char *script_is_busy(struct visit *visit) {
-    return visit->own_flags & COMMAND_ALLOW_BUSY ? NULL : visit->engine->busy_refusal;
+static const char *script_is_busy(struct check *check) {
+    return check->own_flags & COMMAND_ALLOW_BUSY ? NULL : check->engine->busy_refusal;
 }
 
-static const char *is_paused(struct visit *visit) {
-    if (visit->session->flags & SESSION_REPLICA) return NULL;
-    return pause_holds(visit->engine, visit->flags) ? postponed : NULL;
+static const char *is_paused(struct check *check) {
+    if (check->session->flags & SESSION_REPLICA) return NULL;
+    return pause_holds(check->engine, check->flags) ? postponed : NULL;
+}
+
+/* Makes room for a client's command. What it hears of keys that it tracks and that are evicted
+ * comes before its reply. */
+static bool make_room(const struct check *check) {
+    struct outbox *outbox = session_outbox(check->session);
+    outbox_before_reply(outbox, true);
+    bool has_room = evict_make_room(check->engine);
+    outbox_before_reply(outbox, false);
+    return has_room;
 }
 
 /* A script's keys are evicted before it begins. */
-static const char *lacks_memory(struct visit *visit) {
-    const struct script_scope *scope = visit->applicant->scope;
-    if (!(visit->flags & COMMAND_DENYOOM)) return NULL;
+static const char *lacks_memory(struct check *check) {
+    const struct script_scope *scope = check->scope;
+    if (!(check->flags & COMMAND_DENYOOM)) return NULL;
     bool has_room = scope ? !scope->lacks_memory || scope->has_written
-                          : !visit->engine->config.maxmemory || evict_make_room(visit->engine);
+                          : !check->engine->config.maxmemory || make_room(check);
     return has_room ? NULL : EVICT_REFUSAL;
 }
 
 /* A file may have SELECT and commands that write. The primary also sends messages of channels. */
-static const char *not_to_be_written(struct visit *visit) {
+static const char *not_to_be_written(struct check *check) {
     const uint32_t publishes = COMMAND_PUBSUB | COMMAND_MAY_REPLICATE;
-    bool is_primary = visit->applicant->origin == ORIGIN_PRIMARY;
-    if (command_may_be_in_file(visit->applicant->command)) return NULL;
-    return is_primary && (visit->own_flags & publishes) == publishes ? NULL : "ERR not a change";
+    bool is_primary = check->call->origin == ORIGIN_PRIMARY;
+    if (command_may_be_in_file(check->call->command)) return NULL;
+    return is_primary && (check->own_flags & publishes) == publishes ? NULL : "ERR not a change";
 }
 
 /* --- Which gates are passed, in this order --- */
@@ -382,9 +389,7 @@ enum {
 
 /* A gate is asked for the origins named, if the session has one of these flags, or one of these
  * restrictions is in force, or always. A transaction's commands were admitted when they were
- * queued, and a waiting client's when it came: only its user's rights are asked for again, a
- * transaction's only if they may have changed. Where nothing is closed, admission_is_open sees that
- * without the table. */
+ * queued, and a waiting client's when it came: only its user's rights are asked for again. */
 static const struct gate {
     gate_function *refuses;
     unsigned origins;
@@ -414,43 +419,51 @@ static const struct gate {
     {not_to_be_written, FILE_OR_PRIMARY, .restrictions = ALWAYS},
 };
 
-static bool is_asked(const struct gate *gate, const struct visit *visit) {
-    if (!(gate->origins >> visit->applicant->origin & 1)) return false;
+static bool is_asked(const struct gate *gate, const struct check *check) {
+    if (!(gate->origins >> check->call->origin & 1)) return false;
     if (!gate->session && !gate->restrictions) return true;
-    return (visit->session && gate->session & visit->session->flags) ||
-           gate->restrictions & visit->engine->restrictions;
+    return (check->session && gate->session & check->session->flags) ||
+           gate->restrictions & check->engine->restrictions;
 }
 
-static const char *first_refusal(struct visit *visit) {
+static const char *first_error(struct check *check) {
     const char *error = NULL;
     for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]) && !error; i++)
-        if (is_asked(&gates[i], visit)) error = gates[i].refuses(visit);
+        if (is_asked(&gates[i], check)) error = gates[i].refuses(check);
     return error;
 }
 
-/* Returns whether only the user's rights are asked for, and it has them: nearly always, if the user
- * is restricted. */
-static bool is_granted(const struct applicant *applicant) {
-    struct denial denial;
-    return admission_asks_rights_only(applicant->origin, applicant->requester, applicant->scope,
-                                      applicant->command) &&
-           admission_has_rights(applicant, &denial);
+static struct check check_of(const struct call *call) {
+    uint32_t flags = call->command->flags;
+    struct session *session = call->requester->session;
+    if (call->origin == ORIGIN_CLIENT) flags = admission_flags(session, call->command, call->argv);
+    return (struct check){.call = call,
+                          .engine = call->engine,
+                          .session = session,
+                          .scope = call->origin == ORIGIN_SCRIPT ? script_scope_of(call) : NULL,
+                          .own_flags = call->command->flags,
+                          .flags = flags};
 }
 
-enum admission admit(const struct applicant *applicant, struct reply *reply) {
-    struct requester *requester = applicant->requester;
-    const struct command *command = applicant->command;
-    if (is_granted(applicant)) return ADMISSION_GRANTED;
-    struct visit visit = {.applicant = applicant,
-                          .engine = requester->engine,
-                          .session = requester->session,
-                          .own_flags = command->flags,
-                          .flags = command->flags};
-    if (applicant->origin == ORIGIN_CLIENT)
-        visit.flags = admission_flags(visit.session, command, applicant->argv);
-    const char *error = first_refusal(&visit);
+bool admission_gates_are_open(const struct call *call) {
+    struct check check = check_of(call);
+    const char *error = first_error(&check);
+    sds_free(check.text);
+    return !error;
+}
+
+static __attribute__((noinline)) enum admission ask_gates(const struct call *call) {
+    struct check check = check_of(call);
+    const char *error = first_error(&check);
     if (error == postponed) return ADMISSION_POSTPONED;
-    if (error) reject(applicant->origin, requester, reply, command, error);
-    sds_free(visit.text);
+    if (error) reject(call->origin, call->requester, call->reply, call->command, error);
+    sds_free(check.text);
     return error ? ADMISSION_REFUSED : ADMISSION_GRANTED;
+}
+
+enum admission admit(const struct call *call, uint64_t closed) {
+    struct denial denial;
+    /* Nearly always, if the user is restricted. */
+    if (!closed && has_rights(call, &denial)) return ADMISSION_GRANTED;
+    return ask_gates(call);
 }

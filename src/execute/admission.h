@@ -1,21 +1,40 @@
-/* admission: what is asked before a command runs, whatever its origin. admit() walks a list of
- * gates, each a function with one reason to refuse; the table in admission.c shows which gates each
- * origin passes.
+/* admission: what is asked before a command runs, whatever its origin.
  *
- * A command that is refused has run nothing; its error is written where the origin reads it: a
+ *      call ── admission_closed: what is closed to all ───────┬─ both 0: the command runs
+ *              admission_is_restricted: and to this user ─────┴─ else: admit
+ *
+ * Both are one word, the sum of the words that close anything to the caller:
+ *
+ *      session->flags        what the client does, or must do first (engine/client.h)
+ *      engine->restrictions  what the server cannot do now (engine/engine.h)
+ *      config.maxmemory      the limit, for commands that need memory
+ *      user->restricted      0: it may do everything (only set_rights of users/users.c sets it)
+ *      script_scope          what script_run has found when the script began
+ *
+ * They are added up before each command: a load each, and one test. So nobody has to remember a sum
+ * when one of them changes. A copy in each requester would save three loads, and would have to be
+ * made anew for all clients when a script is busy or the rules of a user change; one that was
+ * forgotten would let through what must be refused. CHECKED builds ask the gates also where the
+ * word is 0.
+ *
+ * admit() asks for the user's rights (users/access.h) and walks a list of gates, each a function
+ * with one reason to refuse; the table in admission.c shows which gates each origin passes. A
+ * command that is refused has run nothing; its error is written where the origin reads it: a
  * client's reply, a script's, or requester->error for files and the primary. */
 #ifndef PACKLIST_EXECUTE_ADMISSION_H
 #define PACKLIST_EXECUTE_ADMISSION_H
 
 #include "base/slice.h"
 #include "engine/call.h"
+#include "engine/client.h"
 #include "engine/engine.h"
-#include "engine/transaction.h"
 #include "journal/command_log.h"
 #include "resp/reply.h"
-#include "session/session.h"
 #include "table/command.h"
-#include "users/access.h"
+#include "users/users.h"
+
+#include <assert.h>
+#include <stddef.h>
 
 /* What the commands of one run of a script have in common. */
 struct script_scope {
@@ -27,20 +46,16 @@ struct script_scope {
     enum command_log_audience audience; /* who gets its changes (redis.set_repl) */
 };
 
+/* Returns the scope to which a script's call belongs. */
+static inline const struct script_scope *script_scope_of(const struct call *call) {
+    static_assert(offsetof(struct script_scope, requester) == 0, "the scope is its requester");
+    return (const struct script_scope *)call->requester;
+}
+
 enum admission {
     ADMISSION_GRANTED,
     ADMISSION_REFUSED,  /* the error has been written */
     ADMISSION_POSTPONED /* CLIENT PAUSE holds a client's command back */
-};
-
-/* A command that asks to be run. */
-struct applicant {
-    enum call_origin origin;
-    struct requester *requester;
-    struct script_scope *scope; /* of ORIGIN_SCRIPT; else NULL */
-    const struct command *command;
-    const struct slice *argv;
-    size_t argc;
 };
 
 /* The slow path of admission_find, for COMMAND_FOUND_SLOWLY and for errors. `command`: the one that
@@ -64,50 +79,39 @@ static inline const struct command *admission_find(enum call_origin origin,
     return admission_find_other(origin, requester, reply, command, argv, argc);
 }
 
-/* Returns whether the command may run now. Where it may not, writes the error to `reply`, or to
- * requester->error. Keys may be evicted to make room for a command that needs memory. O(gates). */
-enum admission admit(const struct applicant *applicant, struct reply *reply);
-
-/* Returns whether the requester's user has the rights to the command; otherwise *denial says which
- * one it lacks. */
-bool admission_has_rights(const struct applicant *applicant, struct denial *denial);
-
-/* Returns whether no gate of the origin but that of the user's rights is closed to anyone, as
- * nearly always. No gate is closed to a client because it tracks keys. Inlined where the origin is
- * known. */
-static inline __attribute__((always_inline)) bool
-admission_asks_rights_only(enum call_origin origin, const struct requester *requester,
-                           const struct script_scope *scope, const struct command *command) {
-    const struct engine *engine = requester->engine;
-    switch (origin) {
+/* Returns 0 if nothing but the rights of its user stands in the way of the call. That a client
+ * tracks keys closes nothing. Inlined where the origin is known. */
+static inline __attribute__((always_inline)) uint64_t admission_closed(const struct call *call) {
+    const struct engine *engine = call->engine;
+    const struct script_scope *scope;
+    switch ((enum call_origin)call->origin) {
     case ORIGIN_CLIENT:
-        return !((requester->session->flags & ~(uint32_t)SESSION_TRACKING) |
-                 engine->restrictions) &&
-               !engine->config.maxmemory;
+        return (call->requester->session->flags & ~(uint32_t)SESSION_TRACKING) |
+               engine->restrictions | engine->config.maxmemory;
     case ORIGIN_SCRIPT:
-        return !engine->restrictions && !scope->is_readonly && !scope->lacks_memory &&
-               !(command->flags & COMMAND_NOSCRIPT);
+        scope = script_scope_of(call);
+        return engine->restrictions | scope->is_readonly | scope->lacks_memory |
+               (call->command->flags & COMMAND_NOSCRIPT);
     case ORIGIN_FILE:
-    case ORIGIN_PRIMARY: return command_may_be_in_file(command);
-    default: return true;
+    case ORIGIN_PRIMARY: return !command_may_be_in_file(call->command);
+    default: return 0;
     }
 }
 
-/* Returns whether no gate of the origin is closed to anyone; admit would grant the command then. As
- * admission_asks_rights_only, but with the user's rights; for a client they are one more bit of one
- * test, which a client that tracks keys fails. */
-static inline __attribute__((always_inline)) bool
-admission_is_open(enum call_origin origin, const struct requester *requester,
-                  const struct script_scope *scope, const struct command *command) {
-    const struct engine *engine = requester->engine;
-    if (origin == ORIGIN_CLIENT)
-        return !(requester->session->flags | engine->restrictions | requester->user->restricted) &&
-               !engine->config.maxmemory;
-    if (!admission_asks_rights_only(origin, requester, scope, command)) return false;
-    return origin == ORIGIN_FILE || origin == ORIGIN_PRIMARY ||
-           user_is_unrestricted(requester->user) ||
-           (origin == ORIGIN_TRANSACTION && transaction_keeps_rights(requester->session));
+/* Returns 0 if the call's user may do everything. A client has a user. */
+static inline __attribute__((always_inline)) uint64_t
+admission_is_restricted(const struct call *call) {
+    const struct user *user = call->requester->user;
+    return call->origin == ORIGIN_CLIENT ? user->restricted : !user_is_unrestricted(user);
 }
+
+/* Returns whether the command may run now; `closed` is what admission_closed returned. Where it may
+ * not, writes the error to call->reply, or to requester->error. Keys may be evicted to make room
+ * for a command that needs memory. O(gates). */
+enum admission admit(const struct call *call, uint64_t closed);
+
+/* Returns whether no gate refuses the call: what both words say with 0. Only CHECKED builds ask. */
+bool admission_gates_are_open(const struct call *call);
 
 /* Returns the flags with which a client's command is admitted: its own; for EXEC those of the
  * commands that it will run; for EVAL, FCALL and the like what the script or function declares. */

@@ -178,59 +178,21 @@ static inline __attribute__((always_inline)) void end_run(struct run run, const 
     show(call);
 }
 
-static inline __attribute__((always_inline)) void
-run_command(enum call_origin origin, struct requester *requester, struct reply *reply,
-            const struct command *command, const struct slice *argv, size_t argc) {
-    struct run run = begin_run(origin, requester, reply);
-    struct call call = call_for(origin, requester, reply, command, argv, argc);
-    command->run(&call);
-    end_run(run, &call);
+static inline __attribute__((always_inline)) void run_command(enum call_origin origin,
+                                                              struct call *call) {
+    struct run run = begin_run(origin, call->requester, call->reply);
+    call->command->run(call);
+    end_run(run, call);
 }
 
 /* --- Origins --- */
 
-/* Return whether the user may run the command, if that is to be seen at once: for a user who is
- * restricted, and for a client that tracks keys. They are not inlined because that would cost
- * others registers. */
-static __attribute__((noinline)) bool client_may_at_once(const struct requester *requester,
-                                                         const struct command *command,
-                                                         const struct slice *argv) {
-    return admission_asks_rights_only(ORIGIN_CLIENT, requester, NULL, command) &&
-           user_may_at_once(requester->user, command, argv);
-}
-
-static __attribute__((noinline)) bool script_may_at_once(const struct script_scope *scope,
-                                                         const struct command *command,
-                                                         const struct slice *argv) {
-    return admission_asks_rights_only(ORIGIN_SCRIPT, &scope->requester, scope, command) &&
-           user_may_at_once(scope->requester.user, command, argv);
-}
-
-/* As admit, for a client's command. */
-static __attribute__((noinline)) enum admission admit_client(const struct applicant *applicant,
-                                                             struct reply *reply) {
-    struct outbox *outbox = session_outbox(applicant->requester->session);
-    outbox_before_reply(outbox, true);
-    enum admission admission = admit(applicant, reply);
-    outbox_before_reply(outbox, false);
-    return admission;
-}
-
-/* As admit. The copy is made only where gates must be asked. */
-static inline __attribute__((always_inline)) enum admission ask(const struct applicant *applicant,
-                                                                struct reply *reply) {
-    const struct command *command = applicant->command;
-    if (admission_is_open(applicant->origin, applicant->requester, applicant->scope, command))
-        return ADMISSION_GRANTED;
-    if ((applicant->origin == ORIGIN_CLIENT &&
-         client_may_at_once(applicant->requester, command, applicant->argv)) ||
-        (applicant->origin == ORIGIN_SCRIPT &&
-         script_may_at_once(applicant->scope, command, applicant->argv))) {
-        CHECKED_ASSERT(admission_has_rights(applicant, &(struct denial){0}));
-        return ADMISSION_GRANTED;
-    }
-    struct applicant copy = *applicant;
-    return copy.origin == ORIGIN_CLIENT ? admit_client(&copy, reply) : admit(&copy, reply);
+/* As admit, which is asked only where something is closed. */
+static inline __attribute__((always_inline)) enum admission ask(const struct call *call) {
+    uint64_t closed = admission_closed(call);
+    if (closed | admission_is_restricted(call)) return admit(call, closed);
+    CHECKED_ASSERT(admission_gates_are_open(call));
+    return ADMISSION_GRANTED;
 }
 
 void execute_queued(struct session *session, struct reply *reply, const struct command *command,
@@ -239,13 +201,13 @@ void execute_queued(struct session *session, struct reply *reply, const struct c
     assert(session->transaction);
     uint64_t begin_ticks = engine->ticks;
     size_t begin = reply->len;
-    struct requester *requester = &session->requester;
-    if (ask(&(struct applicant){ORIGIN_TRANSACTION, requester, NULL, command, argv, argc}, reply) ==
-        ADMISSION_REFUSED) {
+    struct call call =
+        call_for(ORIGIN_TRANSACTION, &session->requester, reply, command, argv, argc);
+    if (ask(&call) == ADMISSION_REFUSED) {
         count_error(engine, error_text(reply, begin));
         return;
     }
-    run_command(ORIGIN_TRANSACTION, requester, reply, command, argv, argc);
+    run_command(ORIGIN_TRANSACTION, &call);
     engine->stats.queued_ticks += engine->ticks - begin_ticks;
 }
 
@@ -270,8 +232,8 @@ enum execution execute(struct session *session, struct reply *reply, const struc
     struct requester *requester = &session->requester;
     const struct command *command = admission_find(ORIGIN_CLIENT, requester, reply, argv, argc);
     if (!command) return refuse(session, reply, begin);
-    enum admission admission =
-        ask(&(struct applicant){ORIGIN_CLIENT, requester, NULL, command, argv, argc}, reply);
+    struct call call = call_for(ORIGIN_CLIENT, requester, reply, command, argv, argc);
+    enum admission admission = ask(&call);
     if (admission == ADMISSION_REFUSED) return refuse(session, reply, begin);
     if (admission == ADMISSION_POSTPONED) {
         pause_hold(session);
@@ -281,7 +243,7 @@ enum execution execute(struct session *session, struct reply *reply, const struc
         transaction_queue(session, reply, command, admission_flags(session, command, argv), argv,
                           argc);
     else
-        run_command(ORIGIN_CLIENT, requester, reply, command, argv, argc);
+        run_command(ORIGIN_CLIENT, &call);
     return EXECUTION_DONE;
 }
 
@@ -292,11 +254,10 @@ static enum execution run_written(enum call_origin origin, struct requester *req
                                   struct reply *reply, const struct slice *argv, size_t argc) {
     assert(!requester->session && argc > 0);
     const struct command *command = admission_find(origin, requester, reply, argv, argc);
-    if (!command || ask(&(struct applicant){origin, requester, NULL, command, argv, argc}, reply) ==
-                        ADMISSION_REFUSED)
-        return EXECUTION_REFUSED;
-    struct run run = begin_run(origin, requester, reply);
+    if (!command) return EXECUTION_REFUSED;
     struct call call = call_for(origin, requester, reply, command, argv, argc);
+    if (ask(&call) == ADMISSION_REFUSED) return EXECUTION_REFUSED;
+    struct run run = begin_run(origin, requester, reply);
     command->run(&call);
     if (!requester->error && has_failed(run)) requester->error = CALL_ERROR_OTHER;
     end_run(run, &call);
@@ -324,14 +285,18 @@ void execute_for_script(struct script_scope *scope, struct reply *reply, const s
     struct requester *requester = &scope->requester;
     struct engine *engine = requester->engine;
     const struct command *command = admission_find(ORIGIN_SCRIPT, requester, reply, argv, argc);
-    if (!command || ask(&(struct applicant){ORIGIN_SCRIPT, requester, scope, command, argv, argc},
-                        reply) == ADMISSION_REFUSED) {
+    if (!command) {
+        count_error(engine, reply->sink->error);
+        return;
+    }
+    struct call call = call_for(ORIGIN_SCRIPT, requester, reply, command, argv, argc);
+    if (ask(&call) == ADMISSION_REFUSED) {
         count_error(engine, reply->sink->error);
         return;
     }
     scope->has_written = scope->has_written || command->flags & COMMAND_WRITE;
     command_log_address(&engine->command_log, scope->audience);
-    run_command(ORIGIN_SCRIPT, requester, reply, command, argv, argc);
+    run_command(ORIGIN_SCRIPT, &call);
     command_log_address(&engine->command_log, COMMAND_LOG_ALL);
     scope->ticks = engine->ticks;
 }
@@ -346,14 +311,11 @@ static struct call resumed_call(const struct resumption *resumption) {
 /* Asks whether the client, whose user may have lost rights while it waited for a key, may still run
  * its command. If not, replies the error and returns true. */
 static bool is_refused_now(const struct resumption *resumption) {
-    struct requester *requester = &resumption->session->requester;
     size_t begin = resumption->reply->len;
-    const struct applicant applicant = {ORIGIN_BLOCKED,      requester,        NULL,
-                                        resumption->command, resumption->argv, resumption->argc};
-    if (resumption->session->waiter->kind->for_work ||
-        ask(&applicant, resumption->reply) == ADMISSION_GRANTED)
+    struct call call = resumed_call(resumption);
+    if (resumption->session->waiter->kind->for_work || ask(&call) == ADMISSION_GRANTED)
         return false;
-    count_error(requester->engine, error_text(resumption->reply, begin));
+    count_error(call.engine, error_text(resumption->reply, begin));
     return true;
 }
 

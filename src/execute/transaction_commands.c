@@ -85,8 +85,7 @@ static void refuse_key(struct call *call, size_t index) {
     struct session *session = call_session(call);
     struct denial denial = {DENIED_KEY, index, call->argv[index]};
     sds text = denial_text(&denial, call->requester->user);
-    denial_note(session, denial_reason(DENIED_KEY), ACL_CONTEXT_TOPLEVEL, call->argv[index],
-                session_user_name(session));
+    denial_note(session, &denial, ACL_CONTEXT_TOPLEVEL);
     transaction_refuse(session, call->reply, text);
     sds_free(text);
 }
@@ -102,8 +101,7 @@ static bool check_conditions(struct call *call) {
             transaction_refuse(call_session(call), call->reply, "ERR syntax error");
             return false;
         }
-        if (user && !user_is_unrestricted(user) &&
-            !user_may_read_key(user, call->argv[i + 1], call->database)) {
+        if (!user_may_read_key(user, call->argv[i + 1], call->database)) {
             refuse_key(call, i + 1);
             return false;
         }

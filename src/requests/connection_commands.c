@@ -94,9 +94,9 @@ static void answer_wrong(struct call *call, const void *state) {
 static void refuse_login(struct call *call, struct slice name) {
     static const struct waiter_kind kind = {.unserved = answer_wrong, .for_work = true};
     struct engine *engine = call->engine;
-    denial_note(call_session(call), ACL_REASON_AUTH,
-                call->origin == ORIGIN_TRANSACTION ? ACL_CONTEXT_MULTI : ACL_CONTEXT_TOPLEVEL,
-                call->argv[0], name);
+    denial_note_login(call_session(call), ACL_REASON_AUTH,
+                      call->origin == ORIGIN_TRANSACTION ? ACL_CONTEXT_MULTI : ACL_CONTEXT_TOPLEVEL,
+                      call->argv[0], name);
     uint64_t place = place_of(call);
     int64_t delay_ms = failed_logins_delay(engine->failed_logins, place, engine->steady_ms);
     failed_logins_add(engine->failed_logins, place, engine->steady_ms);

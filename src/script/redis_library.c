@@ -211,7 +211,7 @@ static int acl_check_cmd(lua_State *L) {
     const struct requester *requester = &scripts->run->scope.requester;
     struct access access = {command, scripts->argv, (size_t)count, requester->database};
     struct denial denial;
-    lua_pushboolean(L, user_may_run(requester->user, &access, &denial));
+    lua_pushboolean(L, user_may(requester->user, access, &denial));
     return 1;
 }
 

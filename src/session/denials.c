@@ -9,19 +9,8 @@
 #include "session/session.h"
 #include "users/users.h"
 
-enum acl_reason denial_reason(enum denied what) {
-    switch (what) {
-    case DENIED_KEY: return ACL_REASON_KEY;
-    case DENIED_CHANNEL: return ACL_REASON_CHANNEL;
-    case DENIED_DATABASE: return ACL_REASON_DATABASE;
-    case DENIED_COMMAND:
-    case DENIED_NOTHING: break;
-    }
-    return ACL_REASON_COMMAND;
-}
-
-void denial_note(struct session *session, enum acl_reason reason, enum acl_context context,
-                 struct slice object, struct slice user) {
+void denial_note_login(struct session *session, enum acl_reason reason, enum acl_context context,
+                       struct slice object, struct slice user) {
     struct engine *engine = session->requester.engine;
     engine->stats.denied[reason]++;
     sds line = client_line(sds_new(SLICE("")), session);
@@ -30,6 +19,15 @@ void denial_note(struct session *session, enum acl_reason reason, enum acl_conte
     struct acl_event event = {reason, context, object, user, client, engine->now_ms};
     acl_log_add(engine->acl_log, &event, (size_t)engine->config.acllog_max_len);
     sds_free(line);
+}
+
+void denial_note(struct session *session, const struct denial *denial, enum acl_context context) {
+    static const enum acl_reason reasons[] = {[DENIED_COMMAND] = ACL_REASON_COMMAND,
+                                              [DENIED_KEY] = ACL_REASON_KEY,
+                                              [DENIED_CHANNEL] = ACL_REASON_CHANNEL,
+                                              [DENIED_DATABASE] = ACL_REASON_DATABASE};
+    denial_note_login(session, reasons[denial->what], context, denial->object,
+                      sds_slice(session->requester.user->name));
 }
 
 static bool may_listen(enum pubsub_kind kind, struct slice name, void *user) {

@@ -10,12 +10,12 @@
 struct engine;
 struct session;
 
-/* Returns the reason that statistics and the log give for a denial (not DENIED_NOTHING). */
-enum acl_reason denial_reason(enum denied what);
+/* Counts what was denied to the session's user, and adds it to the log. O(1). */
+void denial_note(struct session *session, const struct denial *denial, enum acl_context context);
 
-/* Counts a refusal, and adds it to the log. O(1). */
-void denial_note(struct session *session, enum acl_reason reason, enum acl_context context,
-                 struct slice object, struct slice user);
+/* The same for a login as `user` that has failed. */
+void denial_note_login(struct session *session, enum acl_reason reason, enum acl_context context,
+                       struct slice object, struct slice user);
 
 /* Users have changed since their generation was `since` (users/users.h). Closes the sessions of
  * users that are gone, and those that listen to a channel which their user may no longer use; if

@@ -54,8 +54,8 @@ void session_log_in_by_certificate(struct session *session) {
         session_set_needs_auth(session, false);
         client_memory_note(session);
     } else if (search.first) {
-        denial_note(session, ACL_REASON_TLS_CERT, ACL_CONTEXT_TOPLEVEL, SLICE(""),
-                    sds_slice(search.first));
+        denial_note_login(session, ACL_REASON_TLS_CERT, ACL_CONTEXT_TOPLEVEL, SLICE(""),
+                          sds_slice(search.first));
         log_notice_limited(&engine->clients->nobodys_certificates,
                            "The certificate of client id=%llu addr=%s names no user who is on.",
                            (unsigned long long)session->id,

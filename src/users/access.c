@@ -1,5 +1,6 @@
-#include "users/access.h"
+#include "users/access_internal.h"
 
+#include "base/alloc.h"
 #include "base/number.h"
 #include "table/command_databases.h"
 #include "table/command_keys.h"
@@ -43,6 +44,9 @@ static enum denied check(const struct selector *selector, const struct access *a
                          size_t *index) {
     const struct command *command = access->command;
     *index = 0;
+    if (!command_accepts(command, access->argc))
+        return selector_has_command(selector, command, access->argv, access->argc) ? DENIED_NOTHING
+                                                                                   : DENIED_COMMAND;
     if (!selector->all_databases && denies_database(selector, access, index))
         return DENIED_DATABASE;
     if (!selector_has_command(selector, command, access->argv, access->argc)) return DENIED_COMMAND;
@@ -59,42 +63,116 @@ static enum denied check(const struct selector *selector, const struct access *a
 
 /* --- All selectors --- */
 
-static bool ask_selectors(const struct user *user, const struct access *access,
-                          struct denial *denial) {
+bool access__by_selectors(const struct user *user, struct access access, struct denial *denial) {
     const struct rights *rights = user->rights;
     *denial = (struct denial){0};
+    if (access.command->flags & COMMAND_NO_AUTH) return true;
     for (size_t i = 0; i < rights->selector_count; i++) {
         size_t index;
-        enum denied what = check(&rights->selectors[i], access, &index);
+        enum denied what = check(&rights->selectors[i], &access, &index);
         if (what == DENIED_NOTHING) return true;
         if (what < denial->what || (what == denial->what && index <= denial->index)) continue;
         denial->what = what;
         denial->index = index;
     }
     denial->object =
-        denial->index ? access->argv[denial->index] : slice_of_cstr(access->command->name);
+        denial->index ? access.argv[denial->index] : slice_of_cstr(access.command->name);
     return false;
 }
 
-bool user_may_restricted(const struct user *user, const struct access *access,
-                         struct denial *denial) {
-    CHECKED_ASSERT(command_accepts(access->command, access->argc));
-    if (!user_may_at_once(user, access->command, access->argv))
-        return ask_selectors(user, access, denial);
-    CHECKED_ASSERT(ask_selectors(user, access, &(struct denial){0}));
-    return true;
+/* --- The shortcut: most calls of most users, allowed without a look at their selectors --- */
+
+/* How calls of a command are allowed. */
+enum answer {
+    ANSWER_UNKNOWN, /* all selectors must be asked */
+    ANSWER_ALL,     /* all are */
+    ANSWER_BY_NAME, /* those are whose argv[1], their only key, has the beginning */
+};
+
+/* It knows of each command whether the first selector allows it, whatever its arguments, or with an
+ * only key that begins like one of the selector's patterns ("app:*"). It never denies. The first
+ * eight bytes of names are compared as one number. */
+struct shortcut {
+    uint8_t answers[COMMANDS_MAX]; /* enum answer, by command_index */
+    struct slice beginning;        /* of a pattern of the selector */
+    uint64_t number;               /* its bytes, and zeros */
+    uint64_t mask;                 /* of the bytes that count */
+    size_t least;                  /* a name with so many bytes needs no other comparison */
+};
+
+/* Returns the first pattern that is a beginning; NULL if there is none. */
+static const struct pattern *find_beginning(const struct pattern_list *keys) {
+    for (size_t i = 0; i < keys->count; i++)
+        if (pattern_is_beginning(&keys->items[i])) return &keys->items[i];
+    return NULL;
 }
 
-bool user_may_run(const struct user *user, const struct access *access, struct denial *denial) {
-    const struct command *command = access->command;
-    if (command->flags & COMMAND_NO_AUTH) return true;
-    if (command_accepts(command, access->argc)) return user_may(user, access, denial);
+/* Returns whether argv[1] is the only key of each call, and the pattern has the rights that any
+ * call needs. */
+static bool is_by_name(const struct command *command, const struct pattern *pattern) {
+    const struct key_positions *row = &command->keys;
+    unsigned rights = KEYS_BOTH;
+    if (row->first != 1 || row->other_use) return false;
+    if (row->shape == KEYS_IN_RANGE && row->last == 1)
+        rights = selector_rights_for(row->use);
+    else if (row->shape != KEYS_OF_SET && row->shape != KEYS_OF_BITFIELD)
+        return false;
+    return (pattern->rights & rights) == rights;
+}
+
+static enum answer answer_of(const struct selector *selector, const struct command *command,
+                             const struct pattern *beginning) {
+    bool asks_keys = !selector->all_keys && command_has_keys(command);
+    bool asks_channels = !selector->all_channels && command->keys.use & KEY_RESTRICTED;
+    if (!selector_has_command(selector, command, NULL, 0) || asks_channels) return ANSWER_UNKNOWN;
+    if (!asks_keys) return ANSWER_ALL;
+    return beginning && is_by_name(command, beginning) ? ANSWER_BY_NAME : ANSWER_UNKNOWN;
+}
+
+static void set_beginning(struct shortcut *shortcut, struct slice text) {
+    size_t size = sizeof(shortcut->number);
+    shortcut->beginning = text;
+    shortcut->least = text.len <= size ? size : SIZE_MAX;
+    if (text.len > size) return;
+    memcpy(&shortcut->number, text.ptr, text.len);
+    memset(&shortcut->mask, 0xFF, text.len);
+}
+
+static __attribute__((noinline)) struct shortcut *make_shortcut(const struct selector *selector) {
+    const struct pattern *beginning = find_beginning(&selector->keys);
+    struct shortcut *shortcut = mem_alloc_zeroed(sizeof(*shortcut));
+    if (!selector->all_databases) return shortcut;
+    if (beginning)
+        set_beginning(shortcut, slice_make(beginning->text, sds_len(beginning->text) - 1));
+    size_t count;
+    const struct command *all = command_all(&count);
+    for (size_t i = 0; i < count; i++)
+        shortcut->answers[i] = (uint8_t)answer_of(selector, &all[i], beginning);
+    return shortcut;
+}
+
+static inline bool has_beginning(const struct shortcut *shortcut, struct slice name) {
+    uint64_t first;
+    if (name.len < shortcut->least) return slice_begins(name, shortcut->beginning);
+    memcpy(&first, name.ptr, sizeof(first));
+    return (first & shortcut->mask) == shortcut->number;
+}
+
+inline bool access__by_shortcut(struct user *user, struct access access) {
+    if (!user->shortcut) user->shortcut = make_shortcut(&user->rights->selectors[0]);
+    uint8_t answer = user->shortcut->answers[command_index(access.command)];
+    if (answer == ANSWER_BY_NAME)
+        return access.argc > 1 && has_beginning(user->shortcut, access.argv[1]);
+    return answer == ANSWER_ALL;
+}
+
+/* --- Questions --- */
+
+inline bool user_may(struct user *user, struct access access, struct denial *denial) {
     if (user_is_unrestricted(user)) return true;
-    for (size_t i = 0; i < user->rights->selector_count; i++)
-        if (selector_has_command(&user->rights->selectors[i], command, access->argv, access->argc))
-            return true;
-    *denial = (struct denial){.what = DENIED_COMMAND, .object = slice_of_cstr(command->name)};
-    return false;
+    if (!access__by_shortcut(user, access)) return access__by_selectors(user, access, denial);
+    CHECKED_ASSERT(access__by_selectors(user, access, &(struct denial){0}));
+    return true;
 }
 
 bool user_may_with_all_keys(const struct user *user, const struct access *access, unsigned rights) {

@@ -1,12 +1,13 @@
-/* access: may a user do this? Every gate asks here: the keys and channels that are looked at are
- * those of table/command_keys.h, the databases those of table/command_databases.h. */
+/* access: may a user do this? user_may is the one question about a call: the executor, scripts
+ * (redis.acl_check_cmd) and ACL DRYRUN ask it. Keys and channels are those of
+ * table/command_keys.h, databases those of table/command_databases.h. */
 #ifndef PACKLIST_USERS_ACCESS_H
 #define PACKLIST_USERS_ACCESS_H
 
 #include "users/users.h"
 
-/* A call, with arguments that its command accepts (command_accepts); valid while it is asked
- * about. */
+/* A call; valid while it is asked about. Passed by value, so that a question that is answered at
+ * once needs no memory. */
 struct access {
     const struct command *command; /* a subcommand rather than its container */
     const struct slice *argv;
@@ -25,29 +26,15 @@ struct denial {
     struct slice object; /* argv[index]; the command's full name if index is 0 */
 };
 
-/* user_may for users who are restricted. */
-bool user_may_restricted(const struct user *user, const struct access *access,
-                         struct denial *denial);
-
-/* Returns true if the user may do this; false if user_may must be asked: that is no denial. The
- * command accepts so many arguments. A few nanoseconds. */
-static inline bool user_may_at_once(const struct user *user, const struct command *command,
-                                    const struct slice *argv) {
-    return shortcut_allows(&user->rights->shortcut, command, argv);
-}
-
 /* Returns whether the user may do this; otherwise *denial says why not. One test for a user who may
- * do everything. Otherwise the command is one bit, the databases a binary search; keys and channels
- * are only looked at by selectors with patterns: O(keys × patterns). A call whose keys cannot be
- * found is not refused because of them: its command refuses it, too. */
-static inline bool user_may(const struct user *user, const struct access *access,
-                            struct denial *denial) {
-    return user_is_unrestricted(user) || user_may_restricted(user, access, denial);
-}
-
-/* The same for a call of which it is not known whether its command accepts so many arguments; if it
- * does not, only the command is asked for. Commands that need no login (AUTH, HELLO …) are free. */
-bool user_may_run(const struct user *user, const struct access *access, struct denial *denial);
+ * do everything, a few nanoseconds for most calls of most others. Otherwise the command is one bit,
+ * the databases a binary search; keys and channels are only looked at by selectors with patterns:
+ * O(keys × patterns). The first call since the rights were changed is O(commands + patterns).
+ *
+ * Commands that need no login (AUTH, HELLO …) are free. Of a call with a number of arguments that
+ * its command does not accept only the command is asked for. A call whose keys cannot be found is
+ * not refused because of them: its command refuses it, too. */
+bool user_may(struct user *user, struct access access, struct denial *denial);
 
 /* Returns whether a selector that allows this call also gives `rights` (enum key_rights) to all
  * keys: for calls that use keys which only data names (SORT's BY and GET). */

@@ -19,7 +19,6 @@
 
 #include "base/sha256.h"
 #include "users/selector.h"
-#include "users/shortcut.h"
 
 /* The most passwords, and the most selectors. */
 enum { RIGHTS_PARTS_MAX = 4096 };
@@ -38,7 +37,6 @@ struct rights {
     struct selector *selectors; /* the root first */
     size_t selector_count;
     size_t selector_capacity;
-    struct shortcut shortcut; /* to the root; made once a session is the user's */
 };
 
 /* A rule that cannot be applied. */

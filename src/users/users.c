@@ -22,6 +22,7 @@ void user_release(struct user *user) {
     assert(user->references > 0);
     if (--user->references > 0) return;
     rights_free((struct rights *)(uintptr_t)user->rights);
+    mem_free(user->shortcut);
     sds_free(user->name);
     mem_free(user);
 }
@@ -36,18 +37,12 @@ bool user_is_same(const struct user *a, const struct user *b) {
            rights_are_same(a->rights, b->rights);
 }
 
-void user_make_shortcut(struct user *user) {
-    struct rights *rights = (struct rights *)(uintptr_t)user->rights;
-    shortcut_make(&rights->shortcut, &rights->selectors[0]);
-    user->has_shortcut = true;
-}
-
-/* Takes over the rights. */
+/* Takes over the rights. Nothing else changes those of a user, or what is derived from them. */
 static void set_rights(struct users *users, struct user *user, struct rights *rights) {
     rights_free((struct rights *)(uintptr_t)user->rights);
+    mem_free(user->shortcut);
+    user->shortcut = NULL;
     user->rights = rights;
-    user->has_shortcut = false;
-    if (user->references > 1) user_make_shortcut(user); /* a session is this user's */
     user->restricted = !rights->unrestricted;
     user->generation = ++users->generation;
 }

@@ -9,6 +9,7 @@
 #include "users/rights.h"
 
 struct hashtable;
+struct shortcut;
 
 /* The user of sessions that have not logged in. It always exists. */
 #define DEFAULT_USER "default"
@@ -16,12 +17,13 @@ struct hashtable;
 struct user {
     sds name;
     const struct rights *rights;
+    struct shortcut *shortcut; /* to the rights: users/access.c, which makes it when they are asked
+                                  for; NULL after each change */
     uint64_t generation; /* another one after each change: what was derived from the rights holds
                             as long as it stays */
     uint32_t references;
     uint32_t restricted; /* 0 if rights->unrestricted, otherwise 1 */
     bool gone;           /* it was deleted: its sessions are to be closed */
-    bool has_shortcut;   /* the rights' shortcut is made */
 };
 
 struct users {
@@ -39,13 +41,8 @@ void users_free(struct users *users);
 
 /* --- One user --- */
 
-/* Makes the shortcut of the rights. O(commands + patterns): a file has many users whom no session
- * ever is. */
-void user_make_shortcut(struct user *user);
-
 /* For sessions. The last release of a user that is gone frees it. */
 static inline struct user *user_keep(struct user *user) {
-    if (!user->has_shortcut) user_make_shortcut(user);
     user->references++;
     return user;
 }

@@ -3,7 +3,7 @@
  * acl-pubsub-default. Rules of ACL SETUSER are separated by NUL. */
 #include "base/alloc.h"
 #include "table/families.h"
-#include "users/access.h"
+#include "users/access_internal.h"
 
 #include <stdlib.h>
 
@@ -24,13 +24,9 @@ static void check_text(const struct users *users, bool all_channels) {
 }
 
 /* Returns whether the selectors allow the call, without the shortcut to them. */
-static bool selectors_allow(const struct user *user, const struct access *access) {
-    struct rights rights = *user->rights;
-    struct user bare = *user;
+static bool selectors_allow(const struct user *user, struct access access) {
     struct denial denial;
-    rights.shortcut = (struct shortcut){0};
-    bare.rights = &rights;
-    return user_may_restricted(&bare, access, &denial);
+    return access__by_selectors(user, access, &denial);
 }
 
 /* A user who is unrestricted is denied nothing; a denial names one of the arguments; what is allowed
@@ -46,7 +42,6 @@ static void check_calls(const struct users *users) {
     };
     struct user **sorted = users_sorted(users);
     for (size_t u = 0; u < users_count(users); u++) {
-        user_make_shortcut(sorted[u]);
         for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
             struct access access = {.argv = calls[i]};
             struct denial denial;
@@ -54,9 +49,9 @@ static void check_calls(const struct users *users) {
             access.command = command_find(calls[i][0]);
             if (access.command->flags & COMMAND_CONTAINER)
                 access.command = command_find_subcommand(access.command, calls[i][1]);
-            bool may = user_may_restricted(sorted[u], &access, &denial);
+            bool may = user_may(sorted[u], access, &denial);
             if (user_is_unrestricted(sorted[u]) && !may) abort();
-            if (may != selectors_allow(sorted[u], &access)) abort();
+            if (may != selectors_allow(sorted[u], access)) abort();
             if (!may && (denial.what == DENIED_NOTHING || denial.index >= access.argc)) abort();
         }
     }

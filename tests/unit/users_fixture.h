@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "table/families.h"
-#include "users/access.h"
+#include "users/access_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,12 +36,11 @@ static inline sds set_user_rules(struct users *users, struct slice name, const s
     return text;
 }
 
-/* The same with words, as for a session of the user. */
+/* The same with words. */
 static inline sds set_user(struct users *users, const char *name, const char *rules) {
     size_t count;
     struct slice *words = split_words(rules, &count);
     sds error = set_user_rules(users, slice_of_cstr(name), words, count);
-    if (!error) user_make_shortcut(users_find(users, slice_of_cstr(name)));
     mem_free(words);
     return error;
 }

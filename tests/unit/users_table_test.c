@@ -188,21 +188,20 @@ static void files_are_lines_of_words(void **state) {
                   "user  on resetchannels -@all\nuser default off resetchannels -@all\n");
 }
 
-/* A session of a user of a file is asked as quickly as others, also when a file changes the user
- * later. */
-static void sessions_of_loaded_users_have_a_shortcut(void **state) {
+/* Also when a file changes the user later. */
+static void the_shortcut_follows_the_rights(void **state) {
     struct users *users = users_of(state);
     const struct command *get = command_find(SLICE("get"));
     expect_loaded(users, SLICE("user x on ~app:* +@all\n"),
                   DEFAULT_LINE "user x on ~app:* resetchannels +@all\n");
-    const struct slice argv[] = {SLICE("get"), SLICE("app:12345")},
-                       other[] = {SLICE("get"), SLICE("other:12345")};
+    const struct access access = {get, (struct slice[]){SLICE("get"), SLICE("app:12345")}, 2, 0},
+                        other = {get, (struct slice[]){SLICE("get"), SLICE("other:12345")}, 2, 0};
     struct user *user = user_keep(users_find(users, SLICE("x")));
-    assert_true(user_may_at_once(user, get, argv));
+    assert_true(access__by_shortcut(user, access));
     expect_loaded(users, SLICE("user x on ~other:* +@all\n"),
                   DEFAULT_LINE "user x on ~other:* resetchannels +@all\n");
-    assert_false(user_may_at_once(user, get, argv));
-    assert_true(user_may_at_once(user, get, other));
+    assert_false(access__by_shortcut(user, access));
+    assert_true(access__by_shortcut(user, other));
     user_release(user);
 }
 
@@ -335,7 +334,7 @@ int main(void) {
         TEST(sessions_see_a_change_at_once),
         TEST(a_definition_begins_anew),
         TEST(files_are_lines_of_words),
-        TEST(sessions_of_loaded_users_have_a_shortcut),
+        TEST(the_shortcut_follows_the_rights),
         TEST(one_error_refuses_the_whole_file),
         TEST(attacks_on_the_reader_are_refused),
         TEST(errors_are_bounded),
