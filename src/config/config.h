@@ -59,7 +59,8 @@ enum diskless_load {
 /* tls-auth-clients-user: what of a client's certificate names its user. */
 enum tls_auth_clients_user { TLS_USER_OFF, TLS_USER_COMMON_NAME, TLS_USER_URI };
 
-/* tls-auth-clients: whether clients need a certificate. As enum tls_auth of net/tls/tls_context.h. */
+/* tls-auth-clients: whether clients need a certificate. As enum tls_auth of
+ * net/tls/tls_context.h. */
 enum tls_auth_clients { TLS_AUTH_CLIENTS_NO, TLS_AUTH_CLIENTS_YES, TLS_AUTH_CLIENTS_OPTIONAL };
 
 /* client-output-buffer-limit, by class of client. */

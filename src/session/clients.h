@@ -14,7 +14,7 @@
  *          └───────────┴── outbox ───┴────────────────┘
  *                            │        client_limits closes a session that has too much unread
  *                            ▼        client_memory notes what it takes
- *                        connection   at once, or when the loop iteration ends (net/connections/conn.h)
+ *                        connection   at once, or when the loop iteration ends
  *
  * A file calls only those below it:
  *

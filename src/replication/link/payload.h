@@ -1,5 +1,5 @@
-/* payload: the bytes of all data, which come from the primary: an RDB file of a known length, or one
- * that ends with a mark.
+/* payload: the bytes of all data, which come from the primary: an RDB file of a known length, or
+ * one that ends with a mark.
  *
  *      connection ── bytes ─┬─ a temporary file, written by a thread ── link_work loads it
  *                           └─ link_work loads them as they come

@@ -12,7 +12,8 @@
  *
  * The lock protects what the snapshot's thread and the loop share: the queue of written blocks and
  * the counts of bytes. Everything else belongs to the loop, but for `filling`, which belongs to the
- * thread until the stream is released, and `reading`, which belongs to the pool while is_reading. */
+ * thread until the stream is released, and `reading`, which belongs to the pool while is_reading.
+ */
 #include "replication/primary/full_sync.h"
 
 #include "base/alloc.h"
