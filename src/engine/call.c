@@ -2,6 +2,7 @@
 #include "engine/call.h"
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "config/notify.h"
 #include "engine/blocking.h"
 #include "engine/call_make.h"
@@ -217,7 +218,7 @@ void call_changed(struct call *call, struct keyref *ref, struct slice key,
                   const struct change *change) {
     struct engine *engine = call->engine;
     engine->dirty += change->count;
-    assert(keyref_was_visited(ref));
+    CHECKED_ASSERT(keyref_was_visited(ref));
     if (CHECKS_ARE_ON) checks_value(&engine->checks, ref->entry);
     if (entry_clock(ref->entry) == 0) note_new(call, ref->entry, key);
     mark_modified(engine, ref->entry);

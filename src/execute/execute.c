@@ -178,10 +178,12 @@ static inline __attribute__((always_inline)) void end_run(struct run run, const 
     show(call);
 }
 
-static inline __attribute__((always_inline)) void run_command(enum call_origin origin,
-                                                              struct call *call) {
-    struct run run = begin_run(origin, call->requester, call->reply);
-    call->command->run(call);
+/* Of the call it is given what its caller has in registers: the gates may have seen the call. */
+static inline __attribute__((always_inline)) void
+run_command(enum call_origin origin, struct requester *requester, struct reply *reply,
+            const struct command *command, struct call *call) {
+    struct run run = begin_run(origin, requester, reply);
+    command->run(call);
     end_run(run, call);
 }
 
@@ -207,7 +209,7 @@ void execute_queued(struct session *session, struct reply *reply, const struct c
         count_error(engine, error_text(reply, begin));
         return;
     }
-    run_command(ORIGIN_TRANSACTION, &call);
+    run_command(ORIGIN_TRANSACTION, &session->requester, reply, command, &call);
     engine->stats.queued_ticks += engine->ticks - begin_ticks;
 }
 
@@ -243,7 +245,7 @@ enum execution execute(struct session *session, struct reply *reply, const struc
         transaction_queue(session, reply, command, admission_flags(session, command, argv), argv,
                           argc);
     else
-        run_command(ORIGIN_CLIENT, &call);
+        run_command(ORIGIN_CLIENT, requester, reply, command, &call);
     return EXECUTION_DONE;
 }
 
@@ -296,7 +298,7 @@ void execute_for_script(struct script_scope *scope, struct reply *reply, const s
     }
     scope->has_written = scope->has_written || command->flags & COMMAND_WRITE;
     command_log_address(&engine->command_log, scope->audience);
-    run_command(ORIGIN_SCRIPT, &call);
+    run_command(ORIGIN_SCRIPT, requester, reply, command, &call);
     command_log_address(&engine->command_log, COMMAND_LOG_ALL);
     scope->ticks = engine->ticks;
 }

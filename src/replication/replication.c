@@ -96,14 +96,17 @@ void replication_unfollow(struct engine *engine) {
 
 /* --- When --- */
 
-static void step_failover(struct engine *engine) {
+static __attribute__((noinline)) void go_on_with_failover(struct engine *engine) {
     const struct failover *failover = engine->failover;
-    if (failover->state == FAILOVER_NONE) return;
     enum failover_role role = failover_step(engine);
     if (role == FAILOVER_ROLE_REPLICA)
         replication_follow(engine, sds_slice(failover->host), failover->port);
     else if (role == FAILOVER_ROLE_PRIMARY)
         replication_unfollow(engine);
+}
+
+static inline void step_failover(struct engine *engine) {
+    if (engine->failover->state != FAILOVER_NONE) go_on_with_failover(engine);
 }
 
 bool replication_step(struct engine *engine) {

@@ -158,19 +158,24 @@ static inline bool has_beginning(const struct shortcut *shortcut, struct slice n
     return (first & shortcut->mask) == shortcut->number;
 }
 
-inline bool access__by_shortcut(struct user *user, struct access access) {
-    if (!user->shortcut) user->shortcut = make_shortcut(&user->rights->selectors[0]);
-    uint8_t answer = user->shortcut->answers[command_index(access.command)];
-    if (answer == ANSWER_BY_NAME)
-        return access.argc > 1 && has_beginning(user->shortcut, access.argv[1]);
+inline bool access__by_shortcut(const struct user *user, struct access access) {
+    const struct shortcut *shortcut = user->shortcut;
+    if (!shortcut) return false;
+    uint8_t answer = shortcut->answers[command_index(access.command)];
+    if (answer == ANSWER_BY_NAME) return access.argc > 1 && has_beginning(shortcut, access.argv[1]);
     return answer == ANSWER_ALL;
 }
 
 /* --- Questions --- */
 
+static bool ask_selectors(struct user *user, struct access access, struct denial *denial) {
+    if (!user->shortcut) user->shortcut = make_shortcut(&user->rights->selectors[0]);
+    return access__by_selectors(user, access, denial);
+}
+
 inline bool user_may(struct user *user, struct access access, struct denial *denial) {
     if (user_is_unrestricted(user)) return true;
-    if (!access__by_shortcut(user, access)) return access__by_selectors(user, access, denial);
+    if (!access__by_shortcut(user, access)) return denial && ask_selectors(user, access, denial);
     CHECKED_ASSERT(access__by_selectors(user, access, &(struct denial){0}));
     return true;
 }

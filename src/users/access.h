@@ -26,10 +26,12 @@ struct denial {
     struct slice object; /* argv[index]; the command's full name if index is 0 */
 };
 
-/* Returns whether the user may do this; otherwise *denial says why not. One test for a user who may
- * do everything, a few nanoseconds for most calls of most others. Otherwise the command is one bit,
- * the databases a binary search; keys and channels are only looked at by selectors with patterns:
- * O(keys × patterns). The first call since the rights were changed is O(commands + patterns).
+/* Returns whether the user may do this; otherwise *denial says why not. With NULL for `denial` only
+ * what needs no look at the selectors is answered, and false says nothing: ask again. One test for
+ * a user who may do everything, a few nanoseconds for most calls of most others. Otherwise the
+ * command is one bit, the databases a binary search; keys and channels are only looked at by
+ * selectors with patterns: O(keys × patterns). The first call since the rights were changed is
+ * O(commands + patterns).
  *
  * Commands that need no login (AUTH, HELLO …) are free. Of a call with a number of arguments that
  * its command does not accept only the command is asked for. A call whose keys cannot be found is

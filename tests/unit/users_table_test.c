@@ -197,9 +197,12 @@ static void the_shortcut_follows_the_rights(void **state) {
     const struct access access = {get, (struct slice[]){SLICE("get"), SLICE("app:12345")}, 2, 0},
                         other = {get, (struct slice[]){SLICE("get"), SLICE("other:12345")}, 2, 0};
     struct user *user = user_keep(users_find(users, SLICE("x")));
+    struct denial denial;
+    assert_true(user_may(user, access, &denial));
     assert_true(access__by_shortcut(user, access));
     expect_loaded(users, SLICE("user x on ~other:* +@all\n"),
                   DEFAULT_LINE "user x on ~other:* resetchannels +@all\n");
+    assert_false(user_may(user, access, &denial));
     assert_false(access__by_shortcut(user, access));
     assert_true(access__by_shortcut(user, other));
     user_release(user);
