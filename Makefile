@@ -17,7 +17,7 @@
 # Variables; each choice of the first seven builds in a folder of its own, build/<variant>/
 #   CC=clang                      another compiler
 #   SANITIZE=address,undefined    with sanitizers, and the C library's malloc instead of jemalloc; or =thread
-#   LZF=system                    the system's liblzf in place of src/base/lzf_own.c
+#   LZF=system                    the system's liblzf in place of src/base/lzf/lzf_own.c
 #   TINY=1                        -DTINY_LIMITS: small constants, so that tests reach the rare paths
 #   PLAIN=1                       no code for one kind of processor: what other machines than x86-64 run
 #   CHECKED=1                     the server checks values and databases after commands that change them;
@@ -65,14 +65,14 @@ endif
 # Tests compile twice as fast so, and most run no longer: they wait, or call what is tested.
 compile_test = $(compile) -Og
 
-other_lzf := src/base/lzf_$(if $(LZF),own,system).c
+other_lzf := src/base/lzf/lzf_$(if $(LZF),own,system).c
 objects := $(patsubst %.c,$(B)/%.o,$(filter-out $(other_lzf),$(wildcard src/*/*.c src/*/*/*.c)))
 unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/unit/*.c)))
 # With small constants there are unit tests only, in which modules that make the server of the others appear in few
 # places: the rest of these is not compiled. A test that needs more of it fails to link: add the object here, or the
 # test to not_tiny if no constant matters to it.
 server_modules := admin aof check commands main replication requests server
-tiny_needs := admin/client_filter admin/command_syntax commands/sort_order commands/string_edit replication/history/backlog
+tiny_needs := admin/client_filter admin/command_syntax commands/sort_order commands/strings/string_edit replication/history/backlog
 not_tiny := tests/unit/command_files_test.c tests/unit/keysizes_test.c
 archived := $(if $(TINY),$(filter-out $(foreach module,$(server_modules),$(B)/src/$(module)/%),$(objects)) $(tiny_needs:%=$(B)/src/%.o),$(objects))
 unit_tests := $(patsubst %.c,$(B)/%,$(filter-out $(if $(TINY),$(not_tiny)),$(wildcard tests/unit/*_test.c)))

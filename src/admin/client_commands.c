@@ -2,7 +2,7 @@
  * do with others. */
 #include "admin/admin_commands.h"
 #include "admin/client_filter.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"

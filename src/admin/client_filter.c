@@ -1,7 +1,7 @@
 #include "admin/client_filter.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef PACKLIST_ADMIN_CLIENT_FILTER_H
 #define PACKLIST_ADMIN_CLIENT_FILTER_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 #include "session/session.h"
 
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * step, access categories, tips, key specifications, subcommands. As in Redis, fields with members
  * are sets in RESP3, except that subcommands are an array if there are any. */
 #include "admin/admin_commands.h"
-#include "base/alloc.h"
-#include "base/glob.h"
+#include "base/memory/alloc.h"
+#include "base/text/glob.h"
 #include "engine/call.h"
 #include "table/command.h"
 #include "table/command_keys.h"

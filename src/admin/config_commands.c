@@ -8,13 +8,13 @@
 #include "replication/primary/replicas.h"
 #include "resp/reply.h"
 #include "server/config_live.h"
-#include "server/user_files.h"
+#include "server/settings/user_files.h"
 #include "session/outbox.h"
 #include "session/session.h"
 #include "table/secret.h"
 
-#include "base/alloc.h"
-#include "base/glob.h"
+#include "base/memory/alloc.h"
+#include "base/text/glob.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #ifndef PACKLIST_ADMIN_DEBUG_H
 #define PACKLIST_ADMIN_DEBUG_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "engine/call.h"
 
 /* --- Values as they are stored (debug_values.c) --- */

@@ -3,17 +3,17 @@
 #define _GNU_SOURCE /* for MAP_ANONYMOUS */
 #include "admin/admin_commands.h"
 #include "admin/debug.h"
-#include "base/alloc.h"
-#include "base/glob.h"
-#include "base/log.h"
-#include "base/number.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
+#include "base/text/glob.h"
+#include "base/text/number.h"
 #include "engine/engine.h"
 #include "persist/rdb_value.h"
 #include "reclaim/expire.h"
 #include "replication/history/history.h"
 #include "resp/reply.h"
 #include "server/parts.h"
-#include "server/user_files.h"
+#include "server/settings/user_files.h"
 #include "session/session.h"
 #include "store/entry.h"
 #include "types/string.h"
@@ -31,7 +31,7 @@
 /* --- Ending as a bug would ---
  *
  * None of these returns: the process ends by a signal, after the report of
- * server/crash_report.h. */
+ * server/process/crash_report.h. */
 
 /* Writes to memory that is read-only. */
 static void debug_segfault(struct call *call) {

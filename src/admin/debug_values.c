@@ -1,9 +1,9 @@
 /* debug_values: DEBUG LISTPACK QUICKLIST QUICKLIST-PACKED-THRESHOLD HTSTATS-KEY DIGEST DIGEST-
  * VALUE: how values are stored, and short hashes of what they hold (persist/digest.h). */
 #include "admin/debug.h"
-#include "base/number.h"
-#include "ds/recordtable.h"
-#include "ds/skiplist.h"
+#include "base/text/number.h"
+#include "ds/records/recordtable.h"
+#include "ds/sorted_sets/skiplist.h"
 #include "engine/engine.h"
 #include "persist/type_format.h"
 #include "resp/reply.h"

@@ -3,7 +3,7 @@
 #ifndef PACKLIST_ADMIN_INFO_H
 #define PACKLIST_ADMIN_INFO_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "store/size_histogram.h"
 
 struct engine;

@@ -1,5 +1,5 @@
-/* memory_commands: MEMORY, except for USAGE, which is about one key (commands/object.c); what INFO
- * shows of memory, too. */
+/* memory_commands: MEMORY, except for USAGE, which is about one key (commands/keys/object.c); what
+ * INFO shows of memory, too. */
 #include "admin/admin_commands.h"
 #include "admin/memory_stats.h"
 #include "aof/aof.h"

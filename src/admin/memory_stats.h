@@ -2,7 +2,7 @@
 #ifndef PACKLIST_ADMIN_MEMORY_STATS_H
 #define PACKLIST_ADMIN_MEMORY_STATS_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <stddef.h>
 

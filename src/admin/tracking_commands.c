@@ -1,7 +1,7 @@
 /* CLIENT TRACKING, CACHING, GETREDIR, TRACKINGINFO: session/invalidate.h. */
 #include "admin/admin_commands.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "resp/reply.h"

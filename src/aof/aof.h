@@ -11,7 +11,7 @@
 #ifndef PACKLIST_AOF_AOF_H
 #define PACKLIST_AOF_AOF_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "journal/command_log.h"
 #include "persist/aof_manifest.h"
 #include "resp/reply.h"

@@ -9,7 +9,7 @@
 #ifndef PACKLIST_AOF_AOF_FILES_H
 #define PACKLIST_AOF_AOF_FILES_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "persist/aof_manifest.h"
 
 #include <stdbool.h>

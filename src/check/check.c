@@ -1,8 +1,8 @@
 #include "check/check.h"
 
-#include "base/dir_lock.h"
-#include "base/file.h"
-#include "base/sds.h"
+#include "base/files/dir_lock.h"
+#include "base/files/file.h"
+#include "base/text/sds.h"
 #include "check/data_file.h"
 #include "persist/aof_manifest.h"
 #include "persist/rdb_file.h"

@@ -1,7 +1,7 @@
 #include "check/data_file.h"
 
-#include "base/file.h"
-#include "base/number.h"
+#include "base/files/file.h"
+#include "base/text/number.h"
 #include "persist/command_reader.h"
 #include "persist/function_code.h"
 #include "persist/rdb_file.h"

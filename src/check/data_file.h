@@ -4,7 +4,7 @@
 #ifndef PACKLIST_CHECK_DATA_FILE_H
 #define PACKLIST_CHECK_DATA_FILE_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "check/progress.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* packlist-check: checks whether data files are good. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "base/version.h"
 #include "check/check.h"
 #include "table/families.h"

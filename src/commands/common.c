@@ -1,8 +1,8 @@
 #include "commands/common.h"
 
-#include "base/alloc.h"
-#include "base/glob.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/glob.h"
+#include "base/text/number.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "commands/kept_texts.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 struct kept_chunk {
     struct kept_chunk *next;

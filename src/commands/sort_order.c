@@ -7,7 +7,7 @@
  */
 #include "commands/sort_order.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 enum {
     INSERTION_MAX = 8, /* fewer items are sorted by insertion */

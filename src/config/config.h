@@ -8,9 +8,9 @@
 #ifndef PACKLIST_CONFIG_CONFIG_H
 #define PACKLIST_CONFIG_CONFIG_H
 
-#include "base/log.h"
-#include "base/sds.h"
+#include "base/log/log.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,7 +124,7 @@ struct config {
     int64_t supervised; /* enum supervision */
     bool syslog_enabled;
     sds syslog_ident;
-    int64_t syslog_facility;      /* base/log.h */
+    int64_t syslog_facility;      /* base/log/log.h */
     int64_t loglevel;             /* enum log_level */
     int64_t log_format;           /* enum log_format */
     int64_t log_timestamp_format; /* enum log_timestamp */
@@ -139,7 +139,7 @@ struct config {
     int64_t io_threads;       /* with the event loop's */
     bool io_threads_do_reads; /* nothing: they always do */
     bool io_threads_always_active;
-    sds server_cpulist, bio_cpulist; /* base/cpu_list.h; "": any processor */
+    sds server_cpulist, bio_cpulist; /* base/text/cpu_list.h; "": any processor */
     int64_t proto_max_bulk_len;
     int64_t lua_memory_limit;
     bool lua_enable_deprecated_api; /* scripts have getfenv, setfenv and newproxy */

@@ -3,9 +3,9 @@
  * The options of the command line are first converted to lines of a file (--bind a b → bind "a"
  * "b"), so that one parser is enough. Order: file, standard input, options; the last line of a
  * directive counts. */
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/secret.h"
+#include "base/files/file.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 #include "config/config.h"
 #include "config/config_table.h"
 #include "resp/parser.h"

@@ -5,10 +5,10 @@
  * keeps its lines unchanged. The second pass copies line by line; if a directive's result differs,
  * its first line is replaced and the others are removed. The lines of users are all written anew,
  * each in the place of the user's old line. */
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/new_file.h"
-#include "base/secret.h"
+#include "base/files/file.h"
+#include "base/files/new_file.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 #include "config/config.h"
 #include "config/config_table.h"
 #include "config/config_users.h"

@@ -3,7 +3,7 @@
  * Redis where it can be, and why no other is possible. */
 #include "config/config_table.h"
 
-#include "base/log_syslog.h"
+#include "base/log/log_syslog.h"
 #include "store/eviction.h"
 
 #include <assert.h>

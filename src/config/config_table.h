@@ -21,7 +21,7 @@ enum config_kind {
     CONFIG_PERCENTILES,   /* sds; numbers from 0 to 100, or nothing */
     CONFIG_OOM_SCORES,    /* int64_t[3]; numbers from -2000 to 2000 */
     CONFIG_TITLE,         /* sds; config/title_template.h */
-    CONFIG_CPU_LIST,      /* sds; base/cpu_list.h */
+    CONFIG_CPU_LIST,      /* sds; base/text/cpu_list.h */
     CONFIG_HOST_PORT,     /* sds; host and port of another server, or nothing */
     CONFIG_USER,          /* none: the lines of users are in struct config_source */
     CONFIG_RENAMES,       /* sds; the lines of rename-command, two words each */

@@ -1,7 +1,7 @@
 #include "config/config_users.h"
 
-#include "base/alloc.h"
-#include "base/secret.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 #include "resp/parser.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef PACKLIST_CONFIG_CONFIG_USERS_H
 #define PACKLIST_CONFIG_CONFIG_USERS_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 

@@ -2,10 +2,10 @@
  * directive is parsed, and only config_append_value how it is written. */
 #include "config/config.h"
 
-#include "base/alloc.h"
-#include "base/cpu_list.h"
-#include "base/number.h"
-#include "base/secret.h"
+#include "base/memory/alloc.h"
+#include "base/text/cpu_list.h"
+#include "base/text/number.h"
+#include "base/text/secret.h"
 #include "config/config_table.h"
 #include "config/notify.h"
 #include "config/title_template.h"

@@ -3,8 +3,8 @@
 #ifndef PACKLIST_CONFIG_NOTIFY_H
 #define PACKLIST_CONFIG_NOTIFY_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef PACKLIST_CONFIG_TITLE_TEMPLATE_H
 #define PACKLIST_CONFIG_TITLE_TEMPLATE_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 /* The values of the variables. A variable without a value ("" or NULL) is left out. */
 struct title_values {

@@ -1,7 +1,7 @@
 #include "ds/capture.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 
 #ifdef TINY_LIMITS
 enum { BLOCK_ITEMS = 2 };

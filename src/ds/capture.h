@@ -5,9 +5,10 @@
  *      reader             └─ reads ───────────────────────────────────────────┘       └ free
  *
  * Each structure for large values begins captures of its own kind and has the functions that read
- * them: ds/quicklist.h, ds/skiplist.h, ds/recordtable.h, ds/streamlog.h,
- * ds/shared_text.h. This is what the kinds have in common. `struct capture` is the first member of
- * each kind; whoever holds a capture knows by the value's type which kind it is.
+ * them: ds/lists/quicklist.h, ds/sorted_sets/skiplist.h, ds/records/recordtable.h,
+ * ds/streams/streamlog.h, ds/strings/shared_text.h. This is what the kinds have in common. `struct
+ * capture` is the first member of each kind; whoever holds a capture knows by the value's type
+ * which kind it is.
  *
  * The structure and the capture share their memory. Before the structure changes a piece of it (16
  * KB of a text, a node of a list, a stream or a sorted set, a block of a table of records), it

@@ -10,9 +10,9 @@
  */
 #include "ds/hashtable_internal.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "base/prefetch.h"
 
 #include <assert.h>

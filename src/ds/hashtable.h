@@ -12,16 +12,16 @@
 #define PACKLIST_DS_HASHTABLE_H
 
 #include "base/checked.h"
-#include "base/random.h"
-#include "base/sds.h"
+#include "base/hash/random.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 
 struct hashtable;
 
@@ -120,7 +120,7 @@ void hashtable_delete(struct hashtable *table, hashtable_slot *slot, uint64_t ha
 uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
                         void (*visit)(void *item, void *arg), void *arg);
 
-/* One step of moving memory to better places (base/relocate.h), with a cursor as that of
+/* One step of moving memory to better places (base/memory/relocate.h), with a cursor as that of
  * hashtable_scan: moves the table's own memory of one or a few buckets, and puts what move()
  * returns for each of their items, which may have moved, in its place. move() must not use the
  * table; NULL leaves the items. Slot pointers become invalid. O(bucket) a call. */

@@ -1,10 +1,10 @@
 /* Operations on a whole table: scanning, iterating, random choice, describing, checking. */
 #include "ds/hashtable_internal.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
+#include "base/memory/relocate.h"
 #include "base/prefetch.h"
-#include "base/relocate.h"
 
 /* --- Scanning --- */
 

@@ -1,7 +1,7 @@
 /* nametable: see nametable.h. */
 #include "ds/nametable.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

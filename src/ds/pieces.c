@@ -1,6 +1,6 @@
 #include "ds/pieces.h"
 
-#include "base/relocate.h"
+#include "base/memory/relocate.h"
 
 #include <string.h>
 

@@ -20,14 +20,14 @@
 #ifndef PACKLIST_DS_PIECES_H
 #define PACKLIST_DS_PIECES_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "ds/capture.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 
 /* A field of the structure, or of the value that consists of several; begins with epoch 1. */
 struct pieces {
@@ -132,7 +132,7 @@ struct piece_copier pieces_copier(struct pieces *pieces);
  * structure can go through its pieces in steps. */
 struct piece_relocator {
     struct piece_visitor visitor;
-    struct relocator *relocator; /* base/relocate.h */
+    struct relocator *relocator; /* base/memory/relocate.h */
 };
 struct piece_relocator pieces_relocator(struct relocator *relocator);
 

@@ -5,8 +5,8 @@
  * item has at least two children, except the root, which has an empty label. */
 #include "ds/prefix_tree.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "ds/segmented.h"
 
-#include "base/alloc.h"
-#include "base/relocate.h"
+#include "base/memory/alloc.h"
+#include "base/memory/relocate.h"
 
 #include <assert.h>
 #include <string.h>

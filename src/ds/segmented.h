@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 
 #ifdef TINY_LIMITS
 enum { SEGMENTED_BITS = 2 };
@@ -70,7 +70,7 @@ void *segmented_push(struct segmented *array);
 /* Removes the last item; moves as segmented_push does. O(1). */
 void segmented_pop(struct segmented *array);
 
-/* Moves what may gain by it to better places (base/relocate.h): the directory and the first
+/* Moves what may gain by it to better places (base/memory/relocate.h): the directory and the first
  * segment, unless its items need a larger alignment than all memory has. O(entries). */
 void segmented_relocate(struct segmented *array, struct relocator *relocator);
 

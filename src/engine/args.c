@@ -1,7 +1,7 @@
 #include "engine/args.h"
 
-#include "base/alloc.h"
-#include "base/secret.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 
 struct args *args_copy(const struct slice *argv, size_t argc) {
     return args_copy_others(argv, argc, 0, 0);

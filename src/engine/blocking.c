@@ -5,9 +5,9 @@
  * SESSION_BLOCKED exactly while it has a waiter. */
 #include "engine/blocking.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "net/net.h"
 #include "resp/reply.h"

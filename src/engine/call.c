@@ -1,8 +1,8 @@
 /* call: see call.h. */
 #include "engine/call.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 #include "config/notify.h"
 #include "engine/blocking.h"
 #include "engine/call_make.h"

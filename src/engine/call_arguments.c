@@ -1,6 +1,6 @@
 #include "engine/call_arguments.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "engine/engine.h"
 #include "engine/unknown_commands.h"
 #include "resp/reply.h"

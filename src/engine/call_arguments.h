@@ -3,8 +3,8 @@
 #ifndef PACKLIST_ENGINE_CALL_ARGUMENTS_H
 #define PACKLIST_ENGINE_CALL_ARGUMENTS_H
 
-#include "base/sds.h"
-#include "ds/quicklist.h"
+#include "base/text/sds.h"
+#include "ds/lists/quicklist.h"
 #include "engine/call_struct.h"
 
 /* When argv[index] is not valid, each of these replies the error and returns false. */

@@ -6,7 +6,7 @@
 #ifndef PACKLIST_ENGINE_CLIENT_H
 #define PACKLIST_ENGINE_CLIENT_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "engine/requester.h"
 
 #include <stddef.h>

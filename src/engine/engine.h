@@ -7,8 +7,8 @@
 #ifndef PACKLIST_ENGINE_ENGINE_H
 #define PACKLIST_ENGINE_ENGINE_H
 
-#include "base/owner.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/threads/owner.h"
 #include "config/config.h"
 #include "engine/upward.h"
 #include "journal/command_log.h"
@@ -128,7 +128,7 @@ struct engine {
     struct process_title *title;
     struct oom_score *oom_score;
     struct supervisor *supervisor;
-    struct listeners *listeners; /* server/listeners.h */
+    struct listeners *listeners; /* server/settings/listeners.h */
     struct migrate_kept *migrate_kept;
     struct cron *cron;
     struct memory_return *memory_return;

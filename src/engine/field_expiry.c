@@ -1,5 +1,5 @@
 /* Fields of hashes that have expired: deleting them, and saying so. */
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "table/command.h"

@@ -1,6 +1,6 @@
 #include "engine/functions.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "persist/function_code.h"
 
 #include <assert.h>

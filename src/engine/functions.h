@@ -12,8 +12,8 @@
 #ifndef PACKLIST_ENGINE_FUNCTIONS_H
 #define PACKLIST_ENGINE_FUNCTIONS_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 #include "ds/hashtable.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "engine/keytable.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 static struct slice name_of_item(const void *item) {
     return ((const struct keytable_key *)item)->name;

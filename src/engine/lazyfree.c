@@ -6,7 +6,7 @@
  * These are atomic. */
 #include "engine/lazyfree.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "net/loop/pool.h"
 #include "types/value.h"

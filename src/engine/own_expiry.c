@@ -7,7 +7,7 @@
  * least one bit. The list is made for its first name, and freed with its last one. */
 #include "engine/own_expiry.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "ds/hashtable.h"
 #include "engine/engine.h"
 #include "net/loop/pool.h"

@@ -1,7 +1,7 @@
 #include "engine/slow.h"
 
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "engine/call_struct.h"
 #include "engine/client.h"
 #include "engine/engine.h"

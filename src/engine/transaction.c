@@ -1,6 +1,6 @@
 #include "engine/transaction.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "engine/client.h"
 #include "engine/engine.h"
 #include "resp/reply.h"

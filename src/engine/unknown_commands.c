@@ -1,7 +1,7 @@
 #include "engine/unknown_commands.h"
 
-#include "base/log.h"
-#include "base/sds.h"
+#include "base/log/log.h"
+#include "base/text/sds.h"
 #include "engine/client.h"
 #include "engine/engine.h"
 #include "table/secret.h"

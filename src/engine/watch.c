@@ -6,8 +6,8 @@
  * chain of sets that are still to be freed. */
 #include "engine/watch.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
+#include "base/memory/alloc.h"
 
 struct watched_key {
     struct keytable_key key;

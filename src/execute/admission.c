@@ -1,7 +1,7 @@
 #include "execute/admission.h"
 
 #include "aof/aof.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"

@@ -1,8 +1,8 @@
 #include "execute/flush.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"

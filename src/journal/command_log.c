@@ -1,9 +1,9 @@
 #include "journal/command_log.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
 #include "base/checked.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 
 #include <assert.h>
 

@@ -21,7 +21,7 @@
 #ifndef PACKLIST_JOURNAL_COMMAND_LOG_H
 #define PACKLIST_JOURNAL_COMMAND_LOG_H
 
-#include "base/owner.h"
+#include "base/threads/owner.h"
 #include "resp/reply.h"
 
 #include <stdbool.h>

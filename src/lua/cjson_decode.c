@@ -8,7 +8,7 @@
 #include "lua/cjson_number.h"
 #include "lua/effort.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "base/word_bytes.h"
 
 #include <lua5.1/lauxlib.h>

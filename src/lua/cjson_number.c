@@ -1,6 +1,6 @@
 #include "lua/cjson_number.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <ctype.h>
 #include <math.h>

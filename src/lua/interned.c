@@ -5,14 +5,14 @@
  *
  * A string has its *plain* hash, which is Lua's own, as long as that finds few others. Tables with
  * strings as keys then list them in the same order everywhere. A string that would join a crowd
- * gets a *keyed* hash (base/hash.h), which nobody can foresee. The invariant: a string is in
+ * gets a *keyed* hash (base/hash/hash.h), which nobody can foresee. The invariant: a string is in
  * the bucket of its plain hash or in that of its keyed one, never in both. So once a machine has
  * keyed strings, a string is new only if it is in neither.
  *
  * What is known here of Lua's memory are objects.h and the first members of two of its structures.
  * machine_check_interned compares that with a real string. */
-#include "base/hash.h"
-#include "base/log.h"
+#include "base/hash/hash.h"
+#include "base/log/log.h"
 #include "lua/machine_internal.h"
 #include "lua/objects.h"
 

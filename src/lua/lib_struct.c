@@ -14,7 +14,7 @@
  *     cn         n characters (1 without n). c0: pack takes the whole string, unpack takes as many
  *                as the number before it says, which it replaces
  *     blank      nothing */
-#include "base/number.h"
+#include "base/text/number.h"
 #include "lua/effort.h"
 #include "lua/machine_internal.h"
 #include "lua/text_buffer.h"

@@ -15,7 +15,7 @@
  *   `bare`, a table of the same globals with the libraries themselves. */
 #include "lua/machine_internal.h"
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 /* --- The code of a function, as lua_dump writes it --- */
 

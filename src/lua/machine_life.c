@@ -2,8 +2,8 @@
  * of others; and its end. */
 #include "lua/machine_internal.h"
 
-#include "base/alloc.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 
 #include <stdlib.h>
 

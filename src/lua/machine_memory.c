@@ -1,7 +1,7 @@
 /* machine_memory: the memory of a machine, and its limit. */
 #include "lua/machine_internal.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 /* After so many bytes the watch is asked, even when few instructions ran: joining long strings is
  * one instruction each. */

@@ -1,7 +1,7 @@
 /* machine_run: runs of scripts. */
 #include "lua/machine_internal.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 
 #include <assert.h>
 #include <stdlib.h>

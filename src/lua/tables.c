@@ -9,13 +9,13 @@
  *
  * All this is as in Lua 5.1.5, so tables list their keys in the order that scripts know. One thing
  * is new: a table becomes *keyed* as soon as CROWD keys are linked where one more belongs. From
- * then on a hash with a secret (base/hash.h) gives the main positions of its numbers and
+ * then on a hash with a secret (base/hash/hash.h) gives the main positions of its numbers and
  * strings. Nobody who does not know the secret can choose keys that collide.
  *
  * Calls inside liblua5.1.a come here because the linker finds these functions first: the archive's
  * own file is not needed any more. */
-#include "base/hash.h"
-#include "base/log.h"
+#include "base/hash/hash.h"
+#include "base/log/log.h"
 #include "lua/machine_internal.h"
 #include "lua/objects.h"
 

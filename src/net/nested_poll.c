@@ -1,9 +1,9 @@
 #include "net/nested_poll.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 #include "net/connections/nested.h"
 #include "net/net.h"
 #include "net/threads/io_threads.h"

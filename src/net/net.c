@@ -1,7 +1,7 @@
 /* The order of an iteration: what each room has to do before the loop sleeps, and when all ends. */
 #include "net/net.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/connections/conn_state.h"
 #include "net/threads/io_threads.h"
 #include "net/tls/tls.h"

@@ -1,7 +1,7 @@
 #include "persist/aof_manifest.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "resp/parser.h"
 
 /* Longest name that a file system allows; longest line: each byte of a name may take four. */

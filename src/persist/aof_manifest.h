@@ -13,7 +13,7 @@
 #ifndef PACKLIST_PERSIST_AOF_MANIFEST_H
 #define PACKLIST_PERSIST_AOF_MANIFEST_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>

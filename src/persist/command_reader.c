@@ -1,7 +1,7 @@
 #include "persist/command_reader.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef PACKLIST_PERSIST_DIGEST_H
 #define PACKLIST_PERSIST_DIGEST_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "persist/dump.h"
 
 #include "base/checked.h"
-#include "base/crc64.h"
+#include "base/hash/crc64.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_reader.h"
 #include "persist/rdb_skip.h"

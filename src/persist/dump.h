@@ -7,7 +7,7 @@
 #ifndef PACKLIST_PERSIST_DUMP_H
 #define PACKLIST_PERSIST_DUMP_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "persist/rdb_value.h"
 #include "persist/rdb_writer.h"
 #include "store/entry.h"

@@ -1,6 +1,6 @@
 #include "persist/function_code.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "resp/parser.h"
 
 #include <string.h>

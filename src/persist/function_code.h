@@ -7,8 +7,8 @@
 #ifndef PACKLIST_PERSIST_FUNCTION_CODE_H
 #define PACKLIST_PERSIST_FUNCTION_CODE_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 

@@ -15,9 +15,9 @@
  * as HASH_EXPIRY_MAX_MS: Redis refuses files with much later ones. Redis 7.0 reads what is written
  * when no field expires, and Redis 7.4 the other form. Source: DUMP and files of Redis 7.0 and 8.0
  * and Valkey 9.1. */
-#include "base/alloc.h"
-#include "base/number.h"
-#include "ds/listpack.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "ds/lists/listpack.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"

@@ -13,10 +13,10 @@
  * Redis and 2 in one of Valkey from 9.1 on, and each rejects the other's. Such an element is
  * written as a plain node, which all can read. (The next such lengths, beyond 2 MB, are in plain
  * nodes anyway.) */
-#include "base/alloc.h"
-#include "base/lzf.h"
-#include "base/number.h"
-#include "ds/quicklist_build.h"
+#include "base/lzf/lzf.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "ds/lists/quicklist_build.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"

@@ -13,9 +13,9 @@
  * Source: the files of Redis 2.6 to 6.2. */
 #include "persist/rdb_body.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
-#include "ds/listpack.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "ds/lists/listpack.h"
 
 #include <string.h>
 

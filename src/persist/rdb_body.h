@@ -4,7 +4,7 @@
 #define PACKLIST_PERSIST_RDB_BODY_H
 
 #include "base/slice.h"
-#include "ds/listpack.h"
+#include "ds/lists/listpack.h"
 #include "persist/rdb_reader.h"
 
 /* The most bytes of a body: a serialized listpack says its whole size in 32 bits. */

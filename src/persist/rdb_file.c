@@ -1,8 +1,8 @@
 #include "persist/rdb_file.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
-#include "base/sds.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "base/text/sds.h"
 #include "persist/rdb_skip.h"
 #include "types/value.h"
 

@@ -8,10 +8,10 @@
  * Bytes are added to the checksum when they leave the buffer. */
 #include "persist/rdb_reader.h"
 
-#include "base/alloc.h"
-#include "base/crc64.h"
-#include "base/lzf.h"
-#include "base/number.h"
+#include "base/hash/crc64.h"
+#include "base/lzf/lzf.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "persist/rdb_format.h"
 
 #include <errno.h>

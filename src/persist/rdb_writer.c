@@ -5,11 +5,11 @@
  * If the stream begins with a literal run that can also hold the header, both are one run. */
 #include "persist/rdb_writer.h"
 
-#include "base/alloc.h"
-#include "base/crc64.h"
-#include "base/lzf.h"
-#include "base/number.h"
-#include "ds/listpack.h"
+#include "base/hash/crc64.h"
+#include "base/lzf/lzf.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "ds/lists/listpack.h"
 #include "persist/rdb_format.h"
 
 #include <assert.h>

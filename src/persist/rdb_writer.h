@@ -6,7 +6,7 @@
 #define PACKLIST_PERSIST_RDB_WRITER_H
 
 #include "base/slice.h"
-#include "ds/shared_text.h"
+#include "ds/strings/shared_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>

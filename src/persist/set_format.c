@@ -1,14 +1,14 @@
 /* Sets in files:
  *
  *      RDB_SET            [n] string …        any                      written for all but intsets
- *      RDB_SET_INTSET     string              ds/intset.h              written for those
+ *      RDB_SET_INTSET     string              ds/records/intset.h              written for those
  *      RDB_SET_LISTPACK   string              a listpack of members    Redis 7.2 on
  *
  * Redis 7.0 reads what is written. */
-#include "base/alloc.h"
-#include "base/number.h"
-#include "ds/intset.h"
-#include "ds/listpack.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "ds/lists/listpack.h"
+#include "ds/records/intset.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"

@@ -25,8 +25,8 @@
  * A field or value of 16378 or 2097146 bytes makes an element whose back length Redis and Valkey,
  * from 9.1 on, write differently, and each rejects the other's (persist/list_format.c). Both forms
  * are read; that of Redis is written. */
-#include "base/alloc.h"
-#include "ds/listpack.h"
+#include "base/memory/alloc.h"
+#include "ds/lists/listpack.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"

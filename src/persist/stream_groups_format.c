@@ -1,7 +1,7 @@
 /* stream_groups_format: see the layout in stream_groups_format.h. */
 #include "persist/stream_groups_format.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "persist/rdb_format.h"
 #include "persist/value_commands.h"
 #include "types/stream.h"

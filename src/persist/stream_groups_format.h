@@ -18,7 +18,7 @@
 #ifndef PACKLIST_PERSIST_STREAM_GROUPS_FORMAT_H
 #define PACKLIST_PERSIST_STREAM_GROUPS_FORMAT_H
 
-#include "ds/streamlog.h"
+#include "ds/streams/streamlog.h"
 #include "persist/digest.h"
 #include "persist/rdb_reader.h"
 #include "persist/rdb_writer.h"

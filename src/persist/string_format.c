@@ -1,5 +1,5 @@
 /* Strings in files: RDB_STRING, one string. */
-#include "base/number.h"
+#include "base/text/number.h"
 #include "persist/rdb_format.h"
 #include "persist/type_format.h"
 #include "types/string.h"

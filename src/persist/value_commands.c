@@ -1,7 +1,7 @@
 #include "persist/value_commands.h"
 
 #include "base/checked.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 /* --- Parts of commands --- */
 

@@ -8,7 +8,7 @@
 #define PACKLIST_PERSIST_VALUE_COMMANDS_H
 
 #include "ds/capture.h"
-#include "ds/listpack.h"
+#include "ds/lists/listpack.h"
 #include "persist/rdb_writer.h"
 #include "store/entry.h"
 

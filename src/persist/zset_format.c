@@ -8,9 +8,9 @@
  *
  * A listpack is written as such, a skiplist as RDB_ZSET_2, from its last member to its first, as
  * Redis 7.0 does. Members are read in any order. */
-#include "base/alloc.h"
-#include "ds/listpack.h"
-#include "ds/skiplist.h"
+#include "base/memory/alloc.h"
+#include "ds/lists/listpack.h"
+#include "ds/sorted_sets/skiplist.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"

@@ -15,8 +15,8 @@
  * passes, too. */
 #include "reclaim/defrag.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
 #include "net/net.h"

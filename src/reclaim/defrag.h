@@ -1,5 +1,5 @@
 /* defrag: gives memory back that values no longer need, but that is scattered over pages which
- * other values keep: moves what lies in such pages together (base/relocate.h).
+ * other values keep: moves what lies in such pages together (base/memory/relocate.h).
  *
  * The allocator is asked once a second how much of its pages is unused. If defrag_plan.h finds
  * that enough, a pass begins, which visits all keys once, in short steps between the requests of
@@ -7,8 +7,8 @@
 #ifndef PACKLIST_RECLAIM_DEFRAG_H
 #define PACKLIST_RECLAIM_DEFRAG_H
 
-#include "base/relocate.h"
-#include "base/sds.h"
+#include "base/memory/relocate.h"
+#include "base/text/sds.h"
 #include "reclaim/defrag_plan.h"
 #include "reclaim/purge.h"
 

@@ -1,6 +1,6 @@
 #include "reclaim/defrag_plan.h"
 
-#include "base/relocate.h"
+#include "base/memory/relocate.h"
 
 enum {
     ENOUGH_PERCENT = 10, /* of what was unused: another pass follows where so much has changed */

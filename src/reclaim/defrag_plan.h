@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct relocate_survey; /* base/relocate.h */
+struct relocate_survey; /* base/memory/relocate.h */
 
 /* What is configured. */
 struct defrag_limits {

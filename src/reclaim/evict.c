@@ -2,8 +2,8 @@
 #include "reclaim/evict.h"
 
 #include "aof/aof.h"
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/lazyfree.h"

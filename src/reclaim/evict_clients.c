@@ -2,7 +2,7 @@
  * is over the limit. */
 #include "reclaim/evict_clients.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "engine/engine.h"
 #include "session/client_memory.h"
 #include "session/clients.h"

@@ -13,8 +13,8 @@
  * smaller. */
 #include "reclaim/expire.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
 #include "net/net.h"

@@ -1,6 +1,6 @@
 #include "reclaim/expire_search.h"
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/own_expiry.h"

@@ -1,8 +1,8 @@
 #include "reclaim/purge.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/relocate.h"
+#include "base/memory/alloc.h"
+#include "base/memory/relocate.h"
 #include "net/loop/pool.h"
 
 enum { EVERY_US = 1000000 };

@@ -2,8 +2,8 @@
  * repeated before it has, and half of maxmemory may always be used. */
 #include "reclaim/rss_limit.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "reclaim/defrag.h"
 

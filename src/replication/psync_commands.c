@@ -1,6 +1,6 @@
 /* psync_commands: what replicas ask: REPLCONF PSYNC SYNC. */
-#include "base/log.h"
-#include "base/number.h"
+#include "base/log/log.h"
+#include "base/text/number.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"
 #include "replication/history/history.h"

@@ -1,6 +1,6 @@
 #include "replication/replication.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "engine/engine.h"
 #include "engine/put_off.h"
 #include "execute/blocking_serve.h"

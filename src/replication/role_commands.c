@@ -1,6 +1,6 @@
 /* role_commands: which role the server has, and changes of it: REPLICAOF SLAVEOF FAILOVER ROLE. */
-#include "base/log.h"
-#include "base/number.h"
+#include "base/log/log.h"
+#include "base/text/number.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"
 #include "replication/history/history.h"

@@ -3,7 +3,7 @@
 #include "requests/dispatch.h"
 
 #include "base/checked.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"

@@ -7,7 +7,7 @@
  * and replicas get HSET, after a DEL if there was one. */
 #include "requests/import.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "engine/args.h"
 #include "engine/call.h"
 #include "engine/client.h"

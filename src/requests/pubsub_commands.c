@@ -1,5 +1,5 @@
 /* pubsub_commands: the SUBSCRIBE and UNSUBSCRIBE commands, PUBLISH, SPUBLISH, PUBSUB. */
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "engine/engine.h"
 #include "replication/history/history.h"
 #include "requests/client_commands.h"

@@ -1,8 +1,8 @@
 #include "requests/session_input.h"
 
-#include "base/alloc.h"
-#include "base/log.h"
-#include "base/secret.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 #include "engine/args.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"

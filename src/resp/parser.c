@@ -18,8 +18,8 @@
  *      only become too long. */
 #include "resp/parser.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 
 /* The end of a line is searched in LINE_LIMIT bytes; `scanned` is beyond when a NUL hides it. */
 enum { LINE_LIMIT = RESP_LINE_MAX + 1, LINE_HIDDEN = LINE_LIMIT + 1 };

@@ -2,9 +2,9 @@
  * pointer, and sets the length once. If there is no room because of a sink, it calls the sink. */
 #include "resp/reply.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
-#include "ds/shared_text.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "ds/strings/shared_text.h"
 #include "resp/reply_internal.h"
 #include "resp/reply_sink.h"
 

@@ -16,7 +16,7 @@
 #define PACKLIST_RESP_REPLY_H
 
 #include "base/slice.h"
-#include "ds/listpack.h"
+#include "ds/lists/listpack.h"
 
 #include <stdbool.h>
 #include <stdint.h>

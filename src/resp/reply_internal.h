@@ -3,7 +3,7 @@
 #ifndef PACKLIST_RESP_REPLY_INTERNAL_H
 #define PACKLIST_RESP_REPLY_INTERNAL_H
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "resp/digits.h"
 #include "resp/reply.h"
 

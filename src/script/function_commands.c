@@ -1,5 +1,5 @@
 /* function_commands: FUNCTION. */
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/functions.h"

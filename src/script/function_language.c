@@ -1,7 +1,7 @@
 #include "script/function_language.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "lua/machine.h"
 #include "net/loop/pool.h"

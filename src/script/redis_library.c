@@ -2,9 +2,9 @@
  * where Lua has them, and the reply becomes values of Lua at once. */
 #include "script/redis_library.h"
 
-#include "base/alloc.h"
-#include "base/log.h"
-#include "base/number.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "config/config.h"
 #include "engine/engine.h"
 #include "lua/machine.h"

@@ -1,8 +1,8 @@
 #include "script/script_busy.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
 #include "lua/machine.h"

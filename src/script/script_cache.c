@@ -1,7 +1,7 @@
 #include "script/script_cache.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
+#include "base/memory/alloc.h"
 #include "ds/hashtable.h"
 #include "lua/machine.h"
 #include "persist/digest.h"

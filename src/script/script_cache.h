@@ -9,8 +9,8 @@
 #ifndef PACKLIST_SCRIPT_SCRIPT_CACHE_H
 #define PACKLIST_SCRIPT_SCRIPT_CACHE_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>

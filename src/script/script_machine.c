@@ -1,8 +1,8 @@
 #include "script/script_machine.h"
 
-#include "base/alarm.h"
-#include "base/alloc.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
+#include "base/threads/alarm.h"
 #include "engine/engine.h"
 #include "lua/machine.h"
 #include "net/loop/pool.h"

@@ -6,8 +6,8 @@
 #ifndef PACKLIST_SCRIPT_SHEBANG_H
 #define PACKLIST_SCRIPT_SHEBANG_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "script/value_reply.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "lua/machine.h"
 
 /* The names of fields with a meaning stand on the stack: no table needs new strings. */

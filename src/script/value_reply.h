@@ -17,7 +17,7 @@
 #ifndef PACKLIST_SCRIPT_VALUE_REPLY_H
 #define PACKLIST_SCRIPT_VALUE_REPLY_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "resp/reply.h"
 
 #include <lua5.1/lua.h>

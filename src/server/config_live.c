@@ -3,7 +3,7 @@
 #include "config/config_table.h"
 #include "engine/engine.h"
 #include "server/parts.h"
-#include "server/tls_watch.h"
+#include "server/settings/tls_watch.h"
 
 struct changing {
     struct engine *engine;

@@ -12,7 +12,7 @@
 #ifndef PACKLIST_SERVER_PARTS_H
 #define PACKLIST_SERVER_PARTS_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "config/config_table.h"
 
 #include <stdbool.h>

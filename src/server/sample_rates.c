@@ -1,7 +1,7 @@
 #include "server/sample_rates.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"
 #include "net/net.h"

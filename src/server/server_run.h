@@ -2,7 +2,7 @@
 #ifndef PACKLIST_SERVER_SERVER_RUN_H
 #define PACKLIST_SERVER_SERVER_RUN_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #include "server/shutdown.h"
 
 #include "aof/aof.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"
@@ -11,7 +11,7 @@
 #include "replication/primary/replicas.h"
 #include "requests/session_input.h"
 #include "resp/reply.h"
-#include "server/supervisor.h"
+#include "server/process/supervisor.h"
 #include "session/pause.h"
 #include "snapshot/save.h"
 

@@ -4,7 +4,7 @@
  * the commands queued by MULTI. Complete arguments of an incomplete request are not counted. */
 #include "session/client_limits.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
 #include "session/clients.h"

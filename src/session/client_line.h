@@ -2,7 +2,7 @@
 #ifndef PACKLIST_SESSION_CLIENT_LINE_H
 #define PACKLIST_SESSION_CLIENT_LINE_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 struct session;
 

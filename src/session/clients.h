@@ -31,8 +31,8 @@
 #ifndef PACKLIST_SESSION_CLIENTS_H
 #define PACKLIST_SESSION_CLIENTS_H
 
-#include "base/log.h"
-#include "base/sds.h"
+#include "base/log/log.h"
+#include "base/text/sds.h"
 #include "engine/client.h"
 #include "engine/engine.h"
 #include "resp/parser.h"

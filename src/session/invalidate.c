@@ -1,6 +1,6 @@
 #include "session/invalidate.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "engine/watch.h"

@@ -1,7 +1,7 @@
 #include "session/monitor.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "session/clients.h"

@@ -1,8 +1,8 @@
 #include "session/outbox.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "ds/shared_text.h"
+#include "base/memory/alloc.h"
+#include "ds/strings/shared_text.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
 #include "net/net.h"

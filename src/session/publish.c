@@ -1,6 +1,6 @@
 #include "session/publish.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "config/notify.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"

@@ -11,9 +11,9 @@
  * those lists. */
 #include "session/pubsub.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
-#include "base/glob.h"
+#include "base/memory/alloc.h"
+#include "base/text/glob.h"
 
 #include <assert.h>
 

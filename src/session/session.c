@@ -1,7 +1,7 @@
 #include "session/session.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 #include "engine/call.h"
 #include "engine/engine.h"
 #include "resp/reply.h"

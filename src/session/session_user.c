@@ -1,6 +1,6 @@
 #include "session/session_user.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "engine/engine.h"
 #include "net/tls/tls.h"
 #include "session/client_memory.h"

@@ -1,7 +1,7 @@
 #include "snapshot/data_lock.h"
 
 #include "base/clock.h"
-#include "base/dir_lock.h"
+#include "base/files/dir_lock.h"
 #include "engine/engine.h"
 #include "snapshot/incremental.h"
 

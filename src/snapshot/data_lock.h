@@ -1,4 +1,5 @@
-/* data_lock: keeps two servers from writing data files in the same directory (base/dir_lock.h).
+/* data_lock: keeps two servers from writing data files in the same directory
+ * (base/files/dir_lock.h).
  *
  * A server locks its directory before it first writes there: at the start, if it has save points or
  * an append-only file; when these are turned on; and before each snapshot that a client requests. A
@@ -11,7 +12,7 @@
 #ifndef PACKLIST_SNAPSHOT_DATA_LOCK_H
 #define PACKLIST_SNAPSHOT_DATA_LOCK_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 

@@ -1,10 +1,10 @@
 #define _GNU_SOURCE /* sync_file_range */
 #include "snapshot/disk_file.h"
 
-#include "base/file.h"
-#include "base/log.h"
-#include "base/new_file.h"
-#include "base/sds.h"
+#include "base/files/file.h"
+#include "base/files/new_file.h"
+#include "base/log/log.h"
+#include "base/text/sds.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef PACKLIST_SNAPSHOT_DISK_FILE_H
 #define PACKLIST_SNAPSHOT_DISK_FILE_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct disk_file {
     uint64_t dropped; /* bytes whose pages were dropped from the page cache */
 };
 
-/* Creates the file as new_file_open does (base/new_file.h), and locks it (flock) until it is
+/* Creates the file as new_file_open does (base/files/new_file.h), and locks it (flock) until it is
  * closed, so that another server does not take it for abandoned. With `sync_in_stretches`,
  * write-back begins every few megabytes, which makes the final fsync shorter. Returns false with
  * errno set. */

@@ -1,6 +1,6 @@
 /* incremental_copy: copies entries into chunks, in steps of the loop or before they change. */
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/slow.h"
 #include "persist/rdb_file.h"
 #include "persist/type_format.h"

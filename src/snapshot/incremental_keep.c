@@ -4,7 +4,7 @@
  * The loop's thread may free a captured value itself: it goes over to its capture. Other threads
  * must not, and it is they who free keyspaces. Eviction must know how much memory will become free:
  * deleting captured values frees nothing yet, so eviction would otherwise delete too many keys. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "engine/lazyfree.h"
 #include "snapshot/incremental.h"
 #include "snapshot/incremental_internal.h"

@@ -1,10 +1,10 @@
 /* incremental_run: how a snapshot begins, goes on in steps of the loop, and ends. */
 #include "snapshot/incremental.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 #include "engine/slow.h"
 #include "snapshot/incremental_internal.h"
 #include "snapshot/snapshot.h"

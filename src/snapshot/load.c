@@ -1,9 +1,9 @@
 #include "snapshot/load.h"
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/number.h"
-#include "base/read_ahead.h"
+#include "base/files/file.h"
+#include "base/files/read_ahead.h"
+#include "base/text/number.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/functions.h"

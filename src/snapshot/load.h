@@ -5,7 +5,7 @@
 #ifndef PACKLIST_SNAPSHOT_LOAD_H
 #define PACKLIST_SNAPSHOT_LOAD_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "persist/rdb_file.h"
 
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 #include "snapshot/save.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/new_file.h"
-#include "base/number.h"
+#include "base/files/new_file.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
 #include "snapshot/data_lock.h"

@@ -8,7 +8,7 @@
 #ifndef PACKLIST_SNAPSHOT_SAVE_H
 #define PACKLIST_SNAPSHOT_SAVE_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>

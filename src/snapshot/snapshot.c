@@ -1,7 +1,7 @@
 #include "snapshot/snapshot.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "persist/command_reader.h"

@@ -1,6 +1,6 @@
 #include "snapshot/snapshot_chunk.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "persist/rdb_value.h"
 #include "persist/type_format.h"
 

@@ -1,11 +1,11 @@
 #define _GNU_SOURCE /* SCHED_BATCH, gettid */
 #include "snapshot/snapshot_thread.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/new_file.h"
-#include "base/sds.h"
-#include "base/thread.h"
+#include "base/files/new_file.h"
+#include "base/memory/alloc.h"
+#include "base/text/sds.h"
+#include "base/threads/thread.h"
 #include "net/loop/wake.h"
 #include "persist/rdb_file.h"
 #include "snapshot/disk_file.h"

@@ -1,7 +1,7 @@
 #include "stats/hotkeys.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

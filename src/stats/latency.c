@@ -1,6 +1,6 @@
 #include "stats/latency.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 static const char *const names[LATENCY_KINDS] = {
     [LATENCY_COMMAND] = "command",

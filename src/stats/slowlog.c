@@ -1,8 +1,8 @@
 #include "stats/slowlog.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
-#include "base/relocate.h"
+#include "base/memory/alloc.h"
+#include "base/memory/relocate.h"
 #include "table/secret.h"
 
 static sds cut_argument(struct slice argument, size_t bytes) {

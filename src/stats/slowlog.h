@@ -10,15 +10,15 @@
 #ifndef PACKLIST_STATS_SLOWLOG_H
 #define PACKLIST_STATS_SLOWLOG_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 #include "table/command.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 
 /* There is a log of each. */
 enum slowlog_kind { SLOWLOG_SLOW, SLOWLOG_LARGE_REQUEST, SLOWLOG_LARGE_REPLY, SLOWLOG_KINDS };
@@ -73,9 +73,9 @@ void slowlog_add(struct slowlog *log, const struct slowlog_call *call,
 /* Drops all entries. O(entries). */
 void slowlog_reset(struct slowlog *log);
 
-/* Moves the memory of entries to better places (base/relocate.h), from where the last call has
- * ended, until the step is due. Returns whether all were visited; the next call then begins anew.
- * O(arguments of an entry) beyond the step. */
+/* Moves the memory of entries to better places (base/memory/relocate.h), from where the last call
+ * has ended, until the step is due. Returns whether all were visited; the next call then begins
+ * anew. O(arguments of an entry) beyond the step. */
 bool slowlog_relocate(struct slowlog *log, struct relocator *relocator);
 
 #endif

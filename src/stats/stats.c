@@ -1,6 +1,6 @@
 #include "stats/stats.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "table/command.h"
 
 #include <string.h>

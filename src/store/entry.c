@@ -4,9 +4,9 @@
  * a whole class, so that a value may grow up to its end without the allocator. */
 #include "store/entry.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "base/relocate.h"
+#include "base/memory/alloc.h"
+#include "base/memory/relocate.h"
 
 /* The size class of an entry of `size` bytes. At least 16, so that entries are aligned to 16 and
  * all classes end at multiples of 16. */

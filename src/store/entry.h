@@ -16,14 +16,14 @@
 #define PACKLIST_STORE_ENTRY_H
 
 #include "base/checked.h"
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 
 /* The numbers are those that Redis gives to the types: digests contain them. There are no values of
  * modules. */
@@ -196,8 +196,8 @@ struct entry *entry_resize(struct entry *entry, size_t old_size, size_t new_size
 /* Bytes the entry takes, by size class, with a value of `value_size`. */
 size_t entry_allocated(const struct entry *entry, size_t value_size);
 
-/* Moves the entry to a better place (base/relocate.h). Returns where it is now; its owner's table
- * must learn of it (store/keyspace). */
+/* Moves the entry to a better place (base/memory/relocate.h). Returns where it is now; its owner's
+ * table must learn of it (store/keyspace). */
 struct entry *entry_relocate(struct entry *entry, size_t value_size, struct relocator *relocator);
 
 /* Bytes a value may grow to by entry_resize without the entry moving. */

@@ -6,7 +6,7 @@
 #ifndef PACKLIST_STORE_EVICTION_H
 #define PACKLIST_STORE_EVICTION_H
 
-#include "base/random.h"
+#include "base/hash/random.h"
 #include "store/access.h"
 
 #include <stdbool.h>

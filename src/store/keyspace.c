@@ -8,9 +8,9 @@
  * length. */
 #include "store/keyspace.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "base/owner.h"
+#include "base/memory/alloc.h"
+#include "base/threads/owner.h"
 
 #include <assert.h>
 

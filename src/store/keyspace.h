@@ -7,12 +7,12 @@
 #ifndef PACKLIST_STORE_KEYSPACE_H
 #define PACKLIST_STORE_KEYSPACE_H
 
-#include "base/random.h"
+#include "base/hash/random.h"
 #include "ds/hashtable.h"
 #include "store/entry.h"
 #include "store/size_histogram.h"
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 
 struct keyspace;
 
@@ -156,7 +156,7 @@ struct entry *keyspace_random(struct keyspace *keyspace, struct random *random);
 uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
                        void (*visit)(struct entry *entry, void *arg), void *arg);
 
-/* One step of moving memory to better places (base/relocate.h), with a cursor as that of
+/* One step of moving memory to better places (base/memory/relocate.h), with a cursor as that of
  * keyspace_scan, which stays valid when the keyspace changes: passes each entry of a few keys to
  * move(), which returns where the entry is now; it may have moved it (entry_relocate) and what it
  * points to. Keyrefs become invalid. Nothing that can be seen of a key changes, so a snapshot

@@ -1,7 +1,7 @@
 #include "store/size_histogram.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 
 enum { COUNTS_SIZE = SIZE_BUCKETS * sizeof(uint64_t) }; /* of one type */
 

@@ -10,7 +10,7 @@
  * ("brpoplpush", "expiretime"). */
 #include "table/command.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <assert.h>
 #include <string.h>

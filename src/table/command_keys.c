@@ -1,6 +1,6 @@
 #include "table/command_keys.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 static struct key_range range(size_t begin, size_t end, size_t step, uint32_t use) {
     return (struct key_range){begin, end, step, use};

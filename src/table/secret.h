@@ -1,9 +1,9 @@
-/* secret: arguments that no log, no MONITOR and no error may show (base/secret.h). */
+/* secret: arguments that no log, no MONITOR and no error may show (base/text/secret.h). */
 #ifndef PACKLIST_TABLE_SECRET_H
 #define PACKLIST_TABLE_SECRET_H
 
-#include "base/secret.h"
 #include "base/slice.h"
+#include "base/text/secret.h"
 #include "table/command.h"
 
 #include <stdbool.h>

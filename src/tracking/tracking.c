@@ -10,10 +10,10 @@
  * has a subscription. */
 #include "tracking/tracking.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 
 #include <string.h>
 

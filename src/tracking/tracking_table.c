@@ -4,9 +4,9 @@
  * not empty; `bytes`, `keys` and `pairs` count all records. */
 #include "tracking/tracking_table.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "base/relocate.h"
+#include "base/memory/alloc.h"
+#include "base/memory/relocate.h"
 #include "base/varint.h"
 #include "ds/hashtable.h"
 

@@ -15,7 +15,7 @@
 #ifndef PACKLIST_TRACKING_TRACKING_TABLE_H
 #define PACKLIST_TRACKING_TRACKING_TABLE_H
 
-#include "base/random.h"
+#include "base/hash/random.h"
 #include "base/slice.h"
 #include "ds/linear_hashing.h"
 #include "ds/segmented.h"
@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 
 /* All zero at first: empty. */
 struct tracking_table {
@@ -77,8 +77,8 @@ bool tracking_table_free_some(struct tracking_table *table);
  * more to give up. Removing a key does the same, except during a sweep. O(bucket). */
 bool tracking_table_shrink(struct tracking_table *table);
 
-/* Moves the memory of some buckets to better places (base/relocate.h), until a step is due. Goes on
- * there with the next call. Returns true when it has come to the end. */
+/* Moves the memory of some buckets to better places (base/memory/relocate.h), until a step is due.
+ * Goes on there with the next call. Returns true when it has come to the end. */
 bool tracking_table_relocate(struct tracking_table *table, struct relocator *relocator);
 
 /* Returns the bytes that the table takes. O(buckets): for tests. */

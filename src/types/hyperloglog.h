@@ -1,5 +1,6 @@
 /* hyperloglog: strings that are HyperLogLogs. What their bytes mean and what can be asked of them
- * says ds/hyperloglog.h, which users of this header see, too; here is what changes a key's value.
+ * says ds/strings/hyperloglog.h, which users of this header see, too; here is what changes a key's
+ * value.
  *
  * A dense value is changed in place; a sparse one in a copy, which takes its place when all has
  * succeeded, so that a value that turns out to be corrupt stays as it was. All values keep their
@@ -8,7 +9,7 @@
 #ifndef PACKLIST_TYPES_HYPERLOGLOG_H
 #define PACKLIST_TYPES_HYPERLOGLOG_H
 
-#include "ds/hyperloglog.h"
+#include "ds/strings/hyperloglog.h"
 #include "store/keyspace.h"
 
 #include <stdbool.h>

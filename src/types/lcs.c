@@ -15,7 +15,7 @@
  * i: one bit. */
 #include "types/lcs.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 /* A bit for each of up to 64 bytes at `at`, set where it equals `byte`. Eight are compared in one
  * word; the multiplication gathers their bits. */

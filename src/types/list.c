@@ -1,5 +1,5 @@
 /* Lists: chooses and converts layouts and encodings. The work on elements is done here for a list
- * in its entry, whose body types/packed.h draws, and in ds/quicklist for any other.
+ * in its entry, whose body types/packed.h draws, and in ds/lists/quicklist for any other.
  *
  *      EMBEDDED --- the body outgrows the entry --> LISTPACK (out-of-line, one raw node)
  *         ^                                              |      ^
@@ -14,11 +14,11 @@
  * became one. Each function that changes the length of a list reports it to the keyspace. */
 #include "types/list.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
 #include "base/prefetch.h"
-#include "ds/quicklist_build.h"
+#include "base/text/number.h"
+#include "ds/lists/quicklist_build.h"
 #include "types/packed.h"
 #include "types/type_operations.h"
 #include "types/value.h"

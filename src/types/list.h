@@ -20,7 +20,7 @@
 #define PACKLIST_TYPES_LIST_H
 
 #include "base/slice.h"
-#include "ds/quicklist.h"
+#include "ds/lists/quicklist.h"
 #include "store/keyspace.h"
 
 /* Bytes of body up to which a list lives inside its entry. */

@@ -12,11 +12,11 @@
  *
  *      list          LIST_EMBEDDED      a listpack element each, from the head on
  *      sorted set    ZSET_EMBEDDED      two listpack elements each, member and score, in order
- *      set, hash     RECORDS_PACKED     a record each (ds/recordlist.h)
+ *      set, hash     RECORDS_PACKED     a record each (ds/records/recordlist.h)
  *                    RECORDS_EXPIRING   the same with expiries, in their order
  *
  * Other values that lie in their entry have layouts of their own, without a header: the texts and
- * integers of strings (types/string.h), and intsets (ds/intset.h).
+ * integers of strings (types/string.h), and intsets (ds/records/intset.h).
  *
  * The entry is exactly as long as its body needs, so every change of size goes through
  * entry_resize, which calls the allocator only when the size class changes: five 10-byte strings
@@ -24,8 +24,8 @@
 #ifndef PACKLIST_TYPES_PACKED_H
 #define PACKLIST_TYPES_PACKED_H
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 #include "store/keyspace.h"
 
 /* Larger bodies do not exist, whatever the directives allow. */

@@ -1,11 +1,11 @@
-/* records: what sets and hashes share: a value that consists of records (ds/recordtable.h), which
- * are members of a set or fields of a hash. For types/ only.
+/* records: what sets and hashes share: a value that consists of records (ds/records/recordtable.h),
+ * which are members of a set or fields of a hash. For types/ only.
  *
  *      encoding                where the records are
- *      RECORDS_PACKED          a body inside the entry (types/packed.h, ds/recordlist.h)
+ *      RECORDS_PACKED          a body inside the entry (types/packed.h, ds/records/recordlist.h)
  *      RECORDS_EXPIRING        the same with expiries; the records are in their order, those that
  *                              do not expire at the end
- *      RECORDS_TABLE           one pointer to a table (ds/recordtable.h)
+ *      RECORDS_TABLE           one pointer to a table (ds/records/recordtable.h)
  *
  * A packed value becomes a table when a limit is exceeded, and stays one. Functions that may move
  * the entry take its address: they know no keyspace. Views of records live until the value
@@ -14,14 +14,14 @@
 #define PACKLIST_TYPES_RECORDS_H
 
 #include "base/checked.h"
-#include "base/text_batch.h"
-#include "ds/recordlist.h"
-#include "ds/recordtable.h"
+#include "base/text/text_batch.h"
+#include "ds/records/recordlist.h"
+#include "ds/records/recordtable.h"
 #include "store/entry.h"
 #include "types/value.h"
 #include "types/value_limits.h"
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 struct relocate_cursor;
 
 enum records_encoding { RECORDS_PACKED, RECORDS_EXPIRING, RECORDS_TABLE = ENTRY_OUT_OF_LINE };

@@ -1,7 +1,7 @@
 #include "types/records_random.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 
 /* An index is worth its time where less than about one record in PATIENCE + 1 has not expired. */
 enum { PATIENCE_FIRST = 64, PATIENCE = 8 };

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "ds/hashtable.h"
-#include "ds/intset.h"
+#include "ds/records/intset.h"
 #include "types/packed.h"
 #include "types/type_operations.h"
 

@@ -1,7 +1,7 @@
 /* set: what a set value can do; the only place that knows its encodings.
  *
  *      layout                                                      OBJECT ENCODING
- *      an intset inside the entry (ds/intset.h)                    intset
+ *      an intset inside the entry (ds/records/intset.h)                    intset
  *      packed inside the entry (types/records.h)                   listpack
  *      a pointer to a table (types/records.h)                      hashtable
  *
@@ -16,8 +16,8 @@
 #ifndef PACKLIST_TYPES_SET_H
 #define PACKLIST_TYPES_SET_H
 
-#include "base/number.h"
-#include "base/sds.h"
+#include "base/text/number.h"
+#include "base/text/sds.h"
 #include "store/keyspace.h"
 #include "types/records_random.h"
 #include "types/value_limits.h"

@@ -1,16 +1,17 @@
 /* stream: what a stream value can do. It has one encoding: the entry points to a streamlog
- * (ds/streamlog.h), even when the stream has no entries.
+ * (ds/streams/streamlog.h), even when the stream has no entries.
  *
  * A stream without entries stays: its key is not deleted, because it knows its last id.
  *
  * Functions with a keyref report changes of the length to the keyspace; the entry does not move.
  * Texts that are passed in must not lie in the same stream. Consumer groups and producers are no
- * part of the length: the functions of ds/consumer_groups.h and ds/producers.h change them. */
+ * part of the length: the functions of ds/streams/consumer_groups.h and ds/streams/producers.h
+ * change them. */
 #ifndef PACKLIST_TYPES_STREAM_H
 #define PACKLIST_TYPES_STREAM_H
 
 #include "base/checked.h"
-#include "ds/streamlog.h"
+#include "ds/streams/streamlog.h"
 #include "store/keyspace.h"
 #include "types/value_limits.h"
 
@@ -50,7 +51,7 @@ static inline struct stream_facts stream_facts(const struct entry *entry) {
     return stream_log(entry)->facts;
 }
 
-/* The consumer groups, and the pieces of the stream, for ds/consumer_groups.h. */
+/* The consumer groups, and the pieces of the stream, for ds/streams/consumer_groups.h. */
 static inline struct consumer_groups *stream_groups(const struct entry *entry) {
     return &stream_log(entry)->groups;
 }
@@ -59,7 +60,7 @@ static inline struct pieces *stream_pieces(const struct entry *entry) {
     return &stream_log(entry)->pieces;
 }
 
-/* What it knows of its producers, for ds/producers.h; NULL: nothing. */
+/* What it knows of its producers, for ds/streams/producers.h; NULL: nothing. */
 static inline struct producers *stream_producers(const struct entry *entry) {
     return stream_log(entry)->producers;
 }

@@ -7,8 +7,8 @@
 #include "types/string.h"
 
 #include "base/checked.h"
+#include "base/memory/relocate.h"
 #include "base/prefetch.h"
-#include "base/relocate.h"
 #include "types/type_operations.h"
 #include "types/value.h"
 

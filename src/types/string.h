@@ -11,8 +11,8 @@
  *                    shared_text
  *
  * A snapshot, or a reply that refers to it, turns a large out-of-line text into a shared one, to
- * capture it (ds/shared_text.h); it stays shared until it is next stored. Elsewhere "out-of-line"
- * includes shared texts.
+ * capture it (ds/strings/shared_text.h); it stays shared until it is next stored. Elsewhere
+ * "out-of-line" includes shared texts.
  *
  * string_set chooses the layout by the text: integer when number_parse_int64 accepts it,
  * out-of-line when it is long, else embedded. A string that was edited in place is raw, whatever
@@ -21,10 +21,10 @@
 #ifndef PACKLIST_TYPES_STRING_H
 #define PACKLIST_TYPES_STRING_H
 
-#include "base/number.h"
-#include "base/sds.h"
 #include "base/slice.h"
-#include "ds/shared_text.h"
+#include "base/text/number.h"
+#include "base/text/sds.h"
+#include "ds/strings/shared_text.h"
 #include "store/keyspace.h"
 
 /* Texts up to this length live inside their entry; 255 is the most that one byte can hold. */

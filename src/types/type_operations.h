@@ -8,7 +8,7 @@
 
 #include "store/entry.h"
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 struct relocate_cursor;
 
 struct capture;      /* ds/capture.h */

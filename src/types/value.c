@@ -1,7 +1,7 @@
 #include "types/value.h"
 
 #include "base/checked.h"
-#include "base/relocate.h"
+#include "base/memory/relocate.h"
 #include "types/type_operations.h"
 
 #include <stdlib.h>

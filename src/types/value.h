@@ -5,7 +5,7 @@
 
 #include "store/entry.h"
 
-struct relocator; /* base/relocate.h */
+struct relocator; /* base/memory/relocate.h */
 struct relocate_cursor;
 
 /* The number of types that entry_type can return. */
@@ -110,10 +110,10 @@ size_t value_free_effort(const struct entry *entry);
 /* Bytes the entry and everything its value owns take, as allocated. O(1). */
 size_t value_allocated(const struct entry *entry);
 
-/* Moves memory that the entry points to, if it does, to better places (base/relocate.h), from
- * *cursor on, until the step is due, and sets *cursor. A value that is captured stays as it is, and
- * counts as done. Nothing that can be seen of the value changes. Between two calls the entry may
- * get another value of any type. In the loop's thread. */
+/* Moves memory that the entry points to, if it does, to better places (base/memory/relocate.h),
+ * from *cursor on, until the step is due, and sets *cursor. A value that is captured stays as it
+ * is, and counts as done. Nothing that can be seen of the value changes. Between two calls the
+ * entry may get another value of any type. In the loop's thread. */
 void value_relocate(struct entry *entry, struct relocator *relocator,
                     struct relocate_cursor *cursor);
 

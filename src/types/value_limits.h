@@ -3,9 +3,9 @@
 #ifndef PACKLIST_TYPES_VALUE_LIMITS_H
 #define PACKLIST_TYPES_VALUE_LIMITS_H
 
-#include "ds/hyperloglog.h"
-#include "ds/quicklist.h"
-#include "ds/streamlog.h"
+#include "ds/lists/quicklist.h"
+#include "ds/streams/streamlog.h"
+#include "ds/strings/hyperloglog.h"
 
 /* A collection that exceeds one of them becomes a table. */
 struct set_limits {

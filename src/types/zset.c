@@ -1,14 +1,14 @@
 /* Sorted sets: chooses the encoding. The work on members is done here for one in its entry, whose
- * body types/packed.h draws, and in ds/skiplist for any other. A score in a body is the text that
- * number_format_double writes, so that most are integers. Each function that changes the length
- * reports it to the keyspace. */
+ * body types/packed.h draws, and in ds/sorted_sets/skiplist for any other. A score in a body is the
+ * text that number_format_double writes, so that most are integers. Each function that changes the
+ * length reports it to the keyspace. */
 #include "types/zset.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
 #include "base/prefetch.h"
-#include "ds/listpack.h"
+#include "base/text/number.h"
+#include "ds/lists/listpack.h"
 #include "types/type_operations.h"
 #include "types/value.h"
 

@@ -3,7 +3,7 @@
  *      layout       where the members are                            OBJECT ENCODING
  *      embedded     a listpack body inside the entry: member,        listpack
  *                   score, member, score, … in order
- *      out-of-line  one pointer to a skiplist (ds/skiplist.h)        skiplist
+ *      out-of-line  one pointer to a skiplist (ds/sorted_sets/skiplist.h)        skiplist
  *
  * As in Redis, a sorted set becomes a skiplist when it exceeds zset-max-listpack-entries or
  * zset-max-listpack-value, and never a listpack again; but one that comes from elsewhere than from
@@ -19,9 +19,9 @@
 #ifndef PACKLIST_TYPES_ZSET_H
 #define PACKLIST_TYPES_ZSET_H
 
-#include "base/number.h"
-#include "base/text_batch.h"
-#include "ds/skiplist.h"
+#include "base/text/number.h"
+#include "base/text/text_batch.h"
+#include "ds/sorted_sets/skiplist.h"
 #include "types/packed.h"
 #include "types/value_limits.h"
 

@@ -1,7 +1,7 @@
 #include "users/access_internal.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "table/command_databases.h"
 #include "table/command_keys.h"
 

@@ -1,7 +1,7 @@
 #include "users/acl_log.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
+#include "base/memory/alloc.h"
 
 /* Among how many entries an event looks for its kind, how old these may be, and the bytes that are
  * kept of a name. */

@@ -2,7 +2,7 @@
 #ifndef PACKLIST_USERS_ACL_LOG_H
 #define PACKLIST_USERS_ACL_LOG_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "stats/stats.h"
 
 /* Where it was refused. */

@@ -1,7 +1,7 @@
 #include "users/pattern.h"
 
-#include "base/alloc.h"
-#include "base/glob.h"
+#include "base/memory/alloc.h"
+#include "base/text/glob.h"
 
 enum form {
     FORM_WHOLE,     /* a name without special characters */

@@ -3,7 +3,7 @@
 #ifndef PACKLIST_USERS_PATTERN_H
 #define PACKLIST_USERS_PATTERN_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 /* What a pattern allows with the keys that it matches. A channel's has none of these. */
 enum key_rights { KEYS_READ = 1 << 0, KEYS_WRITE = 1 << 1, KEYS_BOTH = KEYS_READ | KEYS_WRITE };

@@ -1,6 +1,6 @@
 #include "users/rights.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "table/secret.h"
 
 #define NO_SUCH_PASSWORD "The password you are trying to remove from the user does not exist"

@@ -17,7 +17,7 @@
 #ifndef PACKLIST_USERS_RIGHTS_H
 #define PACKLIST_USERS_RIGHTS_H
 
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "users/selector.h"
 
 /* The most passwords, and the most selectors. */

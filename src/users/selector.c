@@ -1,6 +1,6 @@
 #include "users/selector.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <assert.h>
 

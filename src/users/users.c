@@ -1,7 +1,7 @@
 #include "users/users.h"
 
-#include "base/alloc.h"
-#include "base/secret.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 #include "ds/hashtable.h"
 
 #include <assert.h>

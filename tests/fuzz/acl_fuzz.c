@@ -1,7 +1,7 @@
 /* An ACL file, and the arguments of ACL SETUSER, are taken or refused, whatever their bytes; what was
  * taken prints a text that makes the same users again. The first byte chooses the form and
  * acl-pubsub-default. Rules of ACL SETUSER are separated by NUL. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "table/families.h"
 #include "users/access_internal.h"
 

@@ -3,9 +3,9 @@
  * first step to its last; a capture is written as the value was.
  *
  * Input: a byte of limits, then edits of four bytes: kind, member, amount, value. */
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/sds.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "base/text/sds.h"
 #include "fuzz/rdb_digest.h"
 #include "persist/rdb_value.h"
 #include "types/hash.h"

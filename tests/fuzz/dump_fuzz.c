@@ -4,9 +4,9 @@
  * Input: a byte that chooses the options, then the payload. */
 #include "persist/dump.h"
 
-#include "base/alloc.h"
-#include "base/crc64.h"
-#include "base/hash.h"
+#include "base/hash/crc64.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "fuzz/rdb_digest.h"
 #include "fuzz/rdb_mutate.h"
 #include "persist/rdb_format.h"

@@ -4,7 +4,7 @@
  * Input: a byte (odd: the checksum is verified), then the payload. */
 #include "persist/dump.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "fuzz/rdb_digest.h"
 #include "persist/function_code.h"
 #include "persist/rdb_file.h"

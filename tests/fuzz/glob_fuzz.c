@@ -1,7 +1,7 @@
 /* First byte: the pattern's length; then the pattern; the rest is the text. Both are copied into
  * memory of their exact size, so that the sanitizer finds a read past either end. */
-#include "base/alloc.h"
-#include "base/glob.h"
+#include "base/memory/alloc.h"
+#include "base/text/glob.h"
 
 #include <stdlib.h>
 

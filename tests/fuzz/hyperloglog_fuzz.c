@@ -2,8 +2,8 @@
  * and elements can be added to them. First byte: bits 0 and 1, what stands before the rest: nothing,
  * the header of a sparse value, a sparse or dense value that is made of so many elements; the
  * second: the elements, and the limit of sparse values. */
-#include "base/alloc.h"
-#include "ds/hyperloglog.h"
+#include "base/memory/alloc.h"
+#include "ds/strings/hyperloglog.h"
 
 #include <stdlib.h>
 #include <string.h>

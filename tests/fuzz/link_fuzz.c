@@ -6,7 +6,7 @@
  * iteration of the server's event loop, and at the end closes the connection. Input: a byte of
  * settings (the bits below), a byte for the length of the pieces, then the bytes. */
 #include "base/clock.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "engine/engine.h"
 #include "engine/lazyfree.h"
 #include "execute/execute.h"
@@ -15,9 +15,9 @@
 #include "net/net.h"
 #include "replication/link/link.h"
 #include "replication/replication.h"
-#include "server/config_apply.h"
 #include "server/parts.h"
 #include "server/server_state.h"
+#include "server/settings/config_apply.h"
 #include "table/command.h"
 #include "table/families.h"
 

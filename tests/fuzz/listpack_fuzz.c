@@ -1,5 +1,5 @@
 /* listpack: any bytes are refused, or can be iterated, searched, changed and written as a reply. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "resp/reply.h"
 
 #include <stdlib.h>

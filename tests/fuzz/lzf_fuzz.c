@@ -1,7 +1,7 @@
 /* lzf: any text comes back, from this codec and from liblzf; both accept the same streams.
  * First byte: bit 0, what the rest is; the others, with the second, a length. */
-#include "base/alloc.h"
-#include "base/lzf.h"
+#include "base/lzf/lzf.h"
+#include "base/memory/alloc.h"
 
 #include <liblzf/lzf.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "fuzz/rdb_digest.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/number.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set.h"

@@ -5,11 +5,11 @@
  * Input: a byte that chooses the options, then the file. */
 #include "persist/rdb_file.h"
 
-#include "base/alloc.h"
-#include "base/crc64.h"
-#include "base/hash.h"
-#include "base/random.h"
-#include "base/sds.h"
+#include "base/hash/crc64.h"
+#include "base/hash/hash.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
+#include "base/text/sds.h"
 #include "fuzz/rdb_digest.h"
 #include "fuzz/rdb_mutate.h"
 #include "types/value.h"

@@ -1,9 +1,9 @@
 #include "fuzz/rdb_mutate.h"
 
-#include "base/alloc.h"
-#include "base/random.h"
-#include "base/sds.h"
-#include "ds/listpack.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
+#include "base/text/sds.h"
+#include "ds/lists/listpack.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_skip.h"
 #include "persist/rdb_writer.h"

@@ -6,8 +6,8 @@
  * Input: a byte of settings (1: TLS 1.2, 2: the steps shake hands or do not, 4: no session is resumed), then steps, a
  * byte each: what to do (the low three bits) and how much. Most inputs resume a session, which takes half the time of a
  * whole handshake with TLS 1.3, and a quarter with TLS 1.2. */
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "fuzz/rdb_digest.h"
 #include "net/net.h"
 #include "net/tls/tls_state.h"

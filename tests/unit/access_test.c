@@ -1,7 +1,7 @@
 /* The access bits: idle times over the wrap, and the LFU counter's growth and decay. */
 #include "store/access.h"
 
-#include "base/random.h"
+#include "base/hash/random.h"
 #include "unit/in_range.h"
 #include "unit/seed.h"
 

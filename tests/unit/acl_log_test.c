@@ -1,5 +1,5 @@
 /* The log of what was refused: how events become entries, and what bounds it. */
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "users/acl_log.h"
 
 #include <setjmp.h>

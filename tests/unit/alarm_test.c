@@ -1,5 +1,5 @@
 /* alarm: rings while the thread works, and not while it waits. */
-#include "base/alarm.h"
+#include "base/threads/alarm.h"
 
 #include <errno.h>
 #include <setjmp.h>

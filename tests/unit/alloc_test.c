@@ -1,5 +1,5 @@
-#include "base/alloc.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
 
 #include <pthread.h>
 #include <setjmp.h>

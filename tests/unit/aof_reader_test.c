@@ -2,8 +2,8 @@
  * file that is cut off, the reader knows up to where it is complete. */
 #include "persist/command_reader.h"
 
-#include "base/alloc.h"
-#include "base/sds.h"
+#include "base/memory/alloc.h"
+#include "base/text/sds.h"
 #include "unit/rdb_io.h"
 #include "unit/seed.h"
 

@@ -2,7 +2,7 @@
  * its offset on, whatever is appended, trimmed or read by others. */
 #include "replication/history/backlog.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "unit/in_range.h"
 #include "unit/seed.h"
 

@@ -1,8 +1,8 @@
 /* blocking: which keys are queued for clients that wait, and when their waits are over. */
 #include "engine/blocking.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "engine/call_make.h"
 #include "engine/engine.h"
 #include "net/net.h"

@@ -4,7 +4,7 @@
 #ifndef PACKLIST_TESTS_UNIT_CAPTURE_CHECKS_H
 #define PACKLIST_TESTS_UNIT_CAPTURE_CHECKS_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "ds/capture.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* command_syntax: parses the notation to the tree that COMMAND DOCS shows. */
 #include "admin/command_syntax.h"
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "table/families.h"
 
 #include <setjmp.h>

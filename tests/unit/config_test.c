@@ -1,9 +1,9 @@
 /* config: texts of values, reading files and command lines, all-or-nothing changes, rewriting. */
 #include "config/config.h"
 
-#include "base/alloc.h"
-#include "base/file.h"
-#include "base/secret.h"
+#include "base/files/file.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 #include "config/config_table.h"
 #include "config/title_template.h"
 

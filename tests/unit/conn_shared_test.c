@@ -1,6 +1,6 @@
 /* Bytes that many connections get by reference (conn_send_shared), whose sockets I/O threads have. */
 #define NET_FIXTURE_THREADS 2
-#include "base/shared.h"
+#include "base/memory/shared.h"
 #include "unit/net_fixture.h"
 #include "unit/seed.h"
 

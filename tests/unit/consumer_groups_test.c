@@ -1,6 +1,6 @@
 /* Consumer groups of a streamlog against a model: who has which of a few hundred ids pending. */
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"
 #include "unit/streamlog_fixture.h"

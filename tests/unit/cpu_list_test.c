@@ -1,5 +1,5 @@
 /* Lists of processors. */
-#include "base/cpu_list.h"
+#include "base/text/cpu_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

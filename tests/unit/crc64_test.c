@@ -1,7 +1,7 @@
 /* crc64: the checksum that the formats prescribe, the same whichever way it is computed. */
-#include "base/crc64.h"
+#include "base/hash/crc64.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

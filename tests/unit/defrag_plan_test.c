@@ -1,7 +1,7 @@
 /* When passes of defragmentation begin and end, and how much of the time they take, by figures alone. */
 #include "reclaim/defrag_plan.h"
 
-#include "base/relocate.h"
+#include "base/memory/relocate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

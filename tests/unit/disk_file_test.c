@@ -1,5 +1,5 @@
 /* Files that replace another one when they are complete. */
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 #include "snapshot/disk_file.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* dump: payloads of any server are read; damaged ones are refused. */
 #include "persist/dump.h"
 
-#include "base/crc64.h"
-#include "base/hash.h"
-#include "base/number.h"
+#include "base/hash/crc64.h"
+#include "base/hash/hash.h"
+#include "base/text/number.h"
 #include "types/list.h"
 #include "types/string.h"
 #include "types/value.h"

@@ -1,7 +1,7 @@
 /* entry_digest: the digits are the replies of redis-server 7.0 for the same data. */
 #include "persist/type_format.h"
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "store/keyspace.h"
 #include "types/list.h"
 #include "types/string.h"

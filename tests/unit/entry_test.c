@@ -1,4 +1,4 @@
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "store/entry.h"
 #include "unit/seed.h"
 

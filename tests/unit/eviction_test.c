@@ -4,8 +4,8 @@
 
 #include "store/keyspace.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "unit/seed.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef PACKLIST_TESTS_UNIT_FORMAT_CHECKS_H
 #define PACKLIST_TESTS_UNIT_FORMAT_CHECKS_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "persist/dump.h"
 #include "persist/rdb_format.h"
 #include "persist/type_format.h"

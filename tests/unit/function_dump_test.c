@@ -1,7 +1,7 @@
 /* function_dump: payloads of any server are read; damaged ones are refused. */
 #include "persist/dump.h"
 
-#include "base/crc64.h"
+#include "base/hash/crc64.h"
 #include "persist/rdb_file.h"
 
 #include <setjmp.h>

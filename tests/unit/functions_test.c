@@ -2,9 +2,9 @@
  * nothing. */
 #include "engine/functions.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/random.h"
+#include "base/hash/hash.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

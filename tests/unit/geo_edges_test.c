@@ -1,7 +1,7 @@
 /* Whichever edges are listed, a place is in a polygon as if all edges were looked at. */
-#include "ds/geo_edges.h"
+#include "ds/places/geo_edges.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "unit/seed.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* What is in a shape must not be left out: by its cells, its bounds and the windows of these. */
-#include "ds/geo_shape.h"
+#include "ds/places/geo_shape.h"
 
 #include "unit/seed.h"
 

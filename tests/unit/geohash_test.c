@@ -1,5 +1,5 @@
 /* Cells, distances and windows, against known values and naive versions. */
-#include "ds/geohash.h"
+#include "ds/places/geohash.h"
 
 #include "unit/seed.h"
 

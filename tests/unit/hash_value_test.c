@@ -2,8 +2,8 @@
  * encodings, and the points where they change. */
 #include "types/hash.h"
 
-#include "base/hash.h"
-#include "base/number.h"
+#include "base/hash/hash.h"
+#include "base/text/number.h"
 #include "unit/in_range.h"
 #include "unit/model_fixture.h"
 

@@ -1,6 +1,6 @@
 /* The table against a model: an array that says of every possible item whether it is in. */
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "ds/hashtable_internal.h"
 #include "unit/in_range.h"
 #include "unit/relocate_step.h"

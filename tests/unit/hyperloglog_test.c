@@ -1,6 +1,6 @@
 /* HyperLogLogs: registers, counts and the runs of sparse values agree with an array of numbers;
  * bytes that are no valid value are found out. */
-#include "ds/hyperloglog.h"
+#include "ds/strings/hyperloglog.h"
 
 #include "unit/guard.h"
 #include "unit/seed.h"

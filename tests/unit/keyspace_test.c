@@ -1,7 +1,7 @@
 /* The keyspace against a model: for each possible key the value it should have. A value is 4 bytes
  * of number and 0 to 100 more that its first byte counts. */
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "store/keyspace.h"
 #include "unit/in_range.h"
 #include "unit/relocate_step.h"

@@ -1,8 +1,8 @@
 /* The tables against a model: which of a few names are in which space. */
 #include "engine/keytable.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* Values and keyspaces that another thread frees; the tests run single iterations of the loop. */
 #include "engine/lazyfree.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "net/loop/pool.h"
 #include "net/net.h"

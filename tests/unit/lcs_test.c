@@ -1,7 +1,7 @@
 /* The longest common subsequence, against the table that the definition gives. */
 #include "types/lcs.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

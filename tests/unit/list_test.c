@@ -2,7 +2,7 @@
  * where they change. */
 #include "types/list.h"
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "types/value.h"
 #include "unit/seed.h"
 #include "unit/texts.h"

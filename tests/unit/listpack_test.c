@@ -1,8 +1,8 @@
 /* listpack: golden bytes, a naive model, and untrusted bytes. */
-#include "ds/listpack.h"
+#include "ds/lists/listpack.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "unit/guard.h"
 #include "unit/seed.h"
 #include "unit/texts.h"

@@ -1,7 +1,7 @@
 /* Lines for the system's logger: the C library's functions are replaced by ones that note what they
  * get. */
-#include "base/log.h"
-#include "base/log_syslog.h"
+#include "base/log/log.h"
+#include "base/log/log_syslog.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* As <syslog.h> has them, whose names for levels are those of base/log.h. */
+/* As <syslog.h> has them, whose names for levels are those of base/log/log.h. */
 enum { PRIORITY_WARNING = 4, PRIORITY_NOTICE = 5, PRIORITY_INFO = 6, PRIORITY_DEBUG = 7 };
 enum { USER = 1 << 3, LOCAL0 = 16 << 3, LOCAL7 = 23 << 3 };
 

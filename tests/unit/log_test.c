@@ -1,5 +1,5 @@
-#include "base/log.h"
-#include "base/log_format.h"
+#include "base/log/log.h"
+#include "base/log/log_format.h"
 #include "unit/in_range.h"
 
 #include <errno.h>

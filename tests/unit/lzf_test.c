@@ -1,7 +1,7 @@
 /* lzf: streams come back as they were, by liblzf too, and can lose their ends. */
-#include "base/lzf.h"
+#include "base/lzf/lzf.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "unit/guard.h"
 #include "unit/in_range.h"
 #include "unit/seed.h"

@@ -1,6 +1,6 @@
 /* Instructions that take long: an alarm has the watch asked in time, which counting instructions would
  * not do for minutes. */
-#include "base/alarm.h"
+#include "base/threads/alarm.h"
 #include "lua/machine.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 #ifndef PACKLIST_TESTS_UNIT_MODEL_FIXTURE_H
 #define PACKLIST_TESTS_UNIT_MODEL_FIXTURE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "store/keyspace.h"
 #include "types/value.h"
 #include "unit/seed.h"

@@ -5,8 +5,8 @@
 #include "net/nested_poll.h"
 #include "net/net.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

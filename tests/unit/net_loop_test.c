@@ -1,6 +1,6 @@
 /* Listeners of the module net, its loop, timers and signals. */
-#include "base/alloc.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 #include "net/connections/conn_state.h"
 #include "unit/net_fixture.h"
 

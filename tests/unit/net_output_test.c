@@ -1,6 +1,6 @@
 /* What the module net sends: output that waits, sources of it; and the ends of connections, with output
  * or without. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/connections/conn_state.h"
 #include "unit/in_range.h"
 #include "unit/net_fixture.h"

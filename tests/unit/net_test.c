@@ -1,5 +1,5 @@
 /* The module net: what connections are, and the input that they bring. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/connections/conn_state.h"
 #include "unit/in_range.h"
 #include "unit/net_fixture.h"

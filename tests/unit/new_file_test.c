@@ -1,7 +1,7 @@
 /* Files of data and secrets: who may read them, and what they may replace. */
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

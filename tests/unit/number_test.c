@@ -1,5 +1,5 @@
-#include "base/number.h"
-#include "base/sds.h"
+#include "base/text/number.h"
+#include "base/text/sds.h"
 #include "unit/seed.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Which thread may touch a structure. */
-#include "base/owner.h"
+#include "base/threads/owner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

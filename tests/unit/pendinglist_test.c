@@ -1,7 +1,7 @@
 /* A pendinglist against a model: all ids that there may be, each with its entry or without. */
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "ds/pendinglist_internal.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "ds/streams/pendinglist_internal.h"
 #include "unit/capture_checks.h"
 #include "unit/seed.h"
 

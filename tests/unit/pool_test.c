@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* for gettid */
 #include "net/loop/pool.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/net.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 #include "ds/prefix_tree.h"
 #include "unit/seed.h"
 
-#include "base/alloc.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

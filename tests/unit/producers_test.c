@@ -1,6 +1,6 @@
 /* Producers of a streamlog against a model: a list of what each of them has added. */
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"
 #include "unit/streamlog_fixture.h"

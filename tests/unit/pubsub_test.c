@@ -1,6 +1,6 @@
 /* Subscriptions against a model: a table of the times since when each subscriber has listened to
  * each name. */
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "session/pubsub.h"
 #include "unit/seed.h"
 

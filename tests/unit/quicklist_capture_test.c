@@ -1,7 +1,7 @@
 /* Captured lists: long random runs of edits, and what a second thread reads meanwhile. */
-#include "ds/quicklist.h"
+#include "ds/lists/quicklist.h"
 
-#include "ds/quicklist_place.h"
+#include "ds/lists/quicklist_place.h"
 #include "unit/quicklist_edits.h"
 #include "unit/seed.h"
 

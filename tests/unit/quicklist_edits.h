@@ -9,12 +9,12 @@
 #ifndef PACKLIST_TESTS_UNIT_QUICKLIST_EDITS_H
 #define PACKLIST_TESTS_UNIT_QUICKLIST_EDITS_H
 
-#include "base/alloc.h"
-#include "base/lzf.h"
-#include "base/number.h"
-#include "ds/quicklist.h"
-#include "ds/quicklist_build.h"
-#include "ds/quicklist_place.h"
+#include "base/lzf/lzf.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "ds/lists/quicklist.h"
+#include "ds/lists/quicklist_build.h"
+#include "ds/lists/quicklist_place.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* quicklist: long random runs against an array of texts, over every class of limits; the choice of
  * nodes; memory. */
-#include "ds/quicklist.h"
+#include "ds/lists/quicklist.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
-#include "ds/quicklist_build.h"
-#include "ds/quicklist_place.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "ds/lists/quicklist_build.h"
+#include "ds/lists/quicklist_place.h"
 #include "unit/in_range.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"

@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "base/hash/random.h"
 #include "unit/in_range.h"
 
 #include <setjmp.h>

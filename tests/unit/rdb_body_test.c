@@ -1,7 +1,7 @@
 /* rdb_body: the limit of a body that is made anew. */
 #include "persist/rdb_body.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

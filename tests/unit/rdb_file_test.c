@@ -2,9 +2,9 @@
  * are refused. */
 #include "persist/rdb_file.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/number.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "types/list.h"
 #include "types/string.h"
 #include "types/value.h"

@@ -2,8 +2,8 @@
 #ifndef PACKLIST_TESTS_UNIT_RDB_IO_H
 #define PACKLIST_TESTS_UNIT_RDB_IO_H
 
-#include "base/random.h"
-#include "base/sds.h"
+#include "base/hash/random.h"
+#include "base/text/sds.h"
 #include "persist/rdb_reader.h"
 #include "persist/rdb_writer.h"
 

@@ -2,11 +2,11 @@
  * that redis-server shows as serializedlength; those of compressed lists are close to them. */
 #include "persist/rdb_value.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/lzf.h"
-#include "base/random.h"
-#include "ds/quicklist.h"
+#include "base/hash/hash.h"
+#include "base/hash/random.h"
+#include "base/lzf/lzf.h"
+#include "base/memory/alloc.h"
+#include "ds/lists/quicklist.h"
 #include "store/keyspace.h"
 #include "types/list.h"
 #include "types/string.h"

@@ -2,9 +2,9 @@
  * refused. */
 #include "persist/rdb_value.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/number.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "persist/rdb_format.h"
 #include "types/list.h"
 #include "types/string.h"

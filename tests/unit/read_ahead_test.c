@@ -1,9 +1,9 @@
 /* Files read ahead: whole, whatever the sizes of file and reads, with a thread and without. */
 #define _GNU_SOURCE /* O_DIRECT */
-#include "base/read_ahead.h"
+#include "base/files/read_ahead.h"
 
-#include "base/alloc.h"
-#include "base/file.h"
+#include "base/files/file.h"
+#include "base/memory/alloc.h"
 #include "unit/in_range.h"
 #include "unit/seed.h"
 

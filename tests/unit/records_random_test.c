@@ -1,7 +1,7 @@
 /* Draws of random records: when they make an index, so that they do not read the value each time. */
 #include "types/records_random.h"
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "types/hash.h"
 #include "types/value.h"
 #include "types/zset.h"

@@ -1,9 +1,9 @@
 /* Tables of records against a model: an array that says of every possible field whether it is in,
  * with which value and expiry. */
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "ds/recordtable.h"
-#include "ds/recordtable_block.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "ds/records/recordtable.h"
+#include "ds/records/recordtable_block.h"
 #include "unit/capture_checks.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"

@@ -2,8 +2,8 @@
 #ifndef PACKLIST_TESTS_UNIT_RELOCATE_STEP_H
 #define PACKLIST_TESTS_UNIT_RELOCATE_STEP_H
 
-#include "base/random.h"
-#include "base/relocate.h"
+#include "base/hash/random.h"
+#include "base/memory/relocate.h"
 
 /* Where a structure goes on, for one structure. All zero at first. */
 struct relocate_step {

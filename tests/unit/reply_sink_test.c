@@ -3,7 +3,7 @@
 #include "resp/reply.h"
 #include "resp/reply_sink.h"
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

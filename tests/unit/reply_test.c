@@ -1,9 +1,9 @@
 /* reply: the bytes of each type in both protocols, and the fused writer against a naive one. */
 #include "resp/reply.h"
 
-#include "base/alloc.h"
-#include "base/number.h"
-#include "ds/shared_text.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "ds/strings/shared_text.h"
 #include "unit/guard.h"
 #include "unit/in_range.h"
 #include "unit/seed.h"

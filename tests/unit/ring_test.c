@@ -1,8 +1,8 @@
 /* ring and bell: one thread against a model with every step of both sides in any order, and two
  * threads with delays between any two steps. */
-#include "base/bell.h"
-#include "base/ring.h"
-#include "base/thread.h"
+#include "base/threads/bell.h"
+#include "base/threads/ring.h"
+#include "base/threads/thread.h"
 #include "unit/seed.h"
 
 #include <poll.h>

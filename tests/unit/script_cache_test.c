@@ -1,8 +1,8 @@
 /* The cache of scripts: what is found in it, what it evicts, and that it gives all memory back. */
 #include "script/script_cache.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "lua/machine.h"
 #include "script/shebang.h"
 #include "unit/in_range.h"

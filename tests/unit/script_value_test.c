@@ -1,6 +1,6 @@
 /* Replies of commands as values of Lua, and values as replies: what goes through Lua comes out as it
  * was, and whatever a script returns is bounded. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "lua/machine.h"
 #include "script/value_reply.h"
 #include "script/value_sink.h"

@@ -1,5 +1,5 @@
-#include "base/alloc.h"
-#include "base/sds.h"
+#include "base/memory/alloc.h"
+#include "base/text/sds.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

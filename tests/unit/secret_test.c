@@ -1,5 +1,5 @@
 /* secret: which words, arguments and parts of texts are hidden, and that memory is cleared. */
-#include "base/secret.h"
+#include "base/text/secret.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 #ifndef PACKLIST_TESTS_UNIT_SEED_H
 #define PACKLIST_TESTS_UNIT_SEED_H
 
-#include "base/number.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* segmented: items stay, and memory follows the items in both directions. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "ds/segmented.h"
 
 #include <setjmp.h>

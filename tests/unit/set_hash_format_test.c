@@ -1,6 +1,6 @@
 /* Sets and hashes in files: every form that there has been is read, ours are those that others
  * read, and what is wrong is refused. */
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "types/hash.h"
 #include "types/set.h"
 #include "unit/format_checks.h"

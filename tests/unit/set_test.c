@@ -2,7 +2,7 @@
  * encodings, and the points where they change. */
 #include "types/set.h"
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "unit/in_range.h"
 #include "unit/model_fixture.h"
 

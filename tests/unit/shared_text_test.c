@@ -1,8 +1,8 @@
 /* Shared texts: each capture keeps the contents of its moment, whatever the owner does meanwhile,
  * also in a second thread. It takes memory only for pieces that change. */
-#include "ds/shared_text.h"
+#include "ds/strings/shared_text.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "unit/seed.h"
 
 #include <pthread.h>

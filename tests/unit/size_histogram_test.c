@@ -1,7 +1,7 @@
 /* The histogram of sizes: which size is counted where. */
 #include "store/size_histogram.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "unit/in_range.h"
 #include "unit/seed.h"
 

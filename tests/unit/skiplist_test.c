@@ -1,9 +1,9 @@
 /* Skiplists against a naive model: an ordered array of scores and members. */
-#include "ds/skiplist.h"
+#include "ds/sorted_sets/skiplist.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "ds/skiplist_internal.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "ds/sorted_sets/skiplist_internal.h"
 #include "unit/in_range.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"

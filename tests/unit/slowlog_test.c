@@ -1,5 +1,5 @@
 /* slowlog against a model, while its memory moves. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "stats/slowlog.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"

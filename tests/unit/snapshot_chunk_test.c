@@ -1,8 +1,8 @@
 /* Chunks of a snapshot: their size in memory, and the writing of captured strings. */
 #include "snapshot/snapshot_chunk.h"
 
-#include "base/alloc.h"
-#include "ds/quicklist.h"
+#include "base/memory/alloc.h"
+#include "ds/lists/quicklist.h"
 #include "persist/rdb_reader.h"
 #include "unit/rdb_io.h"
 #include "unit/seed.h"

@@ -1,9 +1,9 @@
 /* Snapshot iterators over keyspaces that change meanwhile, against a copy of each keyspace made when
  * its iterator began: it visits every entry of the copy once, as it was then, and no other. A value is
  * 4 bytes of number and 0 to 100 more that its fifth byte counts. */
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/number.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "store/keyspace.h"
 #include "unit/seed.h"
 

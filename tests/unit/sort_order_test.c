@@ -1,7 +1,7 @@
 /* SORT's order against a naive sort of the same items. */
 #include "commands/sort_order.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>

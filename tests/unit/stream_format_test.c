@@ -1,6 +1,6 @@
 /* Streams in files: every form that there has been is read, ours is one that others read, and what
  * is wrong is refused. */
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "types/stream.h"
 #include "unit/format_checks.h"
 

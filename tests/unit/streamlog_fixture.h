@@ -4,7 +4,7 @@
 #ifndef PACKLIST_TESTS_UNIT_STREAMLOG_FIXTURE_H
 #define PACKLIST_TESTS_UNIT_STREAMLOG_FIXTURE_H
 
-#include "ds/streamlog.h"
+#include "ds/streams/streamlog.h"
 #include "unit/capture_checks.h"
 
 static struct model *model_new(void);                  /* an empty log */

@@ -1,7 +1,7 @@
 /* A streamlog against a model: the list of entries, each with its id and its texts. */
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "ds/streamlog_internal.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "ds/streams/streamlog_internal.h"
 #include "unit/capture_checks.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"

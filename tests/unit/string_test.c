@@ -2,9 +2,9 @@
  * whatever ways it is changed. */
 #include "types/string.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "ds/shared_text.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "ds/strings/shared_text.h"
 #include "types/list.h"
 #include "types/value.h"
 #include "unit/in_range.h"

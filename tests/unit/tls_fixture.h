@@ -3,7 +3,7 @@
 #ifndef PACKLIST_TESTS_UNIT_TLS_FIXTURE_H
 #define PACKLIST_TESTS_UNIT_TLS_FIXTURE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/tls/tls.h"
 #include "unit/net_fixture.h"
 

@@ -4,9 +4,9 @@
 #include "unit/relocate_step.h"
 #include "unit/seed.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,8 +5,8 @@
 #include "net/connections/conn_state.h"
 #include "net/net.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "unit/in_range.h"
 
 #include <setjmp.h>

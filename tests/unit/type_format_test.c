@@ -1,7 +1,7 @@
 /* The table of formats: which types it has, what they read and write, and values as commands. */
 #include "persist/type_format.h"
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "persist/rdb_skip.h"
 #include "persist/rdb_value.h"
 #include "persist/value_commands.h"

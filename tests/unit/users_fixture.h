@@ -2,7 +2,7 @@
 #ifndef PACKLIST_TESTS_UNIT_USERS_FIXTURE_H
 #define PACKLIST_TESTS_UNIT_USERS_FIXTURE_H
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "table/families.h"
 #include "users/access_internal.h"
 

@@ -1,8 +1,8 @@
 /* Captures of values of every type: they are written as the values were. */
 #include "ds/capture.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "types/hash.h"

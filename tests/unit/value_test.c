@@ -2,8 +2,8 @@
 #include "types/value.h"
 #include "types/zset.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "types/list.h"
 #include "types/string.h"
 #include "unit/in_range.h"

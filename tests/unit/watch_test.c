@@ -2,7 +2,7 @@
 #include "engine/watch.h"
 #include "unit/seed.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Sorted sets in files: payloads that servers have made are read, ours come back, damaged ones are
  * refused. */
-#include "base/hash.h"
-#include "base/number.h"
+#include "base/hash/hash.h"
+#include "base/text/number.h"
 #include "persist/rdb_format.h"
 #include "persist/rdb_value.h"
 #include "persist/type_format.h"

@@ -3,7 +3,7 @@
 #ifndef PACKLIST_TESTS_UNIT_ZSET_MODEL_H
 #define PACKLIST_TESTS_UNIT_ZSET_MODEL_H
 
-#include "base/random.h"
+#include "base/hash/random.h"
 #include "base/slice.h"
 
 #include <math.h>

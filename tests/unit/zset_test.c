@@ -1,7 +1,7 @@
 /* Sorted sets in both encodings against a naive model. */
 #include "types/zset.h"
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "types/value.h"
 #include "unit/in_range.h"
 #include "unit/seed.h"

@@ -2,9 +2,9 @@
  * and iterate over them.
  *
  *     build/release/utils/bench/collections_bench [keys [fields]]     1000000 hashes of 5 fields */
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
 #include "types/hash.h"
 #include "types/value.h"
 

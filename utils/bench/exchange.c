@@ -14,9 +14,9 @@
  * In requests, __rand_int__ is replaced by 12 digits of a random number below RANGE, another one each
  * time, and __group_id__ by 12 digits of the number of the group. So all requests are equally long,
  * and replies must be. An error reply, or 10 seconds without any reply, ends the run with status 1. */
-#include "base/alloc.h"
-#include "base/number.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  * Serves on 127.0.0.1 until it is killed. A connection that starts with CONFIG is closed: redis-benchmark
  * asks for the configuration before it loads, with requests of another length, and does without. */
 #define _GNU_SOURCE /* accept4 */
-#include "base/alloc.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 
 #include <stdio.h>
 

@@ -6,10 +6,10 @@
  * Keys are "key:N" with a 13-byte value, visited in a random order. "Longest" is the slowest single
  * keyspace_add during which the thread was not switched out: everything that growing costs. */
 #define _GNU_SOURCE /* RUSAGE_THREAD */
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/hash.h"
-#include "base/number.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "ds/hashtable_internal.h"
 #include "store/keyspace.h"
 

@@ -6,8 +6,8 @@
  *
  * Prints a table: kind of element, elements in the node, ns forward, backward, and per
  * listpack_find step. */
-#include "base/alloc.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
 #include "resp/reply.h"
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
  *
  *      make benchmarks && build/release/utils/bench/lzf_bench
  *      make benchmarks LZF=system && build/release-system-lzf/utils/bench/lzf_bench */
-#include "base/alloc.h"
-#include "base/lzf.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/lzf/lzf.h"
+#include "base/memory/alloc.h"
 #include "median.h"
 
 #include <stdio.h>

@@ -14,10 +14,10 @@
  * all is answered that was due by then. Prints a line of JSON for each phase: its length in
  * seconds, how many requests came due in it, and percentiles of their latency in microseconds. An
  * error reply ends the run with status 1. */
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/number.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "resp/reply.h"
 
 #include <stdio.h>

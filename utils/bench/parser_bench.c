@@ -3,7 +3,7 @@
  *      make benchmarks
  *      build/release/utils/bench/parser_bench [rounds] */
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "resp/parser.h"
 
 #include <stdio.h>

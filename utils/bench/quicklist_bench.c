@@ -5,9 +5,9 @@
  *      make benchmarks
  *      build/release/utils/bench/quicklist_bench */
 #include "base/clock.h"
-#include "base/number.h"
-#include "base/random.h"
-#include "ds/quicklist.h"
+#include "base/hash/random.h"
+#include "base/text/number.h"
+#include "ds/lists/quicklist.h"
 #include "median.h"
 
 #include <stdio.h>

@@ -6,10 +6,10 @@
  * Datasets: one list of so many elements of 40 bytes; a tenth as many lists of 5 times "hellohello";
  * so many strings. Reading adds each key to a keyspace, as loading does. Best of some rounds, since
  * other things of the machine only ever make it longer. */
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/hash.h"
-#include "base/number.h"
+#include "base/hash/hash.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "persist/rdb_file.h"
 #include "types/list.h"
 #include "types/string.h"

@@ -2,11 +2,11 @@
  * deleting one costs, in random order.
  *
  *     build/release/utils/bench/recordtable_bench [records [bytes of a field [bytes of a value]]] */
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/hash.h"
-#include "base/random.h"
-#include "ds/recordtable.h"
+#include "base/hash/hash.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
+#include "ds/records/recordtable.h"
 
 #include <stdio.h>
 #include <stdlib.h>

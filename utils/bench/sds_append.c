@@ -2,8 +2,8 @@
  *
  *      make benchmarks
  *      build/release/utils/bench/sds_append [strings [text]] */
-#include "base/number.h"
-#include "base/sds.h"
+#include "base/text/number.h"
+#include "base/text/sds.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,15 +1,15 @@
-/* skiplist_bench: the unrolled skiplist (ds/skiplist.h) beside a plain one with a node and an
+/* skiplist_bench: the unrolled skiplist (ds/sorted_sets/skiplist.h) beside a plain one with a node and an
  * allocation per member and a hashtable of the nodes, as other servers have it: bytes a member, all
  * in, as the allocator counts them, and nanoseconds of CPU time an operation.
  *
  *      make benchmarks
  *      build/release/utils/bench/skiplist_bench [members of the large sets]       default 3000000 */
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/number.h"
-#include "base/random.h"
+#include "base/hash/hash.h"
+#include "base/hash/random.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 #include "ds/hashtable.h"
-#include "ds/skiplist.h"
+#include "ds/sorted_sets/skiplist.h"
 
 #include <stdio.h>
 #include <stdlib.h>

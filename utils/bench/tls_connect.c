@@ -13,9 +13,9 @@
  *
  * Prints a line of JSON: seconds, and with "pings" the longest and the 99th percentile of the times
  * to these replies in microseconds. */
-#include "base/alloc.h"
 #include "base/clock.h"
-#include "base/number.h"
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "net/connections/block.h"
 
-#include "base/alloc.h"
-#include "base/secret.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #ifndef PACKLIST_NET_CONNECTIONS_BLOCK_H
 #define PACKLIST_NET_CONNECTIONS_BLOCK_H
 
-#include "base/owner.h"
-#include "base/shared.h"
+#include "base/memory/shared.h"
+#include "base/threads/owner.h"
 #include "net/loop/loop.h"
 
 #include <stddef.h>

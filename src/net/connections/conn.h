@@ -16,8 +16,8 @@
 #ifndef PACKLIST_NET_CONNECTIONS_CONN_H
 #define PACKLIST_NET_CONNECTIONS_CONN_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stddef.h>

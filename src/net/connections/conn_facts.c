@@ -1,4 +1,4 @@
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/connections/conn.h"
 #include "net/connections/conn_state.h"
 

@@ -14,8 +14,8 @@
  *      callback, and a connection is freed only by conn_closed, at the end of the iteration. */
 #include "net/connections/conn.h"
 
-#include "base/alloc.h"
-#include "base/secret.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 #include "net/connections/nested.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
  * What they have is freed by conn_closed (conn_input.c). */
 #include "net/connections/conn.h"
 
-#include "base/alloc.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 #include "net/connections/nested.h"
 
 void *conn_session(struct conn *conn) {

@@ -22,9 +22,9 @@
  * A message to a hundred subscribers makes a queue for each of them, and frees it when the
  * iteration ends. The net keeps up to CONN_SPARES_MAX such structs and first blocks for the next
  * ones; their memory is written where it was written last, and is still cached. */
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "base/secret.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 #include "net/connections/nested.h"
 
 #include <string.h>

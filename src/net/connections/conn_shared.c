@@ -1,7 +1,7 @@
 /* Bytes that many connections get. */
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "base/shared.h"
+#include "base/memory/alloc.h"
+#include "base/memory/shared.h"
 #include "net/connections/conn_state.h"
 
 #include <string.h>

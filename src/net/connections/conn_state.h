@@ -11,7 +11,7 @@
 #ifndef PACKLIST_NET_CONNECTIONS_CONN_STATE_H
 #define PACKLIST_NET_CONNECTIONS_CONN_STATE_H
 
-#include "base/secret.h"
+#include "base/text/secret.h"
 #include "net/connections/block.h"
 #include "net/connections/conn.h"
 #include "net/connections/transport.h"

@@ -8,8 +8,8 @@
  * A dial lives until the request that is under way has called back, also when it was cancelled. */
 #include "net/connections/dial.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 #include "net/connections/conn_state.h"
 #include "net/loop/timer.h"
 

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* for accept4 */
 #include "net/connections/listener.h"
 
-#include "base/alloc.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 #include "net/connections/conn_state.h"
 
 #include <errno.h>

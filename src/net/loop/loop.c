@@ -1,7 +1,7 @@
 #include "net/loop/loop.h"
 
-#include "base/alloc.h"
-#include "base/bell.h"
+#include "base/memory/alloc.h"
+#include "base/threads/bell.h"
 
 int loop_begin(struct loop *loop, uv_prepare_cb prepare) {
     int status = uv_loop_init(&loop->uv);

@@ -14,7 +14,7 @@
 #define PACKLIST_NET_LOOP_LOOP_H
 
 #include "base/clock.h"
-#include "base/owner.h"
+#include "base/threads/owner.h"
 
 #include <stdint.h>
 

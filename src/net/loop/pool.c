@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* for SCHED_BATCH */
 #include "net/loop/pool.h"
 
-#include "base/alloc.h"
-#include "base/thread.h"
+#include "base/memory/alloc.h"
+#include "base/threads/thread.h"
 #include "net/loop/loop.h"
 
 #include <pthread.h>

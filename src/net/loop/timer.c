@@ -1,6 +1,6 @@
 #include "net/loop/timer.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/loop/loop.h"
 
 struct net_timer {

@@ -1,6 +1,6 @@
 #include "net/loop/wake.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/loop/loop.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* What an I/O thread counts of a socket, and tells the loop about it. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/threads/io_state.h"
 
 /* --- What the loop hears --- */

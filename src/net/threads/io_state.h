@@ -25,11 +25,11 @@
 #ifndef PACKLIST_NET_THREADS_IO_STATE_H
 #define PACKLIST_NET_THREADS_IO_STATE_H
 
-#include "base/bell.h"
 #include "base/chain.h"
-#include "base/owner.h"
-#include "base/ring.h"
-#include "base/shared.h"
+#include "base/memory/shared.h"
+#include "base/threads/bell.h"
+#include "base/threads/owner.h"
+#include "base/threads/ring.h"
 #include "net/connections/conn_state.h"
 #include "net/threads/io_load.h"
 #include "net/tls/tls_codec.h"

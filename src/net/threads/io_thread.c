@@ -1,7 +1,7 @@
 /* The side of an I/O thread: it polls its sockets, reads what comes, sends what it gets. All
  * functions but those at the end run in the thread. */
-#include "base/alloc.h"
-#include "base/thread.h"
+#include "base/memory/alloc.h"
+#include "base/threads/thread.h"
 #include "net/threads/io_tls.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "net/threads/io_threads.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/threads/io_state.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
  * know nothing of TLS. While records are kept, no further bytes are encrypted. */
 #include "net/threads/io_tls.h"
 
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 
 #include <errno.h>
 #include <limits.h>

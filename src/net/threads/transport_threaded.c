@@ -6,8 +6,8 @@
  *
  * While it is leaving, nothing is handed over: output waits in the connection, or in the
  * outstanding write. */
-#include "base/alloc.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 #include "net/threads/io_state.h"
 #include "net/tls/tls_state.h"
 

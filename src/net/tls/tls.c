@@ -7,10 +7,10 @@
  * write, is in the list of turns: an idle handle gives it one in the next loop iteration. */
 #include "net/tls/tls.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 #include "net/tls/tls_context_internal.h"
 #include "net/tls/tls_state.h"
 

@@ -2,8 +2,8 @@
  *
  *      connects (lower transport) ──→ handshake ──→ done(request, 0)
  *          └─ done(request, status)       └─ done(request, status), with a reason (tls_failure) */
-#include "base/alloc.h"
-#include "base/sds.h"
+#include "base/memory/alloc.h"
+#include "base/text/sds.h"
 #include "net/tls/tls_state.h"
 
 #include <openssl/x509v3.h>

@@ -1,11 +1,11 @@
 /* OpenSSL's work for a connection: see the header. */
 #include "net/tls/tls_codec.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "base/secret.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 
 #include <limits.h>
 #include <openssl/err.h>

@@ -1,7 +1,7 @@
 #include "net/tls/tls_context_internal.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/memory/alloc.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "net/tls/tls_files.h"
 
-#include "base/alloc.h"
-#include "base/secret.h"
+#include "base/memory/alloc.h"
+#include "base/text/secret.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
  *
  * Invariant: while records are kept, the connection's bytes are not encrypted; only what OpenSSL
  * sends by itself (alerts, answers to updates of keys) is added to them. */
-#include "base/alloc.h"
+#include "base/memory/alloc.h"
 #include "net/tls/tls_state.h"
 
 #include <string.h>

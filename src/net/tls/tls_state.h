@@ -13,7 +13,7 @@
 #ifndef PACKLIST_NET_TLS_TLS_STATE_H
 #define PACKLIST_NET_TLS_TLS_STATE_H
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "net/connections/conn_state.h"
 #include "net/loop/timer.h"
 #include "net/tls/tls_codec.h"

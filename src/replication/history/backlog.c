@@ -6,9 +6,9 @@
  *      was added, or has stayed, while there was no block. */
 #include "replication/history/backlog.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
 #include "base/checked.h"
+#include "base/memory/alloc.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #ifndef PACKLIST_REPLICATION_HISTORY_BACKLOG_H
 #define PACKLIST_REPLICATION_HISTORY_BACKLOG_H
 
-#include "base/shared.h"
+#include "base/memory/shared.h"
 #include "base/slice.h"
 
 #include <stdbool.h>

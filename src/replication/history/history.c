@@ -1,7 +1,7 @@
 #include "replication/history/history.h"
 
-#include "base/log.h"
-#include "base/random.h"
+#include "base/hash/random.h"
+#include "base/log/log.h"
 #include "engine/engine.h"
 #include "engine/own_expiry.h"
 

@@ -1,7 +1,7 @@
 /* The connection of the link: it is made, what comes is given to those who take it in the state of
  * the link, and time is watched. */
-#include "base/alloc.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "net/connections/dial.h"
 #include "net/net.h"

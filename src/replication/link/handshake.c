@@ -1,7 +1,7 @@
 /* What a replica says before it gets the stream, and which answers it accepts. */
-#include "base/log.h"
-#include "base/number.h"
-#include "base/secret.h"
+#include "base/log/log.h"
+#include "base/text/number.h"
+#include "base/text/secret.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"
 #include "net/net.h"

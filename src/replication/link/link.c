@@ -1,9 +1,9 @@
 #include "replication/link/link.h"
 
 #include "aof/aof.h"
-#include "base/log.h"
-#include "base/number.h"
-#include "base/secret.h"
+#include "base/log/log.h"
+#include "base/text/number.h"
+#include "base/text/secret.h"
 #include "engine/engine.h"
 #include "net/connections/dial.h"
 #include "session/clients.h"

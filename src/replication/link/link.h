@@ -20,7 +20,7 @@
 #ifndef PACKLIST_REPLICATION_LINK_LINK_H
 #define PACKLIST_REPLICATION_LINK_LINK_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"
 #include "replication/history/history.h"

@@ -10,8 +10,8 @@
  * there, or all data is deleted: there is never a part of it. */
 #include "snapshot/load.h"
 #include "aof/aof.h"
-#include "base/alloc.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 #include "engine/blocking.h"
 #include "engine/changes.h"
 #include "engine/engine.h"

@@ -1,7 +1,7 @@
 #include "replication/link/payload.h"
 
-#include "base/alloc.h"
-#include "base/new_file.h"
+#include "base/files/new_file.h"
+#include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "net/loop/pool.h"
 #include "net/net.h"

@@ -9,7 +9,7 @@
 #ifndef PACKLIST_REPLICATION_LINK_PAYLOAD_H
 #define PACKLIST_REPLICATION_LINK_PAYLOAD_H
 
-#include "base/sds.h"
+#include "base/text/sds.h"
 #include "resp/reply.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "replication/primary/failover.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "engine/engine.h"
 #include "replication/history/history.h"
 #include "replication/primary/replicas.h"

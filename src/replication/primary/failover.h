@@ -12,8 +12,8 @@
 #ifndef PACKLIST_REPLICATION_PRIMARY_FAILOVER_H
 #define PACKLIST_REPLICATION_PRIMARY_FAILOVER_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,12 +16,12 @@
  */
 #include "replication/primary/full_sync.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
-#include "base/log.h"
-#include "base/new_file.h"
-#include "base/random.h"
-#include "base/sds.h"
+#include "base/files/new_file.h"
+#include "base/hash/random.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
+#include "base/text/sds.h"
 #include "engine/engine.h"
 #include "net/loop/pool.h"
 #include "net/loop/wake.h"

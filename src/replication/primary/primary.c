@@ -1,6 +1,6 @@
 #include "replication/primary/primary.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"
 #include "net/loop/wake.h"

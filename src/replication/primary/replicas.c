@@ -1,8 +1,8 @@
 #include "replication/primary/replicas.h"
 
-#include "base/alloc.h"
 #include "base/chain.h"
-#include "base/log.h"
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"

@@ -7,8 +7,8 @@
 #ifndef PACKLIST_REPLICATION_PRIMARY_REPLICAS_H
 #define PACKLIST_REPLICATION_PRIMARY_REPLICAS_H
 
-#include "base/sds.h"
 #include "base/slice.h"
+#include "base/text/sds.h"
 #include "replication/primary/outflow.h"
 
 #include <stdbool.h>

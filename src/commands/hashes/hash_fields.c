@@ -1,0 +1,356 @@
+/* HSET HMSET HSETNX HINCRBY HINCRBYFLOAT HDEL, HGET HMGET HEXISTS HSTRLEN HLEN: fields of a hash by
+ * their names; HGETALL HKEYS HVALS HRANDFIELD HSCAN: without naming them. */
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "commands/commands.h"
+#include "commands/common.h"
+#include "commands/hashes/hash_common.h"
+
+#include <math.h>
+
+/* The field argv[2] was changed. */
+static void touched_field(struct call *call, struct keyref *ref, const char *event) {
+    CALL_CHANGED(call, ref, call->argv[1], EVENT_HASH, event, 1,
+                 .fields = &(struct event_fields){call->argv + 2, 1, 1});
+}
+
+/* --- Setting --- */
+
+/* Sets the fields and reports it. Returns how many were not there; -1 when an error was replied. */
+static int64_t set_fields(struct call *call) {
+    struct slice key = call->argv[1];
+    size_t count = (call->argc - 2) / 2;
+    struct keyref ref;
+    if (call->argc % 2 == 1) {
+        call_wrong_arity(call);
+        return -1;
+    }
+    call->refills = true;
+    if (!hash_find_write(call, key, &ref)) return -1;
+    size_t added = hash_set_pairs(call, &ref, key, call->argv + 2, count, HASH_DROP_EXPIRY);
+    CALL_CHANGED(call, &ref, key, EVENT_HASH, "hset", count,
+                 .fields = &(struct event_fields){call->argv + 2, count, 2});
+    return (int64_t)added;
+}
+
+void hset_command(struct call *call) {
+    int64_t added = set_fields(call);
+    if (added >= 0) reply_integer(call->reply, added);
+}
+
+void hmset_command(struct call *call) {
+    if (set_fields(call) >= 0) reply_ok(call->reply);
+}
+
+void hsetnx_command(struct call *call) {
+    struct slice key = call->argv[1];
+    struct keyref ref;
+    if (!hash_find_write_field(call, key, call->argv[2], &ref)) return;
+    bool sets = !ref.entry || !hash_find(ref.entry, call->argv[2], hash_now(call), NULL);
+    reply_integer(call->reply, sets);
+    if (!sets) return;
+    hash_set_pairs(call, &ref, key, call->argv + 2, 1, HASH_DROP_EXPIRY);
+    touched_field(call, &ref, "hset");
+}
+
+/* Counts fields that have expired, but were not deleted yet, as Redis does: so it lets none expire
+ * first. */
+void hdel_command(struct call *call) {
+    struct slice key = call->argv[1];
+    uint64_t deleted = 0;
+    struct keyref ref;
+    if (!call_find_typed_write(call, key, VALUE_HASH, &ref)) return;
+    struct slice *names =
+        call_publishes_fields(call) ? mem_alloc(call->argc * sizeof(*names)) : NULL;
+    for (size_t i = 2; ref.entry && i < call->argc && hash_length(ref.entry); i++) {
+        if (!hash_delete(&ref, call->argv[i])) continue;
+        if (names) names[deleted] = call->argv[i];
+        deleted++;
+    }
+    reply_integer(call->reply, (int64_t)deleted);
+    if (deleted)
+        CALL_CHANGED(call, &ref, key, EVENT_HASH, "hdel", deleted,
+                     .fields = &(struct event_fields){names, names ? deleted : 0, 1});
+    mem_free(names);
+}
+
+/* --- Counters --- */
+
+/* The value of the field argv[2], as it is now: a view; empty with *exists false where there is no
+ * such field. */
+static struct slice value_of(struct call *call, const struct entry *entry, struct record *record,
+                             bool *exists) {
+    *exists = entry && hash_find(entry, call->argv[2], hash_now(call), record);
+    return *exists ? record->value : SLICE("");
+}
+
+void hincrby_command(struct call *call) {
+    struct slice key = call->argv[1];
+    int64_t increment, value = 0;
+    struct keyref ref;
+    struct record record;
+    bool exists;
+    char digits[INT64_TEXT_MAX];
+    if (!call_integer(call, 3, &increment)) return;
+    if (!hash_find_write_field(call, key, call->argv[2], &ref)) return;
+    struct slice text = value_of(call, ref.entry, &record, &exists);
+    if (exists && !number_parse_int64(text, &value)) {
+        reply_error(call->reply, "ERR hash value is not an integer");
+        return;
+    }
+    if (__builtin_add_overflow(value, increment, &value)) {
+        reply_error(call->reply, "ERR increment or decrement would overflow");
+        return;
+    }
+    struct slice pair[] = {call->argv[2], number_text(digits, value)};
+    hash_set_pairs(call, &ref, key, pair, 1, HASH_KEEP_EXPIRY);
+    reply_integer(call->reply, value);
+    touched_field(call, &ref, "hincrby");
+}
+
+/* Adds argv[3] to `text`; else replies the error and returns false. */
+static bool add_float(struct call *call, bool exists, struct slice text, long double increment,
+                      long double *value) {
+    const char *error = NULL;
+    *value = 0;
+    if (exists && !number_parse_long_double(text, value)) {
+        error = "ERR hash value is not a float";
+    } else {
+        *value += increment;
+        if (!isfinite(*value)) error = "ERR increment would produce NaN or Infinity";
+    }
+    if (error) reply_error(call->reply, error);
+    return !error;
+}
+
+/* Another processor might round in another way, so the result goes to the log. */
+static void propagate_value(struct call *call, const struct slice pair[2], bool expires) {
+    if (expires)
+        CALL_PROPAGATE(call, SLICE("HSETEX"), call->argv[1], SLICE("KEEPTTL"), SLICE("FIELDS"),
+                       SLICE("1"), pair[0], pair[1]);
+    else
+        CALL_PROPAGATE(call, SLICE("HSET"), call->argv[1], pair[0], pair[1]);
+}
+
+void hincrbyfloat_command(struct call *call) {
+    struct slice key = call->argv[1];
+    long double increment, value;
+    struct keyref ref;
+    struct record record;
+    bool exists;
+    char digits[LONG_DOUBLE_TEXT_MAX];
+    if (!number_parse_long_double(call->argv[3], &increment)) {
+        reply_error(call->reply, "ERR value is not a valid float");
+        return;
+    }
+    if (!isfinite(increment)) {
+        reply_error(call->reply, "ERR value is NaN or Infinity");
+        return;
+    }
+    if (!hash_find_write_field(call, key, call->argv[2], &ref)) return;
+    struct slice text = value_of(call, ref.entry, &record, &exists);
+    if (!add_float(call, exists, text, increment, &value)) return;
+    bool expires = exists && record.expiry_ms != RECORD_NEVER;
+    struct slice pair[] = {call->argv[2],
+                           slice_make(digits, number_format_long_double(digits, value))};
+    hash_set_pairs(call, &ref, key, pair, 1, HASH_KEEP_EXPIRY);
+    reply_bulk(call->reply, pair[1]);
+    touched_field(call, &ref, "hincrbyfloat");
+    propagate_value(call, pair, expires);
+}
+
+/* --- Reading --- */
+
+void hget_command(struct call *call) {
+    struct keyref ref;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    hash_reply_value(call, ref.entry, call->argv[2]);
+}
+
+void hmget_command(struct call *call) {
+    struct keyref ref;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    reply_array(call->reply, call->argc - 2);
+    for (size_t i = 2; i < call->argc; i++) hash_reply_value(call, ref.entry, call->argv[i]);
+}
+
+void hexists_command(struct call *call) {
+    struct keyref ref;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    bool exists = ref.entry && hash_find(ref.entry, call->argv[2], hash_now(call), NULL);
+    reply_integer(call->reply, exists);
+}
+
+void hstrlen_command(struct call *call) {
+    struct keyref ref;
+    struct record record;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    bool exists = ref.entry && hash_find(ref.entry, call->argv[2], hash_now(call), &record);
+    reply_integer(call->reply, exists ? (int64_t)record.value.len : 0);
+}
+
+void hlen_command(struct call *call) {
+    struct keyref ref;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    reply_integer(call->reply, ref.entry ? (int64_t)hash_length(ref.entry) : 0);
+}
+
+/* --- All fields --- */
+
+static void reply_all(struct call *call, unsigned parts) {
+    struct keyref ref;
+    struct hash_iter iter;
+    struct text_batch batch;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    uint64_t count = ref.entry ? hash_living(ref.entry, hash_now(call)) : 0;
+    if (parts == (RECORD_FIELD | RECORD_VALUE))
+        reply_map(call->reply, count);
+    else
+        reply_array(call->reply, count);
+    if (!ref.entry) return;
+    hash_iter_start(&iter, ref.entry, hash_now(call));
+    while (hash_iter_next_batch(&iter, parts, &batch))
+        reply_bulks(call->reply, batch.texts, batch.count);
+}
+
+void hgetall_command(struct call *call) {
+    reply_all(call, RECORD_FIELD | RECORD_VALUE);
+}
+
+void hkeys_command(struct call *call) {
+    reply_all(call, RECORD_FIELD);
+}
+
+void hvals_command(struct call *call) {
+    reply_all(call, RECORD_VALUE);
+}
+
+/* --- HRANDFIELD key [count [WITHVALUES]] --- */
+
+struct choice {
+    struct call *call;
+    const struct entry *entry; /* NULL: there is no hash */
+    uint64_t living;           /* fields that have not expired */
+    bool with_values;
+};
+
+/* RESP3 has an array for each field with its value. */
+static void reply_chosen(const struct record *record, void *arg) {
+    const struct choice *choice = arg;
+    struct reply *reply = choice->call->reply;
+    if (choice->with_values && reply->protocol == 3) reply_array(reply, 2);
+    reply_bulk(reply, record->field);
+    if (choice->with_values) reply_bulk(reply, record->value);
+}
+
+static void reply_choice_header(const struct choice *choice, uint64_t count) {
+    struct reply *reply = choice->call->reply;
+    reply_array(reply, choice->with_values && reply->protocol == 2 ? 2 * count : count);
+}
+
+/* Any field may come more than once. */
+static void reply_repeated(struct choice *choice, uint64_t count) {
+    struct records_draws draws;
+    struct record record;
+    struct random_repeat repeat;
+    if (!random_repeat_begin(&repeat, choice->call, count)) return;
+    reply_choice_header(choice, count);
+    records_draws_begin(&draws, choice->entry, hash_now(choice->call));
+    while (random_repeat_next(&repeat)) {
+        records_draws_next(&draws, call_random(choice->call), &record);
+        reply_chosen(&record, choice);
+    }
+    records_draws_end(&draws);
+}
+
+static void reply_different(struct choice *choice, uint64_t count) {
+    reply_choice_header(choice, count < choice->living ? count : choice->living);
+    records_sample(choice->entry, call_random(choice->call), count, choice->living,
+                   hash_now(choice->call), reply_chosen, choice);
+}
+
+static void reply_one(struct call *call) {
+    struct keyref ref;
+    struct records_draws draws;
+    struct record record;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    if (!ref.entry) {
+        reply_null(call->reply);
+        return;
+    }
+    records_draws_begin(&draws, ref.entry, hash_now(call));
+    if (records_draws_next(&draws, call_random(call), &record))
+        reply_bulk(call->reply, record.field);
+    else
+        reply_null(call->reply);
+    records_draws_end(&draws);
+}
+
+static bool parse_choice(struct call *call, int64_t *count) {
+    if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, count, NULL)) return false;
+    if (call->argc == 3) return true;
+    if (call->argc > 4 || !slice_is(call->argv[3], "withvalues")) return call_syntax_error(call);
+    if (*count >= -INT64_MAX / 2 && *count <= INT64_MAX / 2) return true;
+    return reply_error(call->reply, "ERR value is out of range");
+}
+
+void hrandfield_command(struct call *call) {
+    int64_t count;
+    struct keyref ref;
+    if (call->argc == 2) {
+        reply_one(call);
+        return;
+    }
+    if (!parse_choice(call, &count)) return;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    uint64_t living = ref.entry ? hash_living(ref.entry, hash_now(call)) : 0;
+    struct choice choice = {call, ref.entry, living, call->argc == 4};
+    if (living == 0)
+        reply_array(call->reply, 0);
+    else if (count < 0)
+        reply_repeated(&choice, (uint64_t)-count);
+    else
+        reply_different(&choice, (uint64_t)count);
+}
+
+/* --- HSCAN key cursor [MATCH pattern] [COUNT count] [NOVALUES] --- */
+
+struct hash_scan {
+    struct scan scan; /* the first member: steps get its address */
+    const struct entry *entry;
+    unsigned parts; /* enum record_parts */
+};
+
+static void scan_visit(const struct record *record, void *arg) {
+    struct hash_scan *hash = arg;
+    struct scan *scan = &hash->scan;
+    scan->visited++;
+    if (record_has_expired(record, hash_now(scan->call)) || !scan_matches(scan, record->field))
+        return;
+    scan_reply(scan, record->field);
+    if (hash->parts & RECORD_VALUE) scan_reply(scan, record->value);
+}
+
+static uint64_t scan_step(struct scan *scan) {
+    struct hash_scan *hash = (struct hash_scan *)scan;
+    return hash_scan(hash->entry, scan->cursor, scan_visit, hash);
+}
+
+void hscan_command(struct call *call) {
+    struct hash_scan hash = {.parts = RECORD_FIELD | RECORD_VALUE};
+    struct keyref ref;
+    if (!scan_begin(&hash.scan, call, 2)) return;
+    if (!hash_find_read(call, call->argv[1], &ref)) return;
+    hash.entry = ref.entry;
+    if (!ref.entry) {
+        scan_reply_empty(call);
+        return;
+    }
+    for (size_t i = 3; i < call->argc; i++) {
+        if (slice_is(call->argv[i], "novalues"))
+            hash.parts = RECORD_FIELD;
+        else if (!scan_parse_option(&hash.scan, i++))
+            return;
+    }
+    scan_run(&hash.scan, scan_step);
+}

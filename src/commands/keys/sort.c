@@ -1,0 +1,374 @@
+/* SORT SORT_RO: key [BY pattern] [LIMIT offset count] [GET pattern …] [ASC | DESC] [ALPHA] [STORE
+ * destination]
+ *
+ * The elements are copied first, because iterators do not keep them valid and the result may
+ * replace the list or set. Items point to the copies, or to values of other keys, which do not
+ * change until the command ends. */
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "commands/commands.h"
+#include "commands/hashes/hash_common.h"
+#include "commands/kept_texts.h"
+#include "commands/lists/list_common.h"
+#include "commands/sort_order.h"
+#include "types/set.h"
+#include "types/string.h"
+#include "types/value.h"
+#include "types/zset.h"
+
+/* --- Options --- */
+
+/* A pattern of BY or GET: the key is its text with the first '*' replaced by the element.
+ * "…*…->field" names a field of the hash under that key. */
+struct pattern {
+    struct slice before;
+    struct slice after;
+    bool is_element; /* '#': the element itself */
+    struct slice field;
+    bool is_field;
+    bool is_fixed; /* without '*' */
+};
+
+struct sort {
+    struct call *call;
+    bool descending;
+    bool alpha;
+    bool unsorted; /* BY a pattern without '*' */
+    bool has_by;
+    struct pattern by;
+    int64_t offset;
+    int64_t limit;
+    struct pattern *gets;
+    size_t get_count;
+    bool stores;
+    struct slice destination;
+    struct kept_texts texts;
+    struct sort_item *items;
+    size_t count; /* number of items */
+};
+
+static struct pattern parse_pattern(struct slice text) {
+    struct pattern pattern = {.is_element = slice_equal(text, SLICE("#"))};
+    const char *star = text.len ? memchr(text.ptr, '*', text.len) : NULL;
+    pattern.is_fixed = star == NULL;
+    if (star == NULL) return pattern;
+    pattern.before = slice_make(text.ptr, (size_t)(star - text.ptr));
+    pattern.after = slice_make(star + 1, (size_t)(slice_end(text) - star - 1));
+    for (size_t i = 0; i + 2 < pattern.after.len; i++) {
+        if (memcmp(pattern.after.ptr + i, "->", 2) != 0) continue;
+        pattern.is_field = true;
+        pattern.field = slice_make(pattern.after.ptr + i + 2, pattern.after.len - i - 2);
+        pattern.after.len = i;
+        break;
+    }
+    return pattern;
+}
+
+/* Parses the option at *index and moves *index to its last argument. */
+static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
+    struct call *call = sort->call;
+    struct slice option = call->argv[*index];
+    size_t left = call->argc - *index - 1;
+    if (slice_is(option, "asc") || slice_is(option, "desc")) {
+        sort->descending = slice_is(option, "desc");
+    } else if (slice_is(option, "alpha")) {
+        sort->alpha = true;
+    } else if (slice_is(option, "limit") && left >= 2) {
+        *index += 2;
+        return call_integer(call, *index - 1, &sort->offset) &&
+               call_integer(call, *index, &sort->limit);
+    } else if (slice_is(option, "store") && left >= 1 && may_store) {
+        sort->stores = true;
+        sort->destination = call->argv[++*index];
+    } else if (slice_is(option, "by") && left >= 1) {
+        sort->by = parse_pattern(call->argv[++*index]);
+        sort->has_by = true;
+        sort->unsorted |= sort->by.is_fixed;
+        if (!sort->by.is_fixed && !call_may_read_all_keys(call))
+            return reply_error(call->reply,
+                               "ERR BY option of SORT denied due to insufficient ACL permissions.");
+    } else if (slice_is(option, "get") && left >= 1) {
+        sort->gets[sort->get_count++] = parse_pattern(call->argv[++*index]);
+        if (!call_may_read_all_keys(call))
+            return reply_error(
+                call->reply, "ERR GET option of SORT denied due to insufficient ACL permissions.");
+    } else {
+        return call_syntax_error(call);
+    }
+    return true;
+}
+
+/* --- Keys that a pattern names --- */
+
+/* Returns the key that the pattern makes of the element; the caller frees it. */
+static sds key_of(const struct pattern *pattern, struct slice element) {
+    sds key = sds_new(pattern->before);
+    return sds_append(sds_append(key, element), pattern->after);
+}
+
+/* Returns the value of the field, or a slice without `ptr`. An empty value has a `ptr`, too. A hash
+ * whose fields expire may change while its values are needed, so that these are copied. */
+static struct slice field_of(struct sort *sort, struct keyref *hash, struct slice key,
+                             struct slice field) {
+    const struct slice none = {0};
+    struct record record;
+    if (entry_type(hash->entry) != VALUE_HASH) return none;
+    bool may_change = entry_fields_expire(hash->entry);
+    if (may_change) call_expire_named(sort->call, hash, key, &field, 1, 1);
+    if (!hash->entry || !hash_find(hash->entry, field, hash_now(sort->call), &record)) return none;
+    if (record.value.len == 0) return SLICE("");
+    return may_change ? kept_text(&sort->texts, record.value) : record.value;
+}
+
+/* Returns the text of a string, valid until the command ends. */
+static struct slice text_of(struct sort *sort, const struct entry *entry) {
+    char buffer[INT64_TEXT_MAX];
+    int64_t integer;
+    struct slice text = string_text(entry, buffer);
+    return string_integer(entry, &integer) ? kept_text(&sort->texts, text) : text;
+}
+
+/* Returns the string that the pattern finds for the element, valid until the command ends. Its
+ * `ptr` is NULL when there is none. */
+static struct slice look_up(struct sort *sort, const struct pattern *pattern,
+                            struct slice element) {
+    const struct slice none = {0};
+    if (pattern->is_element) return element;
+    if (pattern->is_fixed) return none;
+    sds key = key_of(pattern, element);
+    struct keyref ref;
+    call_find_read(sort->call, sds_slice(key), &ref);
+    struct slice value = none;
+    if (ref.entry && pattern->is_field)
+        value = field_of(sort, &ref, sds_slice(key), pattern->field);
+    else if (ref.entry && entry_type(ref.entry) == VALUE_STRING)
+        value = text_of(sort, ref.entry);
+    sds_free(key);
+    return value;
+}
+
+/* --- Scores --- */
+
+/* Converts a text to a number as the C library does: leading blanks are allowed, a zero byte ends
+ * it, and an empty text is 0. */
+static bool parse_score(struct slice text, double *score) {
+    int64_t integer;
+    *score = 0;
+    if (number_parse_int64(text, &integer)) {
+        *score = (double)integer;
+        return true;
+    }
+    const char *end = text.len ? memchr(text.ptr, 0, text.len) : NULL;
+    if (end) text.len = (size_t)(end - text.ptr);
+    if (text.len == 0) return true;
+    while (text.len && (*text.ptr == ' ' || (*text.ptr >= '\t' && *text.ptr <= '\r'))) {
+        text.ptr++;
+        text.len--;
+    }
+    return number_parse_double(text, score);
+}
+
+/* Finds the weight by which the item is compared. Returns false when it must be a number but is
+ * none. */
+static bool weigh(struct sort *sort, struct sort_item *item) {
+    struct slice weight = sort->has_by ? look_up(sort, &sort->by, item->text) : item->text;
+    item->weight = weight;
+    item->score = 0;
+    return sort->alpha || weight.ptr == NULL || parse_score(weight, &item->score);
+}
+
+static bool weigh_all(struct sort *sort) {
+    for (size_t i = 0; i < sort->count; i++) {
+        if (weigh(sort, &sort->items[i])) continue;
+        return reply_error(sort->call->reply,
+                           "ERR One or more scores can't be converted into double");
+    }
+    return true;
+}
+
+/* --- The elements --- */
+
+/* Returns whether the value's type has elements to sort. */
+static bool is_sortable(const struct entry *entry) {
+    enum value_type type = entry_type(entry);
+    return type == VALUE_LIST || type == VALUE_SET || type == VALUE_ZSET;
+}
+
+static void keep_item(struct sort *sort, struct slice text) {
+    sort->items[sort->count++].text = kept_text(&sort->texts, text);
+}
+
+static void read_list(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
+                      bool forward) {
+    struct list_iter iter;
+    list_iter_start(&iter, entry, from, forward ? LIST_FORWARD : LIST_BACKWARD);
+    while (count--) {
+        char digits[INT64_TEXT_MAX];
+        struct listpack_value value;
+        listpack_get(list_iter_next(&iter), &value);
+        keep_item(sort, listpack_value_text(&value, digits));
+    }
+    list_iter_end(&iter);
+}
+
+/* Sets have no positions: the first `skip` members that the iterator returns are left out. */
+static void read_set(struct sort *sort, const struct entry *entry, uint64_t skip, size_t count) {
+    struct set_iter iter;
+    struct slice member;
+    set_iter_start(&iter, entry);
+    while (skip > 0 && set_iter_next(&iter, &member)) skip--;
+    while (count > 0 && set_iter_next(&iter, &member)) {
+        keep_item(sort, member);
+        count--;
+    }
+}
+
+static void read_zset(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
+                      bool forward) {
+    struct zset_iter iter;
+    struct text_batch batch;
+    zset_iter_start(&iter, entry, from, forward);
+    for (; zset_iter_next_batch(&iter, &batch, count); count -= batch.count)
+        for (size_t i = 0; i < batch.count; i++) keep_item(sort, batch.texts[i]);
+}
+
+/* Copies `count` elements, without the first `skip`. `backward` counts from the end, but not in a
+ * set. */
+static void read_items(struct sort *sort, const struct entry *entry, uint64_t skip, size_t count,
+                       bool backward) {
+    sort->items = mem_alloc(count * sizeof(*sort->items));
+    if (count == 0) return;
+    uint64_t from = backward ? value_length(entry) - 1 - skip : skip;
+    if (entry_type(entry) == VALUE_LIST)
+        read_list(sort, entry, from, count, !backward);
+    else if (entry_type(entry) == VALUE_ZSET)
+        read_zset(sort, entry, from, count, !backward);
+    else
+        read_set(sort, entry, skip, count);
+}
+
+/* Converts LIMIT to the positions [*from, *from + *count) of the result. */
+static void clamp_limit(const struct sort *sort, size_t length, size_t *from, size_t *count) {
+    *from = 0;
+    if (sort->offset > 0) *from = (uint64_t)sort->offset < length ? (size_t)sort->offset : length;
+    *count = length - *from;
+    if (sort->limit >= 0 && (uint64_t)sort->limit < *count) *count = (size_t)sort->limit;
+}
+
+/* Only the members of a set have no order of their own that equal weights could keep: the order in
+ * which a set iterates over them is each server's own. */
+static enum sort_order order_of(const struct sort *sort, const struct entry *entry) {
+    if (!sort->alpha) return SORT_BY_SCORE_AND_TEXT;
+    return entry && entry_type(entry) == VALUE_SET ? SORT_BY_WEIGHT_AND_TEXT : SORT_BY_WEIGHT;
+}
+
+/* Reads the elements and sorts them. The result is the items [*from, *from + *count). Returns false
+ * when an error was replied. */
+static bool make_result(struct sort *sort, const struct entry *entry, size_t *from, size_t *count) {
+    size_t length = entry ? (size_t)value_length(entry) : 0;
+    clamp_limit(sort, length, from, count);
+    if (sort->unsorted) {
+        read_items(sort, entry, *from, *count, sort->descending);
+        *from = 0;
+        return true;
+    }
+    read_items(sort, entry, 0, length, false);
+    if (!weigh_all(sort)) return false;
+    sort_items(sort->items, length, *from + *count, order_of(sort, entry), sort->descending);
+    return true;
+}
+
+/* --- The result --- */
+
+static void answer(struct sort *sort, const struct sort_item *items, size_t count) {
+    struct reply *reply = sort->call->reply;
+    reply_array(reply, count * (sort->get_count ? sort->get_count : 1));
+    for (size_t i = 0; i < count; i++) {
+        if (sort->get_count == 0) reply_bulk(reply, items[i].text);
+        for (size_t get = 0; get < sort->get_count; get++) {
+            struct slice value = look_up(sort, &sort->gets[get], items[i].text);
+            if (value.ptr)
+                reply_bulk(reply, value);
+            else
+                reply_null(reply);
+        }
+    }
+}
+
+/* Returns the texts to store; the caller frees the array. They may point into values of other
+ * keys. */
+static struct slice *collect(struct sort *sort, const struct sort_item *items, size_t count) {
+    size_t columns = sort->get_count ? sort->get_count : 1;
+    struct slice *texts = mem_alloc(count * columns * sizeof(*texts)), *at = texts;
+    for (size_t i = 0; i < count; i++) {
+        if (sort->get_count == 0) *at++ = items[i].text;
+        for (size_t get = 0; get < sort->get_count; get++)
+            *at++ = look_up(sort, &sort->gets[get], items[i].text);
+    }
+    return texts;
+}
+
+static void store(struct sort *sort, const struct sort_item *items, size_t count) {
+    struct call *call = sort->call;
+    struct slice key = sort->destination;
+    struct slice *texts = collect(sort, items, count);
+    if (sort->get_count) count *= sort->get_count;
+    struct keyref ref;
+    call_find_write(call, key, &ref);
+    reply_integer(call->reply, (int64_t)count);
+    if (count == 0) {
+        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
+    } else {
+        /* The old value may contain some of the texts, so it is freed last. */
+        struct entry *old = ref.entry ? keyspace_take(&ref) : NULL;
+        list_create(&ref, key, LIST_TAIL, texts, count, &call->limits->list);
+        if (old) entry_set_clock(ref.entry, entry_clock(old)); /* the key existed before */
+        if (old) call_notify_overwritten(call, key, entry_type(old), VALUE_LIST);
+        if (old) call_free(call, old, FREE_AS_SERVER_DEL);
+        CALL_CHANGED(call, &ref, key, EVENT_LIST, "sortstore", count);
+    }
+    mem_free(texts);
+}
+
+/* What is stored, and what a script may store or decide by, must not depend on the order in which a
+ * set has its members: that is each server's own. */
+static bool must_sort(const struct sort *sort, const struct entry *entry) {
+    return sort->unsorted && entry && entry_type(entry) == VALUE_SET &&
+           (sort->stores || sort->call->origin == ORIGIN_SCRIPT);
+}
+
+static void run(struct sort *sort) {
+    struct keyref ref;
+    size_t from, count;
+    call_find_read(sort->call, sort->call->argv[1], &ref);
+    if (ref.entry && !is_sortable(ref.entry) && !call_check_type(sort->call, ref.entry, VALUE_LIST))
+        return;
+    if (must_sort(sort, ref.entry)) {
+        sort->unsorted = sort->has_by = false;
+        sort->alpha = true;
+    }
+    if (!make_result(sort, ref.entry, &from, &count)) return;
+    if (sort->stores)
+        store(sort, sort->items + from, count);
+    else
+        answer(sort, sort->items + from, count);
+}
+
+static void sort_key(struct call *call, bool may_store) {
+    struct sort sort = {.call = call, .limit = -1};
+    bool valid = true;
+    sort.gets = mem_alloc(call->argc / 2 * sizeof(*sort.gets));
+    for (size_t i = 2; i < call->argc && valid; i++) valid = parse_option(&sort, &i, may_store);
+    if (valid) run(&sort);
+    kept_texts_free(&sort.texts);
+    mem_free(sort.items);
+    mem_free(sort.gets);
+}
+
+void sort_command(struct call *call) {
+    sort_key(call, true);
+}
+
+void sort_ro_command(struct call *call) {
+    sort_key(call, false);
+}

@@ -1,0 +1,31 @@
+/* list_common: functions that the list commands share. */
+#ifndef PACKLIST_COMMANDS_LISTS_LIST_COMMON_H
+#define PACKLIST_COMMANDS_LISTS_LIST_COMMON_H
+
+#include "commands/common.h"
+#include "engine/call.h"
+#include "types/list.h"
+
+/* Converts an index (negative ones count from the tail) to a position. Returns false when there is
+ * no such element. */
+static inline bool list_position(int64_t index, uint64_t length, uint64_t *position) {
+    if (index < 0) index += (int64_t)length;
+    *position = (uint64_t)index;
+    return index >= 0 && (uint64_t)index < length;
+}
+
+/* Appends `count` (> 0) elements from position `from` on as bulks, without the array's header. It
+ * copies node by node from the listpacks to the reply (list_read.c). O(count). */
+void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_t from,
+                         uint64_t count, enum list_direction direction);
+
+/* Return the name of an event at an end of a list: "lpush" and "lpop", or "rpush" and "rpop". */
+static inline const char *list_push_event(enum list_end end) {
+    return end == LIST_HEAD ? "lpush" : "rpush";
+}
+
+static inline const char *list_pop_event(enum list_end end) {
+    return end == LIST_HEAD ? "lpop" : "rpop";
+}
+
+#endif

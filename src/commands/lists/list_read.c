@@ -1,0 +1,145 @@
+/* LLEN LINDEX LRANGE LPOS: commands that only read a list. */
+#include "commands/commands.h"
+#include "commands/lists/list_common.h"
+
+void llen_command(struct call *call) {
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
+    reply_integer(call->reply, ref.entry ? (int64_t)list_length(ref.entry) : 0);
+}
+
+static void reply_element(struct reply *reply, const struct entry *entry, uint64_t position) {
+    struct list_iter iter;
+    list_iter_start(&iter, entry, position, LIST_FORWARD);
+    reply_listpack_element(reply, list_iter_next(&iter));
+    list_iter_end(&iter);
+}
+
+void lindex_command(struct call *call) {
+    struct keyref ref;
+    int64_t index;
+    uint64_t position;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
+    if (ref.entry == NULL) {
+        reply_null(call->reply);
+        return;
+    }
+    if (!call_integer(call, 2, &index)) return;
+    if (list_position(index, list_length(ref.entry), &position))
+        reply_element(call->reply, ref.entry, position);
+    else
+        reply_null(call->reply);
+}
+
+void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_t from,
+                         uint64_t count, enum list_direction direction) {
+    struct list_iter iter;
+    struct quicklist_run run;
+    list_iter_start(&iter, entry, from, direction);
+    while (count && list_iter_run(&iter, &run)) {
+        size_t n = run.count < count ? run.count : (size_t)count;
+        if (direction == LIST_FORWARD)
+            reply_listpack_run(reply, run.first, n, run.end, run.readable_end);
+        else
+            reply_listpack_run_back(reply, run.end, n, run.first, run.readable_end);
+        count -= n;
+    }
+    list_iter_end(&iter);
+}
+
+void lrange_command(struct call *call) {
+    struct keyref ref;
+    int64_t start, stop;
+    uint64_t from, count;
+    if (!call_integer(call, 2, &start) || !call_integer(call, 3, &stop)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
+    range_clamp(start, stop, ref.entry ? list_length(ref.entry) : 0, &from, &count);
+    reply_array(call->reply, count);
+    if (count) list_reply_elements(call->reply, ref.entry, from, count, LIST_FORWARD);
+}
+
+/* --- LPOS key element [RANK rank] [COUNT count] [MAXLEN length] --- */
+
+struct lpos {
+    int64_t rank;   /* the first match to reply, from 1 on; negative: counted from the tail */
+    int64_t count;  /* matches to reply; 0 = all, -1 = one, not in an array */
+    int64_t maxlen; /* elements to compare; 0 = all */
+};
+
+static bool parse_rank(struct call *call, size_t index, int64_t *rank) {
+    /* INT64_MIN has no positive counterpart. */
+    if (!call_integer_in(call, index, -INT64_MAX, INT64_MAX, rank, NULL)) return false;
+    if (*rank != 0) return true;
+    return reply_error(
+        call->reply,
+        "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second "
+        "... or use negative to start from the end of the list");
+}
+
+static bool parse_lpos(struct call *call, struct lpos *lpos) {
+    for (size_t i = 3; i < call->argc; i += 2) {
+        struct slice option = call->argv[i];
+        bool valid = false;
+        if (i + 1 == call->argc)
+            call_syntax_error(call);
+        else if (slice_is(option, "rank"))
+            valid = parse_rank(call, i + 1, &lpos->rank);
+        else if (slice_is(option, "count"))
+            valid = call_integer_in(call, i + 1, 0, INT64_MAX, &lpos->count,
+                                    "ERR COUNT can't be negative");
+        else if (slice_is(option, "maxlen"))
+            valid = call_integer_in(call, i + 1, 0, INT64_MAX, &lpos->maxlen,
+                                    "ERR MAXLEN can't be negative");
+        else
+            call_syntax_error(call);
+        if (!valid) return false;
+    }
+    return true;
+}
+
+/* Replies the positions of up to `wanted` matches, as integers. Returns their number. */
+static uint64_t reply_matches(struct reply *reply, const struct entry *entry, struct slice text,
+                              const struct lpos *lpos, uint64_t wanted) {
+    struct listpack_element needle;
+    struct list_iter iter;
+    bool forward = lpos->rank > 0;
+    uint64_t length = list_length(entry);
+    uint64_t to_skip = (uint64_t)(forward ? lpos->rank : -lpos->rank) - 1;
+    uint64_t limit =
+        lpos->maxlen && (uint64_t)lpos->maxlen < length ? (uint64_t)lpos->maxlen : length;
+    uint64_t start = forward ? 0 : length - 1, looked_at = 0, replied = 0, index;
+    listpack_prepare(&needle, text);
+    list_iter_start(&iter, entry, start, forward ? LIST_FORWARD : LIST_BACKWARD);
+    while (replied < wanted && looked_at < limit &&
+           list_iter_find(&iter, &needle, limit - looked_at, &index)) {
+        looked_at = (forward ? index : start - index) + 1;
+        if (to_skip) {
+            to_skip--;
+        } else {
+            reply_integer(reply, (int64_t)index);
+            replied++;
+        }
+    }
+    list_iter_end(&iter);
+    return replied;
+}
+
+void lpos_command(struct call *call) {
+    struct lpos lpos = {.rank = 1, .count = -1};
+    struct keyref ref;
+    if (!parse_lpos(call, &lpos) || !call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref))
+        return;
+    struct reply *reply = call->reply;
+    if (lpos.count == -1) {
+        if (!ref.entry || !reply_matches(reply, ref.entry, call->argv[2], &lpos, 1))
+            reply_null(reply);
+        return;
+    }
+    if (ref.entry == NULL) {
+        reply_array(reply, 0);
+        return;
+    }
+    size_t mark = reply_begin(reply);
+    uint64_t wanted = lpos.count ? (uint64_t)lpos.count : UINT64_MAX;
+    reply_array_end(reply, mark, reply_matches(reply, ref.entry, call->argv[2], &lpos, wanted));
+}

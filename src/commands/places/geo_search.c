@@ -1,0 +1,456 @@
+/* GEOSEARCH GEOSEARCHSTORE, GEORADIUS GEORADIUSBYMEMBER and their _RO forms: the places in a
+ * circle, a box or a polygon.
+ *
+ * The cells that cover the shape are ranges of scores. They are read in their order, without what
+ * is outside the bounds of the shape. Where only the nearest places are wanted, the bounds become
+ * narrower while better ones are found. */
+#include "base/memory/alloc.h"
+#include "base/text/number.h"
+#include "commands/commands.h"
+#include "commands/kept_texts.h"
+#include "commands/places/geo_common.h"
+#include "commands/sort_order.h"
+#include "commands/sorted_sets/zset_common.h"
+#include "ds/places/geo_shape.h"
+
+#include <math.h>
+
+/* What a command is. */
+struct form {
+    bool is_search; /* GEOSEARCH, GEOSEARCHSTORE: shape and centre are options */
+    bool stores;    /* GEOSEARCHSTORE */
+    bool by_member; /* GEORADIUSBYMEMBER */
+    bool may_store; /* GEORADIUS, GEORADIUSBYMEMBER: STORE and STOREDIST are options */
+};
+
+enum order { UNSORTED, ASCENDING, DESCENDING };
+
+struct query {
+    struct call *call;
+    const struct form *form;
+    const struct entry *entry; /* NULL: there is no such key */
+    struct geo_shape shape;
+    struct geo_point *vertices; /* owned, as are shape.edges */
+    double unit;                /* of distances, in metres */
+    bool has_member, has_point; /* FROMMEMBER, FROMLONLAT */
+    bool has_circle, has_box, has_polygon;
+    bool with_distance, with_hash, with_point;
+    enum order order;
+    bool any;
+    uint64_t count; /* 0: all */
+    size_t target;  /* argv index of the key to store to; 0: none */
+    bool stores_distance;
+};
+
+/* --- Arguments --- */
+
+/* A length at argv[index], in the unit that follows. */
+static bool parse_length(struct call *call, size_t index, const char *error, double *length) {
+    if (number_parse_double(call->argv[index], length)) return true;
+    reply_error(call->reply, error);
+    return false; /* said here, for compilers that see no further */
+}
+
+/* Radius and unit at argv[index]. */
+static bool parse_circle(struct query *query, size_t index) {
+    struct call *call = query->call;
+    double radius;
+    if (!parse_length(call, index, "ERR need numeric radius", &radius)) return false;
+    if (radius < 0) return reply_error(call->reply, "ERR radius cannot be negative");
+    if (!geo_parse_unit(call, index + 1, &query->unit)) return false;
+    query->shape.type = GEO_CIRCLE;
+    query->shape.radius = radius * query->unit;
+    query->has_circle = true;
+    return true;
+}
+
+/* Width, height and unit. */
+static bool parse_box(struct query *query, size_t index) {
+    struct call *call = query->call;
+    double width, height;
+    if (!parse_length(call, index, "ERR need numeric width", &width) ||
+        !parse_length(call, index + 1, "ERR need numeric height", &height))
+        return false;
+    if (width < 0 || height < 0)
+        return reply_error(call->reply, "ERR height or width cannot be negative");
+    if (!geo_parse_unit(call, index + 2, &query->unit)) return false;
+    query->shape.type = GEO_BOX;
+    query->shape.width = width * query->unit;
+    query->shape.height = height * query->unit;
+    query->has_box = true;
+    return true;
+}
+
+static void free_polygon(struct query *query) {
+    geo_edges_free(query->shape.edges);
+    mem_free(query->vertices);
+    query->shape.edges = NULL;
+    query->vertices = NULL;
+}
+
+/* The number of vertices at argv[*index], and so many longitudes and latitudes; *index gets the
+ * index of the last one. Distances are in metres. */
+static bool parse_polygon(struct query *query, size_t *index) {
+    struct call *call = query->call;
+    int64_t count;
+    if (!number_parse_int64(call->argv[*index], &count) || count < INT32_MIN || count > INT32_MAX)
+        return reply_error(call->reply, "ERR invalid number of vertices");
+    size_t left = call->argc - *index - 1;
+    if (count < 3 || (uint64_t)count > left / 2)
+        return reply_error(call->reply, "ERR GEOSEARCH BYPOLYGON must have at least 3 vertices");
+    free_polygon(query);
+    query->vertices = mem_alloc((size_t)count * sizeof(*query->vertices));
+    for (size_t i = 0; i < (size_t)count; i++)
+        if (!geo_parse_point(call, *index + 1 + 2 * i, &query->vertices[i])) return false;
+    *index += 2 * (size_t)count;
+    query->unit = 1;
+    query->shape = (struct geo_shape){.type = GEO_POLYGON,
+                                      .center = geo_polygon_center(query->vertices, (size_t)count),
+                                      .vertices = query->vertices,
+                                      .vertex_count = (size_t)count,
+                                      .edges = geo_edges_new(query->vertices, (size_t)count)};
+    query->has_polygon = true;
+    return true;
+}
+
+static bool parse_count(struct query *query, size_t index) {
+    int64_t count;
+    if (!call_integer(query->call, index, &count)) return false;
+    if (count <= 0) return reply_error(query->call->reply, "ERR COUNT must be > 0");
+    query->count = (uint64_t)count;
+    return true;
+}
+
+/* The member at argv[index] is the centre. Without a key there is nothing to look up. */
+static bool find_center(struct query *query, size_t index) {
+    query->has_member = true;
+    return !query->entry ||
+           geo_find(query->entry, query->call->argv[index], &query->shape.center) ||
+           reply_error(query->call->reply, "ERR could not decode requested zset member");
+}
+
+/* Reads an option that says where to search, at argv[*index], and moves *index to its last
+ * argument. Returns false when it is none of them or not allowed here (*valid stays), or not
+ * valid. */
+static bool parse_place(struct query *query, size_t *index, bool *valid) {
+    struct slice word = query->call->argv[*index];
+    size_t at = *index + 1, left = query->call->argc - at;
+    if (!query->form->is_search) return false;
+    if (slice_is(word, "frommember") && left >= 1 && !query->has_point && !query->has_polygon) {
+        *index += 1;
+        *valid = find_center(query, at);
+    } else if (slice_is(word, "fromlonlat") && left >= 2 && !query->has_member &&
+               !query->has_polygon) {
+        *index += 2;
+        query->has_point = true;
+        *valid = geo_parse_point(query->call, at, &query->shape.center);
+    } else if (slice_is(word, "byradius") && left >= 2 && !query->has_box && !query->has_polygon) {
+        *index += 2;
+        *valid = parse_circle(query, at);
+    } else if (slice_is(word, "bybox") && left >= 3 && !query->has_circle && !query->has_polygon) {
+        *index += 3;
+        *valid = parse_box(query, at);
+    } else if (slice_is(word, "bypolygon") && left >= 2 && !query->has_circle && !query->has_box &&
+               !query->has_member && !query->has_point) {
+        *index = at;
+        *valid = parse_polygon(query, index);
+    } else {
+        return false;
+    }
+    return *valid;
+}
+
+/* The same for the other options that have a value. */
+static bool parse_valued(struct query *query, size_t *index, bool *valid) {
+    struct slice word = query->call->argv[*index];
+    size_t at = *index + 1;
+    if (at == query->call->argc) return false;
+    if (slice_is(word, "count")) {
+        *valid = parse_count(query, at);
+    } else if (query->form->may_store && (slice_is(word, "store") || slice_is(word, "storedist"))) {
+        query->target = at;
+        query->stores_distance = slice_is(word, "storedist");
+    } else {
+        return false;
+    }
+    *index = at;
+    return *valid;
+}
+
+static bool parse_word(struct query *query, struct slice word) {
+    if (slice_is(word, "withdist"))
+        query->with_distance = true;
+    else if (slice_is(word, "withhash"))
+        query->with_hash = true;
+    else if (slice_is(word, "withcoord"))
+        query->with_point = true;
+    else if (slice_is(word, "any"))
+        query->any = true;
+    else if (slice_is(word, "asc"))
+        query->order = ASCENDING;
+    else if (slice_is(word, "desc"))
+        query->order = DESCENDING;
+    else if (query->form->stores && slice_is(word, "storedist"))
+        query->stores_distance = true;
+    else
+        return false;
+    return true;
+}
+
+static bool parse_options(struct query *query, size_t first) {
+    struct call *call = query->call;
+    bool valid = true;
+    for (size_t i = first; i < call->argc; i++) {
+        if (parse_word(query, call->argv[i]) || parse_place(query, &i, &valid) ||
+            (valid && parse_valued(query, &i, &valid)))
+            continue;
+        return valid && call_syntax_error(call);
+    }
+    return true;
+}
+
+/* What the options must be together. */
+static bool check_options(struct query *query) {
+    struct call *call = query->call;
+    struct slice name = call->argv[0];
+    bool has_center = query->has_member || query->has_point || query->has_polygon;
+    bool has_shape = query->has_circle || query->has_box || query->has_polygon;
+    if (query->target && (query->with_distance || query->with_hash || query->with_point))
+        return reply_error_format(
+            call->reply, "ERR %s is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
+            query->form->stores ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS");
+    if (query->form->is_search && !has_center)
+        return reply_error_format(
+            call->reply, "ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for %.*s",
+            slice_precision(name), name.ptr);
+    if (query->form->is_search && !has_shape)
+        return reply_error_format(call->reply,
+                                  "ERR exactly one of BYRADIUS and BYBOX can be specified for %.*s",
+                                  slice_precision(name), name.ptr);
+    if (query->any && query->count == 0)
+        return reply_error(call->reply, "ERR the ANY argument requires COUNT argument");
+    if (query->count > 0 && !query->any && query->order == UNSORTED) query->order = ASCENDING;
+    return true;
+}
+
+/* GEORADIUS has centre and radius before its options. Without a key GEORADIUSBYMEMBER does not look
+ * at them. */
+static bool parse_fixed(struct query *query, size_t *options) {
+    *options = query->form->stores ? 3 : 2;
+    if (query->form->is_search) return true;
+    if (!query->form->by_member) {
+        *options = 6;
+        return geo_parse_point(query->call, 2, &query->shape.center) && parse_circle(query, 4);
+    }
+    *options = 5;
+    return !query->entry || (find_center(query, 2) && parse_circle(query, 3));
+}
+
+static bool parse_query(struct query *query) {
+    struct call *call = query->call;
+    size_t options, key = query->form->stores ? 2 : 1;
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[key], VALUE_ZSET, &ref)) return false;
+    query->entry = ref.entry;
+    if (query->form->stores) query->target = 1;
+    return parse_fixed(query, &options) && parse_options(query, options) && check_options(query);
+}
+
+/* --- Searching --- */
+
+/* The places that were found: `text` is the member, `score` the distance in metres, `carried` the
+ * score in the sorted set. */
+struct search {
+    const struct query *query;
+    struct geo_bounds bounds;
+    struct sort_item *items;
+    size_t count;
+    size_t capacity;
+    bool selects;            /* of many, only the first ones by distance are wanted: */
+    size_t wanted;           /* these, */
+    size_t trim_at;          /* and the others are dropped when so many were found */
+    bool is_trimmed;         /* items[wanted - 1] is the last one of these so far */
+    double gap_from, gap_to; /* no score is from here on and below there */
+    struct kept_texts texts;
+};
+
+/* So many more places are collected before the others are dropped: then the bounds are narrowed. */
+enum {
+#ifdef TINY_LIMITS
+    TRIM_MIN = 3
+#else
+    TRIM_MIN = 32
+#endif
+};
+
+static void search_begin(struct search *search, const struct query *query) {
+    *search = (struct search){.query = query};
+    search->selects = query->count > 0 && !query->any;
+    geo_bounds_of(&query->shape, &search->bounds);
+    if (!search->selects) return;
+    uint64_t length = zset_length(query->entry);
+    search->wanted = (size_t)(query->count < length ? query->count : length);
+    search->trim_at = search->wanted + (search->wanted > TRIM_MIN ? search->wanted : TRIM_MIN);
+}
+
+static void search_sort(struct search *search, size_t wanted) {
+    sort_items(search->items, search->count, wanted, SORT_BY_SCORE,
+               search->query->order == DESCENDING);
+    search->count = wanted;
+}
+
+/* Returns whether a place at this distance comes after all that are wanted. */
+static bool is_too_late(const struct search *search, double distance) {
+    if (!search->is_trimmed) return false;
+    double last = search->items[search->wanted - 1].score;
+    return search->query->order == DESCENDING ? distance <= last : distance >= last;
+}
+
+/* Drops what is not wanted. Returns whether the bounds are narrower now. */
+static bool trim(struct search *search) {
+    search_sort(search, search->wanted);
+    search->is_trimmed = true;
+    if (search->query->order == DESCENDING) return false;
+    geo_bounds_narrow(&search->bounds, search->items[search->wanted - 1].score);
+    return true;
+}
+
+static void keep(struct search *search, const struct zset_seeker *at, double distance) {
+    char digits[INT64_TEXT_MAX];
+    MEM_RESERVE(search->items, search->capacity, search->count + 1);
+    struct slice text = zset_seek_text(at, digits);
+    if (text.ptr == digits) text = kept_text(&search->texts, text);
+    search->items[search->count++] =
+        (struct sort_item){.text = text, .carried = at->score, .score = distance};
+}
+
+/* Returns whether COUNT … ANY has what it wants. */
+static bool is_full(const struct search *search) {
+    return search->query->any && search->count >= search->query->count;
+}
+
+/* Looks at one place within the window. Returns whether the bounds are narrower now. */
+static bool visit(struct search *search, const struct zset_seeker *at) {
+    struct geo_point point = geo_place(at->score);
+    double distance;
+    if (geo_bounds_exclude(&search->bounds, point) ||
+        !geo_shape_contains(&search->query->shape, point, &distance) ||
+        is_too_late(search, distance))
+        return false;
+    keep(search, at, distance);
+    return search->selects && search->count >= search->trim_at && trim(search);
+}
+
+/* Goes to the next place from this score on, and one place at least: a score above 2^53 may have
+ * been rounded down to that of the place where the seeker is. */
+static bool leap(struct zset_seeker *at, double score) {
+    return score > at->score ? zset_seek_forward(at, score) : zset_seek_next(at);
+}
+
+/* The places of one cell, in their order. */
+static void search_cell(struct search *search, struct geohash_cell cell) {
+    struct geohash_window window;
+    struct zset_seeker at;
+    uint64_t first, end, next;
+    geo_cell_range(cell, &first, &end);
+    if (!geo_bounds_window(&search->bounds, cell, &window)) return;
+    if ((double)window.first >= search->gap_from && (double)(window.last + 1) <= search->gap_to)
+        return;
+    bool found = zset_seek(&at, search->query->entry, (double)window.first);
+    search->gap_from = (double)window.first;
+    search->gap_to = found ? at.score : INFINITY;
+    while (found && at.score < (double)end && !is_full(search)) {
+        uint64_t number = geohash_of_score(at.score);
+        if (!geohash_window_has(&window, number)) {
+            found = geohash_window_next(&window, number, &next) && leap(&at, (double)next);
+            continue;
+        }
+        if (visit(search, &at) && !geo_bounds_window(&search->bounds, cell, &window)) return;
+        found = zset_seek_next(&at);
+    }
+}
+
+/* All places of the shape, or those that COUNT leaves, in the order of the reply. */
+static void search_run(struct search *search) {
+    const struct query *query = search->query;
+    struct geo_cover cover;
+    geo_cover(&query->shape, &cover);
+    for (unsigned i = 0; i < cover.count && !is_full(search); i++)
+        search_cell(search, cover.cells[i]);
+    size_t wanted = search->count;
+    if (search->selects && search->wanted < wanted) wanted = search->wanted;
+    if (query->order != UNSORTED) search_sort(search, wanted);
+}
+
+static void search_end(struct search *search) {
+    kept_texts_free(&search->texts);
+    mem_free(search->items);
+}
+
+/* --- Results --- */
+
+static void reply_item(const struct query *query, const struct sort_item *item) {
+    struct reply *reply = query->call->reply;
+    size_t more = (size_t)query->with_distance + query->with_hash + query->with_point;
+    if (more > 0) reply_array(reply, 1 + more);
+    reply_bulk(reply, item->text);
+    if (query->with_distance) geo_reply_distance(reply, item->score / query->unit);
+    if (query->with_hash) reply_integer(reply, (int64_t)geohash_of_score(item->carried));
+    if (query->with_point) geo_reply_point(reply, geo_place(item->carried));
+}
+
+static void store(const struct query *query, const struct search *search) {
+    struct zset_result result = {.list = skiplist_new()};
+    for (size_t i = 0; i < search->count; i++) {
+        const struct sort_item *item = &search->items[i];
+        zset_result_add(&result, item->text,
+                        query->stores_distance ? item->score / query->unit : item->carried);
+    }
+    zset_result_store(query->call, query->call->argv[query->target], &result,
+                      query->form->is_search ? "geosearchstore" : "georadiusstore");
+}
+
+static void run(const struct query *query) {
+    struct search search = {0};
+    if (query->entry) {
+        search_begin(&search, query);
+        search_run(&search);
+    }
+    if (query->target) {
+        store(query, &search);
+    } else {
+        reply_array(query->call->reply, search.count);
+        for (size_t i = 0; i < search.count; i++) reply_item(query, &search.items[i]);
+    }
+    search_end(&search);
+}
+
+static void search_places(struct call *call, const struct form *form) {
+    struct query query = {.call = call, .form = form, .unit = 1};
+    if (parse_query(&query)) run(&query);
+    free_polygon(&query);
+}
+
+void geosearch_command(struct call *call) {
+    search_places(call, &(struct form){.is_search = true});
+}
+
+void geosearchstore_command(struct call *call) {
+    search_places(call, &(struct form){.is_search = true, .stores = true});
+}
+
+void georadius_command(struct call *call) {
+    search_places(call, &(struct form){.may_store = true});
+}
+
+void georadius_ro_command(struct call *call) {
+    search_places(call, &(struct form){0});
+}
+
+void georadiusbymember_command(struct call *call) {
+    search_places(call, &(struct form){.by_member = true, .may_store = true});
+}
+
+void georadiusbymember_ro_command(struct call *call) {
+    search_places(call, &(struct form){.by_member = true});
+}

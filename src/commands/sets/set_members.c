@@ -1,0 +1,295 @@
+/* SADD SREM SMOVE, SISMEMBER SMISMEMBER SCARD SMEMBERS SSCAN, SPOP SRANDMEMBER: members of one
+ * set. */
+#include "base/memory/alloc.h"
+#include "base/text/sds.h"
+#include "commands/commands.h"
+#include "commands/common.h"
+#include "engine/call.h"
+#include "types/set.h"
+
+/* --- Changing --- */
+
+void sadd_command(struct call *call) {
+    const struct set_limits *limits = &call->limits->set;
+    struct slice key = call->argv[1];
+    size_t expected = call->argc - 2, at = 2;
+    uint64_t added = 0;
+    struct keyref ref;
+    if (!call_find_typed_write(call, key, VALUE_SET, &ref)) return;
+    if (ref.entry) {
+        set_expect(&ref, expected, limits);
+    } else {
+        set_create(&ref, key, call->argv[at++], expected, limits);
+        added++;
+    }
+    for (; at < call->argc; at++) added += set_add(&ref, call->argv[at], limits);
+    reply_integer(call->reply, (int64_t)added);
+    if (added) CALL_CHANGED(call, &ref, key, EVENT_SET, "sadd", added);
+}
+
+void srem_command(struct call *call) {
+    struct slice key = call->argv[1];
+    uint64_t removed = 0;
+    struct keyref ref;
+    if (!call_find_typed_write(call, key, VALUE_SET, &ref)) return;
+    for (size_t i = 2; ref.entry && i < call->argc && set_length(ref.entry); i++)
+        removed += set_remove(&ref, call->argv[i]);
+    reply_integer(call->reply, (int64_t)removed);
+    if (removed) CALL_CHANGED(call, &ref, key, EVENT_SET, "srem", removed);
+}
+
+/* The member is not in the source any more. */
+static void add_to_destination(struct call *call, struct slice key, struct slice member) {
+    const struct set_limits *limits = &call->limits->set;
+    struct keyref ref;
+    call_find_write(call, key, &ref);
+    if (!ref.entry)
+        set_create(&ref, key, member, 1, limits);
+    else if (!set_add(&ref, member, limits))
+        return;
+    CALL_CHANGED(call, &ref, key, EVENT_SET, "sadd", 1);
+}
+
+void smove_command(struct call *call) {
+    struct slice key = call->argv[1], destination = call->argv[2], member = call->argv[3];
+    struct keyref ref;
+    call_find_write(call, key, &ref);
+    if (!ref.entry) {
+        reply_integer(call->reply, 0);
+        return;
+    }
+    const struct entry *target = call_find_write(call, destination, NULL);
+    if (!call_check_type(call, ref.entry, VALUE_SET)) return;
+    if (target && !call_check_type(call, target, VALUE_SET)) return;
+    call_find_write(call, key, &ref); /* an expired destination may have been deleted */
+    if (slice_equal(key, destination)) {
+        reply_integer(call->reply, set_contains(ref.entry, member));
+        return;
+    }
+    bool moves = set_remove(&ref, member);
+    reply_integer(call->reply, moves);
+    if (!moves) return;
+    CALL_CHANGED(call, &ref, key, EVENT_SET, "srem", 1);
+    add_to_destination(call, destination, member);
+}
+
+/* --- Reading --- */
+
+/* Not inlined because the one without an option would cost more. */
+static __attribute__((noinline)) void sismember_with_option(struct call *call) {
+    struct keyref ref;
+    if (call->argc > 4 || !slice_is(call->argv[3], "xx"))
+        call_syntax_error(call);
+    else if (call_find_typed_read(call, call->argv[1], VALUE_SET, &ref))
+        reply_integer(call->reply, ref.entry ? set_contains(ref.entry, call->argv[2]) : -1);
+}
+
+/* SISMEMBER key member [XX]: with XX, -1 says that there is no key. */
+void sismember_command(struct call *call) {
+    struct keyref ref;
+    if (__builtin_expect(call->argc > 3, 0)) {
+        sismember_with_option(call);
+        return;
+    }
+    if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
+    reply_integer(call->reply, ref.entry && set_contains(ref.entry, call->argv[2]));
+}
+
+void smismember_command(struct call *call) {
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
+    reply_array(call->reply, call->argc - 2);
+    for (size_t i = 2; i < call->argc; i++)
+        reply_integer(call->reply, ref.entry && set_contains(ref.entry, call->argv[i]));
+}
+
+void scard_command(struct call *call) {
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
+    reply_integer(call->reply, ref.entry ? (int64_t)set_length(ref.entry) : 0);
+}
+
+/* Replies all members, after the header. */
+static void reply_all(struct reply *reply, const struct entry *entry) {
+    struct set_iter iter;
+    struct text_batch batch;
+    set_iter_start(&iter, entry);
+    while (set_iter_next_batch(&iter, &batch)) reply_bulks(reply, batch.texts, batch.count);
+}
+
+void smembers_command(struct call *call) {
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
+    reply_set(call->reply, ref.entry ? set_length(ref.entry) : 0);
+    if (ref.entry) reply_all(call->reply, ref.entry);
+}
+
+/* --- SSCAN key cursor [MATCH pattern] [COUNT count] --- */
+
+struct set_scan {
+    struct scan scan; /* the first member: steps get its address */
+    const struct entry *entry;
+};
+
+static void scan_visit(struct slice member, void *arg) {
+    struct scan *scan = arg;
+    scan->visited++;
+    if (scan_matches(scan, member)) scan_reply(scan, member);
+}
+
+static uint64_t scan_step(struct scan *scan) {
+    const struct set_scan *set = (const struct set_scan *)scan;
+    return set_scan(set->entry, scan->cursor, scan_visit, scan);
+}
+
+void sscan_command(struct call *call) {
+    struct set_scan set;
+    struct keyref ref;
+    if (!scan_begin(&set.scan, call, 2)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
+    set.entry = ref.entry;
+    if (!ref.entry) {
+        scan_reply_empty(call);
+        return;
+    }
+    for (size_t i = 3; i < call->argc; i += 2)
+        if (!scan_parse_option(&set.scan, i)) return;
+    scan_run(&set.scan, scan_step);
+}
+
+/* --- Members chosen at random --- */
+
+static void reply_member(struct slice member, void *arg) {
+    reply_bulk(arg, member);
+}
+
+/* --- SRANDMEMBER key [count] --- */
+
+static void reply_one(struct call *call, const struct entry *entry) {
+    struct set_draws draws;
+    set_draws_begin(&draws, entry);
+    reply_bulk(call->reply, set_draws_next(&draws, call_random(call)));
+    set_draws_end(&draws);
+}
+
+/* Any member may come more than once. */
+static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count) {
+    struct set_draws draws;
+    struct random_repeat repeat;
+    if (!random_repeat_begin(&repeat, call, count)) return;
+    reply_array(call->reply, count);
+    set_draws_begin(&draws, entry);
+    while (random_repeat_next(&repeat))
+        reply_bulk(call->reply, set_draws_next(&draws, call_random(call)));
+    set_draws_end(&draws);
+}
+
+static void reply_different(struct call *call, const struct entry *entry, uint64_t count) {
+    uint64_t length = set_length(entry);
+    reply_array(call->reply, count < length ? count : length);
+    if (count >= length)
+        reply_all(call->reply, entry);
+    else
+        set_sample(entry, call_random(call), count, reply_member, call->reply);
+}
+
+void srandmember_command(struct call *call) {
+    int64_t count = 0;
+    struct keyref ref;
+    bool has_count = call->argc == 3;
+    if (call->argc > 3) {
+        call_syntax_error(call);
+        return;
+    }
+    if (has_count && !call_integer_in(call, 2, -INT64_MAX, INT64_MAX, &count, NULL)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
+    if (!has_count && !ref.entry)
+        reply_null(call->reply);
+    else if (!has_count)
+        reply_one(call, ref.entry);
+    else if (!ref.entry)
+        reply_array(call->reply, 0);
+    else if (count < 0)
+        reply_repeated(call, ref.entry, (uint64_t)-count);
+    else
+        reply_different(call, ref.entry, (uint64_t)count);
+}
+
+/* --- SPOP key [count] --- */
+
+static void pop_one(struct call *call, struct keyref *ref) {
+    struct slice key = call->argv[1];
+    sds member = set_take_one(ref, call_random(call));
+    reply_bulk(call->reply, sds_slice(member));
+    CALL_CHANGED(call, ref, key, EVENT_SET, "spop", 1);
+    CALL_PROPAGATE(call, SLICE("SREM"), key, sds_slice(member));
+    sds_free(member);
+}
+
+static void pop_all(struct call *call, struct keyref *ref) {
+    struct slice key = call->argv[1];
+    uint64_t length = set_length(ref->entry);
+    reply_set(call->reply, length);
+    reply_all(call->reply, ref->entry);
+    CALL_CHANGED(call, ref, key, EVENT_SET, "spop", length - 1);
+    call_remove(call, ref, key, REMOVAL_POPPED);
+}
+
+/* How many members one SREM names: as many as Redis gives it, but not of many bytes, because they
+ * are copied. */
+enum { BATCH = 1024, BATCH_BYTES = 1024 * 1024 };
+
+/* Members that were taken out and are not propagated yet. */
+struct popped {
+    struct call *call;
+    size_t count;
+    size_t bytes;
+    sds members[BATCH];
+};
+
+static void propagate_popped(struct popped *popped) {
+    struct call *call = popped->call;
+    struct slice argv[2 + BATCH];
+    argv[0] = SLICE("SREM");
+    argv[1] = call->argv[1];
+    for (size_t i = 0; i < popped->count; i++) argv[2 + i] = sds_slice(popped->members[i]);
+    if (call->propagates) call_propagate_as(call, argv, 2 + popped->count);
+    for (size_t i = 0; i < popped->count; i++) sds_free(popped->members[i]);
+    popped->count = popped->bytes = 0;
+}
+
+static void reply_popped(sds member, void *arg) {
+    struct popped *popped = arg;
+    reply_bulk(popped->call->reply, sds_slice(member));
+    popped->members[popped->count++] = member;
+    popped->bytes += sds_len(member);
+    if (popped->count == BATCH || popped->bytes >= BATCH_BYTES) propagate_popped(popped);
+}
+
+static void pop_many(struct call *call, struct keyref *ref, uint64_t count) {
+    struct popped popped; /* not zeroed: the members are many */
+    popped.call = call;
+    popped.count = popped.bytes = 0;
+    reply_set(call->reply, count);
+    set_take(ref, call_random(call), count, reply_popped, &popped);
+    if (popped.count) propagate_popped(&popped);
+    CALL_CHANGED(call, ref, call->argv[1], EVENT_SET, "spop", count);
+}
+
+void spop_command(struct call *call) {
+    int64_t count = 0;
+    struct keyref ref;
+    bool has_count = call->argc == 3;
+    if (!pop_count_parse(call, &count)) return;
+    if (!call_find_typed_write(call, call->argv[1], VALUE_SET, &ref)) return;
+    if (!has_count && !ref.entry)
+        reply_null(call->reply);
+    else if (!has_count)
+        pop_one(call, &ref);
+    else if (!ref.entry || count == 0)
+        reply_set(call->reply, 0);
+    else if ((uint64_t)count >= set_length(ref.entry))
+        pop_all(call, &ref);
+    else
+        pop_many(call, &ref, (uint64_t)count);
+}

@@ -1,0 +1,242 @@
+/* ZRANGE and the commands that are forms of it, ZRANGESTORE; ZCARD ZSCORE ZMSCORE ZRANK ZREVRANK
+ * ZCOUNT ZLEXCOUNT: members by their places, and places by members. */
+#include "commands/commands.h"
+#include "commands/sorted_sets/zset_common.h"
+
+void zcard_command(struct call *call) {
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
+    reply_integer(call->reply, ref.entry ? (int64_t)zset_length(ref.entry) : 0);
+}
+
+static void reply_score(struct reply *reply, const struct entry *entry, struct slice member) {
+    struct zset_place place = {.found = false};
+    if (entry) place = zset_find(entry, member);
+    if (place.found)
+        reply_double(reply, place.score);
+    else
+        reply_null(reply);
+}
+
+void zscore_command(struct call *call) {
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
+    reply_score(call->reply, ref.entry, call->argv[2]);
+}
+
+void zmscore_command(struct call *call) {
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
+    reply_array(call->reply, call->argc - 2);
+    for (size_t i = 2; i < call->argc; i++) {
+        if ((i - 2) % ZSET_PREFETCHED_MAX == 0)
+            zset_prefetch_members(ref.entry, &call->argv[i], call->argc - i);
+        reply_score(call->reply, ref.entry, call->argv[i]);
+    }
+}
+
+/* --- Ranks --- */
+
+static void reply_rank(struct call *call, const struct entry *entry, bool reverse,
+                       bool with_score) {
+    struct zset_place place = {.found = false};
+    if (entry) place = zset_find(entry, call->argv[2]);
+    if (!place.found) {
+        if (with_score)
+            reply_null_array(call->reply);
+        else
+            reply_null(call->reply);
+        return;
+    }
+    uint64_t rank = zset_rank(entry, &place);
+    if (reverse) rank = zset_length(entry) - 1 - rank;
+    if (with_score) reply_array(call->reply, 2);
+    reply_integer(call->reply, (int64_t)rank);
+    if (with_score) reply_double(call->reply, place.score);
+}
+
+static void find_rank(struct call *call, bool reverse) {
+    struct keyref ref;
+    bool with_score = call->argc == 4;
+    if (call->argc > 4) {
+        call_wrong_arity(call);
+    } else if (with_score && !slice_is(call->argv[3], "withscore")) {
+        call_syntax_error(call);
+    } else if (call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) {
+        reply_rank(call, ref.entry, reverse, with_score);
+    }
+}
+
+void zrank_command(struct call *call) {
+    find_rank(call, false);
+}
+
+void zrevrank_command(struct call *call) {
+    find_rank(call, true);
+}
+
+/* --- Counts --- */
+
+static void count(struct call *call, enum zset_range_by by) {
+    struct zset_range range;
+    struct keyref ref;
+    if (!zset_range_parse(call, by, 2, 3, &range)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
+    uint64_t found = ref.entry ? zset_range_find(ref.entry, &range, true).count : 0;
+    reply_integer(call->reply, (int64_t)found);
+}
+
+void zcount_command(struct call *call) {
+    count(call, ZSET_BY_SCORE);
+}
+
+void zlexcount_command(struct call *call) {
+    count(call, ZSET_BY_MEMBER);
+}
+
+/* --- ZRANGE and its forms --- */
+
+/* What a command fixes of its form; ZRANGE and ZRANGESTORE leave it to their arguments. */
+struct form {
+    bool is_free; /* BYSCORE, BYLEX and REV may be given */
+    bool stores;  /* the key to store to precedes the key, and there is no WITHSCORES */
+    enum zset_range_by by;
+    bool reverse;
+};
+
+struct query {
+    struct call *call;
+    enum zset_range_by by;
+    bool reverse;
+    bool with_scores;
+    bool tells_missing; /* XX: a key that does not exist is null, not empty */
+    int64_t offset;
+    int64_t limit; /* negative: none; a range by rank allows only -1 */
+    struct zset_range range;
+};
+
+/* Reads the option at *index and moves *index to its last argument. */
+static bool parse_option(struct query *query, const struct form *form, size_t *index) {
+    struct call *call = query->call;
+    struct slice word = call->argv[*index];
+    if (!form->stores && slice_is(word, "withscores")) {
+        query->with_scores = true;
+    } else if (form->is_free && !form->stores && slice_is(word, "xx")) {
+        query->tells_missing = true;
+    } else if (slice_is(word, "limit") && *index + 2 < call->argc) {
+        *index += 2;
+        return call_integer(call, *index - 1, &query->offset) &&
+               call_integer(call, *index, &query->limit);
+    } else if (form->is_free && !query->reverse && slice_is(word, "rev")) {
+        query->reverse = true;
+    } else if (form->is_free && query->by == ZSET_BY_RANK && slice_is(word, "byscore")) {
+        query->by = ZSET_BY_SCORE;
+    } else if (form->is_free && query->by == ZSET_BY_RANK && slice_is(word, "bylex")) {
+        query->by = ZSET_BY_MEMBER;
+    } else {
+        return call_syntax_error(call);
+    }
+    return true;
+}
+
+static bool check_options(const struct query *query) {
+    const char *error = NULL;
+    if (query->by == ZSET_BY_RANK && query->limit != -1)
+        error = "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or "
+                "BYLEX";
+    else if (query->with_scores && query->by == ZSET_BY_MEMBER)
+        error = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+    if (error) call_fail(query->call, CALL_ERROR_SYNTAX, error);
+    return !error;
+}
+
+static bool parse_query(struct query *query, const struct form *form) {
+    size_t key = form->stores ? 2 : 1;
+    *query =
+        (struct query){.call = query->call, .by = form->by, .reverse = form->reverse, .limit = -1};
+    for (size_t i = key + 3; i < query->call->argc; i++)
+        if (!parse_option(query, form, &i)) return false;
+    if (!check_options(query)) return false;
+    /* Ranges by score and member are given from the high end to the low one when reversed. */
+    bool high_first = query->reverse && query->by != ZSET_BY_RANK;
+    return zset_range_parse(query->call, query->by, key + 1 + high_first, key + 2 - high_first,
+                            &query->range);
+}
+
+/* The part of the span that LIMIT leaves, counted in the direction of the query. */
+static struct zset_span limited(const struct query *query, struct zset_span span) {
+    if (query->by == ZSET_BY_RANK) return span;
+    if (query->offset < 0 || (uint64_t)query->offset >= span.count) return (struct zset_span){0};
+    span.count -= (uint64_t)query->offset;
+    if (!query->reverse) span.from += (uint64_t)query->offset;
+    if (query->limit < 0 || (uint64_t)query->limit >= span.count) return span;
+    if (query->reverse) span.from += span.count - (uint64_t)query->limit;
+    span.count = (uint64_t)query->limit;
+    return span;
+}
+
+static struct zset_span find_span(const struct query *query, const struct entry *entry) {
+    if (!entry) return (struct zset_span){0};
+    return limited(query, zset_range_find(entry, &query->range, !query->reverse));
+}
+
+static void reply_query(struct call *call, const struct form *form) {
+    struct query query = {.call = call};
+    struct keyref ref;
+    if (!parse_query(&query, form)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
+    if (!ref.entry && query.tells_missing) {
+        reply_null_array(call->reply);
+        return;
+    }
+    zset_reply_span(call->reply, ref.entry, find_span(&query, ref.entry), !query.reverse,
+                    zset_reply_form(call, query.with_scores));
+}
+
+void zrange_command(struct call *call) {
+    reply_query(call, &(struct form){.is_free = true});
+}
+
+void zrevrange_command(struct call *call) {
+    reply_query(call, &(struct form){.reverse = true});
+}
+
+void zrangebyscore_command(struct call *call) {
+    reply_query(call, &(struct form){.by = ZSET_BY_SCORE});
+}
+
+void zrevrangebyscore_command(struct call *call) {
+    reply_query(call, &(struct form){.by = ZSET_BY_SCORE, .reverse = true});
+}
+
+void zrangebylex_command(struct call *call) {
+    reply_query(call, &(struct form){.by = ZSET_BY_MEMBER});
+}
+
+void zrevrangebylex_command(struct call *call) {
+    reply_query(call, &(struct form){.by = ZSET_BY_MEMBER, .reverse = true});
+}
+
+/* --- ZRANGESTORE destination key … --- */
+
+static struct zset_result copy_span(const struct query *query, const struct entry *entry,
+                                    struct zset_span span) {
+    struct zset_result result = {.list = skiplist_new()};
+    struct zset_iter iter;
+    struct zset_member member;
+    bool forward = !query->reverse;
+    if (span.count == 0) return result;
+    zset_iter_start(&iter, entry, forward ? span.from : span.from + span.count - 1, forward);
+    while (span.count-- > 0 && zset_iter_next(&iter, &member))
+        zset_result_add(&result, member.text, member.score);
+    return result;
+}
+
+void zrangestore_command(struct call *call) {
+    struct query query = {.call = call};
+    struct keyref ref;
+    if (!parse_query(&query, &(struct form){.is_free = true, .stores = true})) return;
+    if (!call_find_typed_read(call, call->argv[2], VALUE_ZSET, &ref)) return;
+    struct zset_result result = copy_span(&query, ref.entry, find_span(&query, ref.entry));
+    zset_result_store(call, call->argv[1], &result, "zrangestore");
+}

@@ -1,0 +1,442 @@
+/* SETBIT GETBIT BITCOUNT BITPOS BITOP BITFIELD BITFIELD_RO: strings as arrays of bits. */
+#include "base/memory/alloc.h"
+#include "commands/commands.h"
+#include "commands/common.h"
+#include "commands/strings/string_common.h"
+#include "types/bits.h"
+
+bool parse_offset(struct call *call, size_t index, unsigned width, uint64_t *offset) {
+    struct slice text = call->argv[index];
+    int64_t value;
+    bool counts_fields = width && text.len > 0 && text.ptr[0] == '#';
+    if (counts_fields) text = slice_make(text.ptr + 1, text.len - 1);
+    if (number_parse_int64(text, &value) && value >= 0 &&
+        !__builtin_mul_overflow(value, counts_fields ? width : 1, &value) &&
+        bits_byte((uint64_t)value) < call_string_max(call)) {
+        *offset = (uint64_t)value;
+        return true;
+    }
+    return reply_error(call->reply, "ERR bit offset is not an integer or out of range");
+}
+
+void setbit_command(struct call *call) {
+    static const char error[] = "ERR bit is not an integer or out of range";
+    struct slice key = call->argv[1];
+    uint64_t offset;
+    int64_t bit;
+    struct keyref ref;
+    if (!parse_offset(call, 2, 0, &offset)) return;
+    if (!call_integer_in(call, 3, 0, 1, &bit, error)) return;
+    if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
+    size_t old_len = ref.entry ? string_length(ref.entry) : 0;
+    size_t at = bits_byte(offset);
+    uint8_t *bytes = string_open_or_error(call, &ref, key, at, at + 1);
+    if (bytes == NULL) return;
+    uint8_t *byte = bytes + bits_byte(offset), mask = bits_mask(offset);
+    bool old_bit = *byte & mask;
+    *byte = (uint8_t)(bit ? *byte | mask : *byte & ~mask);
+    reply_integer(call->reply, old_bit);
+    if (bits_byte(offset) >= old_len || old_bit != bit)
+        CALL_CHANGED(call, &ref, key, EVENT_STRING, "setbit", 1);
+}
+
+void getbit_command(struct call *call) {
+    char buffer[INT64_TEXT_MAX];
+    uint64_t offset;
+    struct keyref ref;
+    if (!parse_offset(call, 2, 0, &offset)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
+    reply_integer(call->reply, bits_test(string_text_or_empty(ref.entry, buffer), offset));
+}
+
+/* --- BITCOUNT and BITPOS: a range of a string --- */
+
+struct range {
+    int64_t start, end;
+    bool in_bits;
+};
+
+static bool parse_unit(struct call *call, size_t index, bool *in_bits) {
+    *in_bits = slice_is(call->argv[index], "bit");
+    if (*in_bits || slice_is(call->argv[index], "byte")) return true;
+    return call_syntax_error(call);
+}
+
+/* Reads "start [end [BYTE | BIT]]" from argv[index] on; what is missing stays as it is. Whether the
+ * unit is read before the end decides which of several errors is replied. */
+static bool parse_range(struct call *call, size_t index, bool unit_first, struct range *range) {
+    size_t given = call->argc - index;
+    if (given > 3) return call_syntax_error(call);
+    if (given > 0 && !call_integer(call, index, &range->start)) return false;
+    if (given > 2 && unit_first && !parse_unit(call, index + 2, &range->in_bits)) return false;
+    if (given > 1 && !call_integer(call, index + 1, &range->end)) return false;
+    return given < 3 || unit_first || parse_unit(call, index + 2, &range->in_bits);
+}
+
+/* Computes the bits [*from, *to) that a range covers in a string of `len` bytes. Returns false when
+ * there are none. */
+static bool cover(struct range range, size_t len, uint64_t *from, uint64_t *to) {
+    int64_t total = (int64_t)len * (range.in_bits ? 8 : 1), unit = range.in_bits ? 1 : 8;
+    if (range.start < 0) range.start = range.start + total > 0 ? range.start + total : 0;
+    if (range.end < 0) range.end = range.end + total > 0 ? range.end + total : 0;
+    if (range.end >= total) range.end = total - 1;
+    if (range.start > range.end) return false;
+    *from = (uint64_t)(range.start * unit);
+    *to = (uint64_t)((range.end + 1) * unit);
+    return true;
+}
+
+void bitcount_command(struct call *call) {
+    char buffer[INT64_TEXT_MAX];
+    struct range range = {.start = 0, .end = -1};
+    struct keyref ref;
+    uint64_t from, to, count = 0;
+    if (call->argc == 3) {
+        call_syntax_error(call);
+        return;
+    }
+    if (!parse_range(call, 2, false, &range)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
+    struct slice bytes = string_text_or_empty(ref.entry, buffer);
+    bool backwards = range.start < 0 && range.end < 0 && range.start > range.end;
+    if (!backwards && cover(range, bytes.len, &from, &to)) count = bits_count(bytes, from, to);
+    reply_integer(call->reply, (int64_t)count);
+}
+
+void bitpos_command(struct call *call) {
+    char buffer[INT64_TEXT_MAX];
+    struct range range = {.start = 0, .end = -1};
+    struct keyref ref;
+    uint64_t from, to;
+    int64_t bit, position = -1;
+    if (!call_integer(call, 2, &bit)) return;
+    if (bit != 0 && bit != 1) {
+        reply_error(call->reply, "ERR The bit argument must be 1 or 0.");
+        return;
+    }
+    if (!parse_range(call, 3, true, &range)) return;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
+    struct slice bytes = string_text_or_empty(ref.entry, buffer);
+    if (ref.entry == NULL) {
+        position = bit ? -1 : 0;
+    } else if (cover(range, bytes.len, &from, &to)) {
+        position = bits_find(bytes, bit, from, to);
+        /* Without an end, zeros follow the string. */
+        if (position < 0 && bit == 0 && call->argc < 5) position = (int64_t)(8 * bytes.len);
+    }
+    reply_integer(call->reply, position);
+}
+
+/* --- BITOP AND | OR | XOR | NOT | DIFF | DIFF1 | ANDOR | ONE destination key … --- */
+
+/* Returns whether the operation takes so many sources; otherwise replies the error. */
+static bool check_source_count(struct call *call, enum bits_operation operation, const char *name) {
+    size_t count = call->argc - 3;
+    bool is_single = operation == BITS_NOT;
+    if (is_single ? count == 1 : count >= 2 || bits_is_commutative(operation)) return true;
+    sds error = sds_append_format(sds_new(SLICE("")), "ERR BITOP %s must be called with %s.", name,
+                                  is_single ? "a single source key" : "at least two source keys");
+    reply_error_text(call->reply, sds_slice(error));
+    sds_free(error);
+    return false;
+}
+
+static bool parse_operation(struct call *call, enum bits_operation *operation) {
+    static const char *const names[] = {
+        [BITS_AND] = "AND",   [BITS_OR] = "OR",       [BITS_XOR] = "XOR",     [BITS_NOT] = "NOT",
+        [BITS_DIFF] = "DIFF", [BITS_DIFF1] = "DIFF1", [BITS_ANDOR] = "ANDOR", [BITS_ONE] = "ONE"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!slice_is(call->argv[1], names[i])) continue;
+        *operation = (enum bits_operation)i;
+        return check_source_count(call, *operation, names[i]);
+    }
+    return call_syntax_error(call);
+}
+
+/* Finds the texts of the sources, and the length of the longest one. Returns false after
+ * WRONGTYPE. */
+static bool find_sources(struct call *call, struct slice *sources, char (*buffers)[INT64_TEXT_MAX],
+                         size_t *longest) {
+    for (size_t i = 3; i < call->argc; i++) {
+        struct keyref ref;
+        if (!call_find_typed_read(call, call->argv[i], VALUE_STRING, &ref)) return false;
+        struct slice text = string_text_or_empty(ref.entry, buffers[i - 3]);
+        if (text.len > *longest) *longest = text.len;
+        sources[i - 3] = text;
+    }
+    return true;
+}
+
+/* Returns how many of a source's `times` uses count: more of them change nothing. */
+static size_t uses_that_count(enum bits_operation operation, size_t times) {
+    if (operation == BITS_XOR) return times % 2 ? 1 : 2;
+    return operation == BITS_ONE && times > 1 ? 2 : 1;
+}
+
+/* Leaves out what sources add nothing, as they were named before: a long text that is named
+ * thousands of times would hold the loop. The first source of DIFF, DIFF1 and ANDOR is none of the
+ * others. Returns how many remain. O(count · log count). */
+static size_t drop_repeats(enum bits_operation operation, struct slice *sources, size_t count) {
+    if (count <= 2) return count;
+    size_t kept = bits_is_commutative(operation) ? 0 : 1, others = count - kept;
+    const struct slice *from = sources + kept;
+    size_t *uses = mem_alloc_zeroed(others * sizeof(*uses));
+    struct firsts firsts;
+    firsts_find(&firsts, &from->ptr, sizeof(*from), others);
+    for (size_t i = 0; i < others; i++) uses[firsts.at[i]]++;
+    for (size_t i = 0; i < others; i++)
+        if (firsts.at[i] == i) uses[i] = uses_that_count(operation, uses[i]);
+    for (size_t i = 0; i < others; i++) {
+        if (uses[firsts.at[i]] == 0) continue;
+        uses[firsts.at[i]]--;
+        sources[kept++] = from[i];
+    }
+    firsts_end(&firsts);
+    mem_free(uses);
+    return kept;
+}
+
+/* Returns where the result can be written while the sources are read, or NULL: over the present
+ * value of the destination, if that has the right length and is not a source, or only one, which
+ * is, or may become, the first. */
+static uint8_t *overwritable(struct keyref *ref, enum bits_operation operation,
+                             struct slice *sources, size_t count, size_t len) {
+    if (ref->entry == NULL || entry_type(ref->entry) != VALUE_STRING) return NULL;
+    char buffer[INT64_TEXT_MAX];
+    const char *present = string_text_or_empty(ref->entry, buffer).ptr;
+    size_t uses = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (sources[i].ptr != present) continue;
+        if (i > 0 && !bits_is_commutative(operation)) return NULL;
+        struct slice own = sources[i];
+        sources[i] = sources[0];
+        sources[0] = own;
+        uses++;
+    }
+    return uses <= 1 ? string_overwrite(ref, len) : NULL;
+}
+
+/* Stores the result, which is not empty. Returns false when there is no memory for it. */
+static bool combine(struct call *call, struct keyref *ref, enum bits_operation operation,
+                    struct slice *sources, size_t len) {
+    size_t count = drop_repeats(operation, sources, call->argc - 3);
+    uint8_t *bytes = overwritable(ref, operation, sources, count, len);
+    sds result = bytes ? NULL : sds_try_new_uninit(len);
+    if (bytes == NULL && result == NULL) return false;
+    bits_combine(operation, bytes ? bytes : (uint8_t *)result, len, sources, count);
+    if (!result) return true;
+    uint32_t clock = string_make_way(call, ref);
+    string_set_raw(ref, call->argv[2], result);
+    string_came(ref, clock);
+    return true;
+}
+
+static void store_combined(struct call *call, enum bits_operation operation, struct slice *sources,
+                           size_t len) {
+    struct slice key = call->argv[2];
+    struct keyref ref;
+    call_find_write(call, key, &ref);
+    bool replaces = ref.entry != NULL;
+    enum value_type old = replaces ? entry_type(ref.entry) : VALUE_STRING;
+    if (len == 0) {
+        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
+    } else if (combine(call, &ref, operation, sources, len)) {
+        if (replaces) call_notify_overwritten(call, key, old, VALUE_STRING);
+        CALL_CHANGED(call, &ref, key, EVENT_STRING, "set", 1);
+    } else {
+        string_no_memory_error(call);
+        return;
+    }
+    reply_integer(call->reply, (int64_t)len);
+}
+
+void bitop_command(struct call *call) {
+    enum bits_operation operation = BITS_AND;
+    size_t count = call->argc - 3, longest = 0;
+    if (!parse_operation(call, &operation)) return;
+    struct slice *sources = mem_alloc(count * sizeof(*sources));
+    char(*buffers)[INT64_TEXT_MAX] = mem_alloc(count * sizeof(*buffers));
+    if (find_sources(call, sources, buffers, &longest))
+        store_combined(call, operation, sources, longest);
+    mem_free(buffers);
+    mem_free(sources);
+}
+
+/* --- BITFIELD and BITFIELD_RO ---
+ *
+ * key [GET type offset | [OVERFLOW WRAP | SAT | FAIL] <SET type offset value | INCRBY type offset
+ * increment> …]
+ *
+ * The arguments are read twice: first all of them, to find errors and how far they write; then each
+ * operation is read again and executed. */
+
+enum field_action { FIELD_GET, FIELD_SET, FIELD_INCRBY, FIELD_OVERFLOW };
+
+struct field_operation {
+    enum field_action action;
+    enum bits_overflow overflow; /* in force since the last OVERFLOW */
+    struct bits_type type;
+    uint64_t offset;
+    int64_t value;
+};
+
+/* "i16", "u8": i1 to i64 and u1 to u63. */
+static bool parse_type(struct call *call, size_t index, struct bits_type *type) {
+    struct slice text = call->argv[index];
+    int64_t width;
+    if (text.len > 0 && (text.ptr[0] == 'i' || text.ptr[0] == 'u') &&
+        number_parse_int64(slice_make(text.ptr + 1, text.len - 1), &width)) {
+        bool is_signed = text.ptr[0] == 'i';
+        *type = (struct bits_type){is_signed, (uint8_t)width};
+        if (width >= 1 && width <= (is_signed ? 64 : 63)) return true;
+    }
+    return reply_error(call->reply,
+                       "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 "
+                       "is not supported but i64 is.");
+}
+
+static bool parse_overflow(struct call *call, size_t index, enum bits_overflow *overflow) {
+    static const char *const names[] = {
+        [BITS_WRAP] = "wrap", [BITS_SATURATE] = "sat", [BITS_FAIL] = "fail"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!slice_is(call->argv[index], names[i])) continue;
+        *overflow = (enum bits_overflow)i;
+        return true;
+    }
+    return reply_error(call->reply, "ERR Invalid OVERFLOW type specified");
+}
+
+/* Finds the action of the word at argv[index], if enough arguments follow it. */
+static bool parse_action(struct call *call, size_t index, enum field_action *action) {
+    static const struct {
+        const char *name;
+        size_t arguments;
+    } actions[] = {[FIELD_GET] = {"get", 2},
+                   [FIELD_SET] = {"set", 3},
+                   [FIELD_INCRBY] = {"incrby", 3},
+                   [FIELD_OVERFLOW] = {"overflow", 1}};
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+        if (!slice_is(call->argv[index], actions[i].name)) continue;
+        *action = (enum field_action)i;
+        if (index + actions[i].arguments < call->argc) return true;
+    }
+    return call_syntax_error(call);
+}
+
+/* Reads the operation at argv[*index] and moves *index past it. The mode of an OVERFLOW stays in
+ * `operation` for later ones. Otherwise replies the error and returns false. */
+static bool parse_field_operation(struct call *call, size_t *index,
+                                  struct field_operation *operation) {
+    size_t at = *index;
+    if (!parse_action(call, at, &operation->action)) return false;
+    *index = at + 2;
+    if (operation->action == FIELD_OVERFLOW)
+        return parse_overflow(call, at + 1, &operation->overflow);
+    if (!parse_type(call, at + 1, &operation->type) ||
+        !parse_offset(call, at + 2, operation->type.width, &operation->offset))
+        return false;
+    *index = at + 3;
+    if (operation->action == FIELD_GET) return true;
+    *index = at + 4;
+    return call_integer(call, at + 3, &operation->value);
+}
+
+/* The string that the operations work on. */
+struct field_string {
+    struct slice text;
+    struct entry *entry; /* NULL, and `bytes` is set, when nothing is written */
+    uint8_t *bytes;
+    bool grown; /* it has grown for the operations that write */
+};
+
+static void write_field(const struct field_string *string, const struct field_operation *operation,
+                        int64_t value) {
+    uint64_t end = operation->offset + operation->type.width;
+    string_before_write(string->entry, bits_byte(operation->offset), bits_byte(end + 7));
+    bits_write(string->bytes, operation->offset, operation->type, value);
+}
+
+/* Executes one operation on a string that is long enough, and replies its result. Returns whether
+ * it changed the string. */
+static bool run_operation(struct reply *reply, const struct field_operation *operation,
+                          const struct field_string *string) {
+    int64_t old = bits_read(string->text, operation->offset, operation->type), value = old;
+    bool fits =
+        operation->action == FIELD_GET ||
+        (operation->action == FIELD_SET
+             ? bits_fit(operation->type, operation->overflow, operation->value, &value)
+             : bits_add(operation->type, operation->overflow, old, operation->value, &value));
+    if (!fits) {
+        reply_null(reply);
+        return false;
+    }
+    reply_integer(reply, operation->action == FIELD_INCRBY ? value : old);
+    if (operation->action == FIELD_GET) return false;
+    write_field(string, operation, value);
+    return value != old || string->grown;
+}
+
+/* Executes all operations, whose number is known. Returns how many changed something: all that
+ * write, when the string has grown for them. */
+static uint64_t run_operations(struct call *call, size_t count, const struct field_string *string) {
+    struct field_operation operation = {0};
+    uint64_t changes = 0;
+    reply_array(call->reply, count);
+    for (size_t i = 2; i < call->argc;) {
+        parse_field_operation(call, &i, &operation);
+        if (operation.action != FIELD_OVERFLOW)
+            changes += run_operation(call->reply, &operation, string);
+    }
+    return changes;
+}
+
+static void read_fields(struct call *call, size_t count) {
+    char buffer[INT64_TEXT_MAX];
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
+    struct field_string string = {.text = string_text_or_empty(ref.entry, buffer)};
+    run_operations(call, count, &string);
+}
+
+/* `end`: the length that the string must have, in bits. */
+static void write_fields(struct call *call, size_t count, uint64_t end) {
+    struct slice key = call->argv[1];
+    struct keyref ref;
+    if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
+    size_t old_len = ref.entry ? string_length(ref.entry) : 0, len = bits_byte(end + 7);
+    uint8_t *bytes = string_open_or_error(call, &ref, key, len, len);
+    if (bytes == NULL) return;
+    struct field_string string = {.entry = ref.entry, .bytes = bytes, .grown = len > old_len};
+    string.text = slice_make(bytes, string.grown ? len : old_len);
+    uint64_t changes = run_operations(call, count, &string);
+    /* Where no operation fits, the string stays longer all the same. */
+    if (changes == 0) changes = string.grown;
+    if (changes) CALL_CHANGED(call, &ref, key, EVENT_STRING, "setbit", changes);
+}
+
+static void run_fields(struct call *call, bool may_write) {
+    struct field_operation operation = {0};
+    size_t count = 0;
+    uint64_t end = 0;
+    for (size_t i = 2; i < call->argc;) {
+        if (!parse_field_operation(call, &i, &operation)) return;
+        if (operation.action == FIELD_OVERFLOW) continue;
+        count++;
+        uint64_t operation_end = operation.offset + operation.type.width;
+        if (operation.action != FIELD_GET && operation_end > end) end = operation_end;
+    }
+    if (end == 0)
+        read_fields(call, count);
+    else if (may_write)
+        write_fields(call, count, end);
+    else
+        reply_error(call->reply, "ERR BITFIELD_RO only supports the GET subcommand");
+}
+
+void bitfield_command(struct call *call) {
+    run_fields(call, true);
+}
+
+void bitfield_ro_command(struct call *call) {
+    run_fields(call, false);
+}

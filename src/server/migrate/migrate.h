@@ -1,0 +1,28 @@
+/* migrate: connections to other servers, which MIGRATE keeps for some time after use, because
+ * clients often move keys one by one. */
+#ifndef PACKLIST_SERVER_MIGRATE_MIGRATE_H
+#define PACKLIST_SERVER_MIGRATE_MIGRATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct engine;
+struct target;
+
+enum { MIGRATE_KEPT_MAX = 16 };
+
+/* The kept connections, the oldest first. */
+struct migrate_kept {
+    struct target *targets[MIGRATE_KEPT_MAX];
+    size_t count;
+    uint64_t generation; /* of what is configured: a connection of an older one is not kept */
+};
+
+/* Closes those that were not used for ten seconds; called by cron. */
+void migrate_tick(struct engine *engine);
+
+/* Closes all of them, and has those that are in use closed after it: they do not follow what is
+ * configured now. */
+void migrate_close_kept(struct migrate_kept *kept);
+
+#endif

@@ -1,0 +1,212 @@
+#include "server/settings/tls_watch.h"
+
+#include "base/log/log.h"
+#include "base/memory/alloc.h"
+#include "engine/engine.h"
+#include "net/loop/pool.h"
+#include "net/tls/tls.h"
+#include "net/tls/tls_files.h"
+#include "server/migrate/migrate.h"
+#include "server/settings/tls_directives.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DAY_S = 24 * 3600, WARN_DAYS = 14 };
+
+/* --- Dates --- */
+
+static void warn_of(struct engine *engine, const char *what,
+                    const struct tls_certificate *certificate) {
+    int64_t left_s = certificate->ends_s - engine->now_ms / 1000;
+    if (!certificate->serial[0] || left_s > (int64_t)WARN_DAYS * DAY_S) return;
+    if (left_s <= 0)
+        log_warning("The TLS certificate of %s, serial number %s, has expired.", what,
+                    certificate->serial);
+    else
+        log_warning("The TLS certificate of %s, serial number %s, or one of its chain expires in "
+                    "%lld days and %lld hours.",
+                    what, certificate->serial, (long long)(left_s / DAY_S),
+                    (long long)(left_s % DAY_S / 3600));
+}
+
+/* A server may use one certificate in both roles. */
+static void warn_of_all(struct engine *engine) {
+    struct tls_certificates server = tls_certificates(engine->net, TLS_SERVER);
+    struct tls_certificates client = tls_certificates(engine->net, TLS_CLIENT);
+    engine->tls_watch->warned_ms = engine->steady_ms;
+    warn_of(engine, "this server", &server.own);
+    warn_of(engine, "an authority that is trusted", &server.trusted);
+    if (strcmp(client.own.serial, server.own.serial) != 0)
+        warn_of(engine, "this server as a client of others", &client.own);
+    if (strcmp(client.trusted.serial, server.trusted.serial) != 0)
+        warn_of(engine, "an authority that is trusted by this server as a client", &client.trusted);
+}
+
+/* --- What is in use --- */
+
+/* Returns the state of all files that the options of the roles name; a role without is NULL.
+ * Blocks. */
+static uint64_t state_of_files(const struct tls_options *const options[TLS_ROLES]) {
+    uint64_t files = 0;
+    for (int role = 0; role < TLS_ROLES; role++)
+        if (options[role]) files += tls_files_state(options[role]);
+    return files;
+}
+
+/* New connections use this setup from now on; those that MIGRATE keeps end. Takes its contexts. */
+static void use(struct engine *engine, const struct tls_setup *setup) {
+    struct tls_watch *watch = engine->tls_watch;
+    watch->generation++;
+    watch->files = setup->files;
+    watch->port = setup->port;
+    watch->refusal[0] = '\0';
+    watch->looked_ms = engine->steady_ms;
+    watch->is_used = false;
+    for (int role = 0; role < TLS_ROLES; role++) {
+        tls_use(engine->net, (enum tls_role)role, setup->contexts[role]);
+        if (setup->contexts[role]) watch->is_used = true;
+    }
+    migrate_close_kept(engine->migrate_kept);
+    warn_of_all(engine);
+}
+
+struct tls_setup tls_watch_save(const struct engine *engine) {
+    const struct tls_watch *watch = engine->tls_watch;
+    struct tls_setup setup = {
+        .files = watch->files, .port = watch->port, .generation = watch->generation};
+    for (int role = 0; role < TLS_ROLES; role++)
+        setup.contexts[role] = tls_copy_of_used(engine->net, (enum tls_role)role);
+    return setup;
+}
+
+void tls_watch_restore(struct engine *engine, struct tls_setup *saved) {
+    if (saved->generation == engine->tls_watch->generation) return;
+    use(engine, saved);
+    for (int role = 0; role < TLS_ROLES; role++) saved->contexts[role] = NULL;
+    saved->generation = engine->tls_watch->generation;
+}
+
+void tls_setup_free(struct tls_setup *setup) {
+    for (int role = 0; role < TLS_ROLES; role++) tls_context_free(setup->contexts[role]);
+}
+
+/* --- Changed directives --- */
+
+static void warn_of_no_effect(const struct config *config) {
+    bool names_users = config->tls_auth_clients_user != TLS_USER_OFF;
+    if (names_users && config->tls_port && config->tls_auth_clients == TLS_AUTH_CLIENTS_NO)
+        log_warning("tls-auth-clients-user has no effect while tls-auth-clients is no: clients are "
+                    "not asked for certificates, so none names a user. Set tls-auth-clients to yes "
+                    "or optional.");
+}
+
+/* The state of the files is taken before they are read, so that no later change is missed. */
+bool tls_watch_configure(struct engine *engine, sds *error) {
+    struct tls_options texts[TLS_ROLES];
+    const struct tls_options *options[TLS_ROLES] = {NULL};
+    struct tls_setup setup = {.port = engine->config.tls_port};
+    char reason[TLS_ERROR_MAX] = "";
+    for (int role = 0; role < TLS_ROLES; role++)
+        if (tls_directives_read(&engine->config, (enum tls_role)role, &texts[role]))
+            options[role] = &texts[role];
+    setup.files = state_of_files(options);
+    for (int role = 0; role < TLS_ROLES; role++) {
+        if (!options[role]) continue;
+        setup.contexts[role] = tls_context_new(options[role], reason);
+        if (setup.contexts[role]) continue;
+        tls_setup_free(&setup);
+        *error = sds_format("%s", reason);
+        return false;
+    }
+    use(engine, &setup);
+    warn_of_no_effect(&engine->config);
+    return true;
+}
+
+/* --- Changed files --- */
+
+/* Read in a thread of the pool, since a disk may be slow. Files that cannot be used are read again
+ * each time: a certificate may become valid without a change. */
+struct look {
+    struct engine *engine; /* not for the thread */
+    uint64_t generation;
+    struct tls_options texts[TLS_ROLES];
+    const struct tls_options *options[TLS_ROLES]; /* NULL: the role is not used */
+    uint64_t known;                               /* state of the files */
+    struct tls_setup setup;                       /* its contexts: NULL while nothing was read */
+    bool is_good;
+    char error[TLS_ERROR_MAX];
+};
+
+static void read_changed(void *arg) {
+    struct look *look = arg;
+    look->setup.files = state_of_files(look->options);
+    if (look->setup.files == look->known) return;
+    look->is_good = true;
+    for (int role = 0; role < TLS_ROLES && look->is_good; role++) {
+        if (!look->options[role]) continue;
+        look->setup.contexts[role] = tls_context_new(look->options[role], look->error);
+        look->is_good = look->setup.contexts[role] != NULL;
+    }
+}
+
+/* Logs why the files cannot be used, unless it has said so of these. */
+static void note_refusal(struct tls_watch *watch, const struct look *look) {
+    if (watch->refused_files == look->setup.files && strcmp(watch->refusal, look->error) == 0)
+        return;
+    watch->refused_files = look->setup.files;
+    snprintf(watch->refusal, sizeof(watch->refusal), "%s", look->error);
+    log_warning("The files of TLS have changed, but cannot be used: %s. New connections "
+                "use what was read before.",
+                look->error);
+}
+
+/* The configuration may have changed meanwhile; then what was read is for nobody. */
+static void use_changed(void *arg) {
+    struct look *look = arg;
+    struct engine *engine = look->engine;
+    struct tls_watch *watch = engine->tls_watch;
+    bool is_current = look->generation == watch->generation;
+    watch->is_looking = false;
+    if (is_current && look->is_good) {
+        use(engine, &look->setup);
+        log_notice("The files of TLS have changed. New connections use them.");
+    } else {
+        if (is_current && look->setup.files != look->known) note_refusal(watch, look);
+        tls_setup_free(&look->setup);
+    }
+    for (int role = 0; role < TLS_ROLES; role++) tls_options_free(&look->texts[role]);
+    mem_free(look);
+}
+
+static void look_for_changes(struct engine *engine) {
+    struct tls_watch *watch = engine->tls_watch;
+    watch->looked_ms = engine->steady_ms;
+    watch->is_looking = true;
+    struct look *look = mem_alloc_zeroed(sizeof(*look));
+    look->engine = engine;
+    look->generation = watch->generation;
+    look->known = watch->files;
+    look->setup.port = watch->port;
+    for (int role = 0; role < TLS_ROLES; role++) {
+        struct tls_options options;
+        if (!tls_directives_read(&engine->config, (enum tls_role)role, &options)) continue;
+        look->texts[role] = tls_options_copy(&options);
+        look->options[role] = &look->texts[role];
+    }
+    net_pool_run(engine->net, read_changed, use_changed, look);
+}
+
+void tls_watch_tick(struct engine *engine) {
+    const struct tls_watch *watch = engine->tls_watch;
+    int64_t interval_s = engine->config.tls_auto_reload_interval;
+    if (!watch->is_used) return;
+    if (engine->steady_ms - watch->warned_ms >= (int64_t)DAY_S * 1000) warn_of_all(engine);
+    if (interval_s == 0 || watch->is_looking) return;
+    if (engine->steady_ms - watch->looked_ms >= interval_s * 1000) look_for_changes(engine);
+}
+
+void tls_watch_stop(struct engine *engine) {
+    engine->tls_watch->generation++;
+}
