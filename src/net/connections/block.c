@@ -44,10 +44,12 @@ void block_pool_free(struct block_pool *pool) {
         pool->first = block->next;
         mem_free(block);
     }
+    pool->count = pool->most = 0;
 }
 
 size_t block_fill(struct block *block, const char *bytes, size_t len) {
     size_t room = block_room(block), part = len < room ? len : room;
+    if (part == 0) return 0;
     memcpy(block->at + block->len, bytes, part);
     block->len += part;
     return part;

