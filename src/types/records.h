@@ -1,4 +1,4 @@
-/* records: what sets and hashes share: a value that consists of records (ds/records/recordtable.h),
+/* records: what sets and hashes share: a value that consists of records (ds/records/record.h),
  * which are members of a set or fields of a hash. For types/ only.
  *
  *      encoding                where the records are

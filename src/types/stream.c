@@ -176,10 +176,8 @@ static size_t stream_allocated(const struct entry *entry) {
     return streamlog_allocated(stream_log(entry));
 }
 
-/* A captured log goes over to its capture. */
 static size_t stream_free_effort(const struct entry *entry) {
     const struct streamlog *log = stream_log(entry);
-    if (log->pieces.capture) return 1;
     return type_free_effort(log->pieces.allocations + 1, streamlog_allocated(log));
 }
 

@@ -100,8 +100,8 @@ static void acknowledge_many(struct model *model, size_t g, size_t first) {
     size_t count = 0, found = 0;
     for (size_t i = first; i < IDS && count < 100; i += 1 + random_below(&model->random, 3))
         ids[count++] = id_of(i);
-    size_t total = consumer_groups_acknowledge_all(&model->log->groups, &model->log->pieces,
-                                                   group_of(model, g), ids, count, acknowledged);
+    size_t total = consumer_groups_acknowledge_all(&model->log->pieces, group_of(model, g), ids,
+                                                   count, acknowledged);
     for (size_t i = first, n = 0; n < count; i++) {
         if (stream_id_compare(id_of(i), ids[n]) != 0) continue;
         n++;
@@ -128,7 +128,7 @@ static void change(struct model *model, bool grow) {
         acknowledge_many(model, g, i);
     } else {
         assert_int_equal(consumer_groups_acknowledge(&model->log->groups, &model->log->pieces,
-                                                     group_of(model, g), id_of(i)),
+                                                     group_of(model, g), id_of(i), true),
                          expected->owner[i] != -2);
         expected->owner[i] = -2;
     }

@@ -140,7 +140,7 @@ static void change_groups(struct keyref *ref) {
     struct consumer_group *group = consumer_groups_find(groups, SLICE("group"));
     consumer_groups_remove(groups, pieces, consumer_groups_find(groups, SLICE("to be destroyed")));
     for (size_t i = 1; i < group->pending.length; i += 3)
-        consumer_groups_acknowledge(groups, pieces, group, (struct stream_id){i, 0});
+        consumer_groups_acknowledge(groups, pieces, group, (struct stream_id){i, 0}, true);
     consumer_groups_remove_consumer(groups, pieces, group,
                                     consumer_group_find(group, SLICE("first consumer")));
     consumer_group_add(group, pieces, SLICE("another consumer"), 3);

@@ -203,8 +203,9 @@ static void propagate_claim(struct call *call, const struct group_ref *ref, stru
                    SLICE("JUSTID"), SLICE("LASTID"), stream_id_text(last, ref->group->last_id));
 }
 
-bool group_acknowledge(const struct group_ref *ref, struct stream_id id) {
-    return consumer_groups_acknowledge(stream_groups(ref->entry), ref->pieces, ref->group, id);
+bool group_acknowledge(const struct group_ref *ref, struct stream_id id, bool stays) {
+    return consumer_groups_acknowledge(stream_groups(ref->entry), ref->pieces, ref->group, id,
+                                       stays);
 }
 
 void group_assign(struct call *call, struct group_ref *ref, struct pending_entry entry) {
@@ -224,7 +225,7 @@ void group_forget(struct call *call, const struct group_ref *ref,
     else
         CALL_PROPAGATE(call, SLICE("XACK"), ref->key, ref->group->name,
                        stream_id_text(id, entry->id));
-    group_acknowledge(ref, entry->id);
+    group_acknowledge(ref, entry->id, false);
 }
 
 void group_propagate_position(struct call *call, const struct group_ref *ref) {

@@ -92,8 +92,8 @@ void group_changed(struct call *call, const struct group_ref *ref, const char *e
 /* Finds the consumer, which is seen now; makes it, with its event, if there is none. */
 void group_need_consumer(struct call *call, struct group_ref *ref, struct slice name);
 
-/* The entry is pending no more; false if it was not. */
-bool group_acknowledge(const struct group_ref *ref, struct stream_id id);
+/* As consumer_groups_acknowledge. */
+bool group_acknowledge(const struct group_ref *ref, struct stream_id id, bool stays);
 
 /* Gives the consumer, which is active now, a pending entry; propagates that, which makes the
  * consumer at replicas, too. */

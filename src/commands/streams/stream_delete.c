@@ -63,8 +63,8 @@ static void drop_references(struct call *call, const struct entry *entry, struct
         struct consumer_group *group = consumer_groups_at(groups, i);
         struct pending_entry acknowledged[STREAM_BATCH];
         struct id_batch dropped;
-        dropped.count = consumer_groups_acknowledge_all(groups, stream_pieces(entry), group,
-                                                        batch->ids, batch->count, acknowledged);
+        dropped.count = consumer_groups_acknowledge_all(stream_pieces(entry), group, batch->ids,
+                                                        batch->count, acknowledged);
         for (size_t d = 0; d < dropped.count; d++) dropped.ids[d] = acknowledged[d].id;
         propagate_ids(call, SLICE("XACK"), key, group, &dropped);
     }
@@ -143,7 +143,7 @@ static void acknowledge(struct deletion *deletion, const struct id_batch *batch,
     for (size_t i = 0; i < batch->count; i++) {
         if (consumer_groups_acknowledge(stream_groups(deletion->ref.entry),
                                         stream_pieces(deletion->ref.entry), deletion->group,
-                                        batch->ids[i]))
+                                        batch->ids[i], true))
             acknowledged.ids[acknowledged.count++] = batch->ids[i];
         else
             outcomes[i] = OUTCOME_NONE;
@@ -381,6 +381,8 @@ static size_t trim_batch(struct acknowledged_trim *state, const struct id_batch 
     consumer_groups_find_waiting(stream_groups(state->ref->entry), batch->ids, batch->count, waits);
     for (; looked < batch->count; looked++) {
         struct stream_id id = batch->ids[looked];
+        struct stream_entry found;
+        if (!stream_find(state->ref->entry, id, &found)) continue; /* deleted since it was read */
         state->is_over = is_beyond(state, id);
         if (state->is_over) break;
         if (waits[looked] || !stream_delete(state->ref, id)) continue;

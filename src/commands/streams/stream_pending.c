@@ -453,7 +453,7 @@ void xack_command(struct call *call) {
     if (!group_find(call, 1, 2, true, &ref)) return;
     if (ref.group && !stream_check_ids(call, (struct id_range){3, call->argc})) return;
     for (size_t i = 3; ref.group && i < call->argc; i++)
-        count += group_acknowledge(&ref, stream_id_at(call, i));
+        count += group_acknowledge(&ref, stream_id_at(call, i), true);
     reply_integer(call->reply, (int64_t)count);
     if (count > 0) group_changed(call, &ref, NULL, count, CHANGE_UNSEEN);
 }

@@ -320,11 +320,11 @@ void consumer_group_assign(struct consumer_group *group, struct pieces *pieces,
 }
 
 bool consumer_groups_acknowledge(struct consumer_groups *groups, struct pieces *pieces,
-                                 struct consumer_group *group, struct stream_id id) {
+                                 struct consumer_group *group, struct stream_id id, bool stays) {
     struct pending_entry entry;
     if (!pendinglist_remove(&group->pending, pieces, id, &entry)) return false;
     remove_id(group, pieces, &entry);
-    note_released(groups, pieces, id);
+    if (stays) note_released(groups, pieces, id);
     return true;
 }
 
@@ -344,11 +344,10 @@ static size_t remove_run(const struct consumer_group *group, struct pieces *piec
     return run;
 }
 
-size_t consumer_groups_acknowledge_all(struct consumer_groups *groups, struct pieces *pieces,
-                                       struct consumer_group *group, const struct stream_id *ids,
-                                       size_t count, struct pending_entry *acknowledged) {
+size_t consumer_groups_acknowledge_all(struct pieces *pieces, struct consumer_group *group,
+                                       const struct stream_id *ids, size_t count,
+                                       struct pending_entry *acknowledged) {
     size_t found = pendinglist_remove_ids(&group->pending, pieces, ids, count, acknowledged);
-    for (size_t i = 0; i < found; i++) note_released(groups, pieces, acknowledged[i].id);
     for (size_t i = 0; i < found;) i += remove_run(group, pieces, acknowledged + i, found - i);
     return found;
 }

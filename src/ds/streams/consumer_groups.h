@@ -122,15 +122,17 @@ void consumer_groups_remove_consumer(struct consumer_groups *groups, struct piec
 void consumer_group_assign(struct consumer_group *group, struct pieces *pieces,
                            const struct pending_entry *entry);
 
-/* The entry is pending no more, whatever the reason; false if it was not. */
+/* The entry is pending no more, whatever the reason; false if it was not. `stays`: the stream keeps
+ * it, so it is noted as released, for trimmings that have looked at it. */
 bool consumer_groups_acknowledge(struct consumer_groups *groups, struct pieces *pieces,
-                                 struct consumer_group *group, struct stream_id id);
+                                 struct consumer_group *group, struct stream_id id, bool stays);
 
-/* The same for entries with these ids, which ascend; returns how many were pending, and what they
- * were. Costs as pendinglist_remove_ids for each run of entries of the same consumer. */
-size_t consumer_groups_acknowledge_all(struct consumer_groups *groups, struct pieces *pieces,
-                                       struct consumer_group *group, const struct stream_id *ids,
-                                       size_t count, struct pending_entry *acknowledged);
+/* The same for entries with these ids, which ascend, and which the stream does not keep; returns
+ * how many were pending, and what they were. Costs as pendinglist_remove_ids for each run of
+ * entries of the same consumer. */
+size_t consumer_groups_acknowledge_all(struct pieces *pieces, struct consumer_group *group,
+                                       const struct stream_id *ids, size_t count,
+                                       struct pending_entry *acknowledged);
 
 /* --- What all groups have acknowledged --- */
 
