@@ -367,7 +367,7 @@ static sds append_backlog(const struct engine *engine, sds out) {
 sds info_append_replication(struct engine *engine, sds out) {
     const struct history *history = engine->history;
     out = sds_append_format(out, "role:%s\r\n", engine->is_replica ? "slave" : "master");
-    if (engine->is_replica) out = append_link(engine, out);
+    if (engine->link) out = append_link(engine, out);
     out = append_replicas(engine, out);
     out = sds_append_format(out,
                             "master_failover_state:%s\r\n"

@@ -179,7 +179,7 @@ void role_command(struct call *call) {
     struct engine *engine = call->engine;
     char number[INT64_TEXT_MAX];
     size_t count = 0;
-    if (engine->is_replica) {
+    if (engine->link) {
         answer_replica(call->reply, engine);
         return;
     }

@@ -151,7 +151,8 @@ bool link_payload_begin(struct link_payload *payload, const char *mark, uint64_t
 }
 
 bool link_payload_is_whole(const struct link_payload *payload) {
-    return payload->is_whole && (!payload->file || payload->file->is_closed);
+    const struct payload_file *file = payload->file;
+    return payload->is_whole && (!file || (!file->is_busy && file->is_closed));
 }
 
 bool link_payload_is_full(const struct link_payload *payload) {
@@ -159,7 +160,8 @@ bool link_payload_is_full(const struct link_payload *payload) {
 }
 
 int link_payload_error(const struct link_payload *payload) {
-    return payload->file ? payload->file->error : 0;
+    const struct payload_file *file = payload->file;
+    return file && !file->is_busy ? file->error : 0;
 }
 
 /* --- Bytes --- */

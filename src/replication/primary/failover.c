@@ -6,6 +6,8 @@
 #include "replication/primary/replicas.h"
 #include "session/pause.h"
 
+#include <assert.h>
+
 /* Clients may go on: with their writes, or with -READONLY. */
 static void end(struct engine *engine) {
     struct failover *failover = engine->failover;
@@ -31,6 +33,7 @@ void failover_begin(struct engine *engine, const struct failover_order *order) {
 }
 
 enum failover_role failover_abort(struct engine *engine, const char *why) {
+    assert(failover_is_running(engine));
     bool was_waiting = engine->failover->state == FAILOVER_WAITS;
     log_warning("Failover aborted while %s. %s", failover_state_name(engine->failover), why);
     end(engine);
