@@ -344,7 +344,7 @@ void config_log_notes(struct config_source *source);
 /* Frees the lines of users, after it has overwritten them: they may have passwords. */
 void config_forget_users(struct config_source *source);
 
-/* --- Directives: config.c --- */
+/* --- Directives: config_values.c --- */
 
 struct config_directive; /* a row of the table: config/config_table.h */
 

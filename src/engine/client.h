@@ -25,8 +25,8 @@ enum session_flag {
     SESSION_MULTI = 1 << 9,    /* its commands are queued: engine/transaction.h */
     SESSION_MONITOR = 1 << 10, /* gets all commands: session/monitor.h */
     SESSION_SUBSCRIBED = 1 << 11, /* it has subscribed to channels: session/publish.h */
-    SESSION_REPLICA = 1 << 12,    /* it gets the stream of changes: replication/replicas.h */
-    SESSION_PRIMARY = 1 << 13,    /* the link to the server's primary: listed, and can be closed */
+    SESSION_REPLICA = 1 << 12, /* it gets the stream of changes: replication/primary/replicas.h */
+    SESSION_PRIMARY = 1 << 13, /* the link to the server's primary: listed, and can be closed */
     SESSION_TRACKING = 1 << 14 /* it tracks keys, or gets, or got, messages of a client that does:
                                   session/invalidate.h */
 };

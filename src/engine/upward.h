@@ -38,7 +38,8 @@ struct upward {
     void (*time_is_up)(struct session *session);
 
     /* Bring the append-only file, and whose replica the server is, in line with their directives.
-     * Asked by engine/put_off.c; answered by aof/aof.h and replication/link.h. */
+     * Asked by engine/put_off.c; answered by aof/aof.h and
+     * replication/replication.h. */
     void (*apply_appendonly)(struct engine *engine);
     void (*apply_role)(struct engine *engine);
 
@@ -52,7 +53,8 @@ struct upward {
     bool (*describe_history)(const struct engine *engine, struct rdb_history *history);
 
     /* A session ends, or sends nothing more that counts; the link to the primary (SESSION_PRIMARY)
-     * is closed. From session/session.c to requests/session_input.h and replication/link.h. */
+     * is closed. From session/session.c to requests/session_input.h and
+     * replication/link/link.h. */
     void (*session_ends)(struct session *session);
     void (*primary_closed)(struct session *session);
 };

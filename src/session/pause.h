@@ -1,5 +1,6 @@
 /* pause: CLIENT PAUSE holds commands back for some time, FAILOVER until it has ended, SHUTDOWN
- * while it waits for replicas. */
+ * while it waits for replicas. A command that is held back stays with its session, with a copy of
+ * its arguments. */
 #ifndef PACKLIST_SESSION_PAUSE_H
 #define PACKLIST_SESSION_PAUSE_H
 

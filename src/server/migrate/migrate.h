@@ -1,5 +1,9 @@
 /* migrate: connections to other servers, which MIGRATE keeps for some time after use, because
- * clients often move keys one by one. */
+ * clients often move keys one by one.
+ *
+ * A MIGRATE that runs, with its connection, belongs to the wait of its client; in a transaction or
+ * a script to the command. A connection that none uses is kept here until nobody has used it for
+ * ten seconds, or the other server closes it. */
 #ifndef PACKLIST_SERVER_MIGRATE_MIGRATE_H
 #define PACKLIST_SERVER_MIGRATE_MIGRATE_H
 

@@ -222,7 +222,7 @@ bool user_files_rewrite_config(struct engine *engine, const char *path, bool all
 
 /* --- The start --- */
 
-static bool start_load(struct engine *engine, sds *error) {
+static bool load_file(struct engine *engine, sds *error) {
     sds why = NULL;
     engine->config_source.acl_path = absolute_path(engine);
     if (user_files_load(engine, &why)) return true;
@@ -247,7 +247,7 @@ bool user_files_start(struct engine *engine, sds *error) {
     if (has_file && has_lines) return refuse_both(engine, error);
     users_init(engine->users, config->acl_pubsub_default);
     users_set_default_password(engine->users, sds_slice(config->requirepass));
-    bool done = has_file ? start_load(engine, error) : apply_lines(engine, error);
+    bool done = has_file ? load_file(engine, error) : apply_lines(engine, error);
     if (done && has_lines) note_password(engine, "a line of the configuration");
     if (!done) users_free(engine->users);
     return done;
