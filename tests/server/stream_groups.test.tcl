@@ -640,6 +640,14 @@ check "events name what was done" {
     return $events
 } {xadd xgroup-create xgroup-createconsumer xgroup-createconsumer xgroup-setid xgroup-createconsumer xgroup-delconsumer\
     xgroup-destroy xend}
+check "a stream that XGROUP CREATE makes is new" {
+    r CONFIG SET notify-keyspace-events KEAn
+    set c [client_open 2]
+    $c call PSUBSCRIBE __keyevent@0__:*
+    r XGROUP CREATE k g 0 MKSTREAM
+    r CONFIG SET notify-keyspace-events ""
+    list [lindex [$c read] 2] [lindex [$c read] 2]
+} {__keyevent@0__:new __keyevent@0__:xgroup-create}
 check "what groups do does not touch watched keys, but is counted as a change" {
     make_group 2
     r WATCH k

@@ -254,4 +254,20 @@ with_aof {} {
     }
 }
 
+check "XTRIM ACKED passes over acknowledged entries that are deleted" {
+    set trimmed {}
+    foreach deletion {{XDELEX k DELREF IDS 1 5-0} {XDEL k 5-0}} {
+        r DEL k
+        for {set i 1} {$i <= 150} {incr i} { r XADD k $i-0 f v }
+        r XGROUP CREATE k g 0
+        r XREADGROUP GROUP g c COUNT 150 STREAMS k >
+        r XTRIM k MAXLEN 0 ACKED
+        r {*}$deletion
+        r XACK k g 5-0
+        for {set i 101} {$i <= 150} {incr i} { r XACK k g $i-0 }
+        lappend trimmed [r XTRIM k MAXLEN ~ 0 LIMIT 60 ACKED]
+    }
+    return $trimmed
+} {50 50}
+
 finish
