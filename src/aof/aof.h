@@ -7,6 +7,11 @@
  * in memory; the server tries again once a second and refuses commands that write
  * (RESTRICTED_UNWRITTEN).
  *
+ *      aof_life.c      turning it on and off, start and end
+ *      aof_append.c    the current file: writing, fsync (sync_if_due), the gate (update_gate)
+ *      aof_rewrite.c   a new base in the place of what has grown
+ *      aof_files.c     the manifest and the files that it names
+ *
  * docs/durability.md says what is promised, what each crash leaves, and why each fsync is there. */
 #ifndef PACKLIST_AOF_AOF_H
 #define PACKLIST_AOF_AOF_H

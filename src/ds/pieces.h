@@ -15,8 +15,13 @@
  *   - What points to the root of a tree has a flag, which stands for all below. Before a piece with
  *     the flag changes, it is replaced by a copy in which all pointers have the flag.
  * The structure replaces a piece that is read by a copy before it changes it. What is replaced or
- * dropped is left to the capture. While there is no capture, epochs, bits and flags mean
- * nothing. */
+ * dropped is left to the capture. While there is no capture, epochs, bits and flags mean nothing.
+ *
+ * A new structure writes x__pieces, which leads a visitor through its pieces: x_free, x_copy and
+ * x_allocated follow from that. x_relocate moves them (base/memory/relocate.h); x_capture_begin,
+ * x_is_captured and x_captured are for captures (ds/capture.h); x_check is the invariant. The type
+ * that has such values puts these into its row (types/type_operations.h). An example is
+ * quicklist__pieces in ds/lists/quicklist_place.c. */
 #ifndef PACKLIST_DS_PIECES_H
 #define PACKLIST_DS_PIECES_H
 

@@ -168,7 +168,8 @@ enum freeing {
  *
  * Propagated is the command as always; DEL in place of it; or DEL as call_propagate_removal does.
  * Where the directive has large values freed in the pool that is UNLINK, so that a replica does the
- * same. (a) As server-del says. (b) Nor are the key's watchers touched. */
+ * same. Those who watch or track the key, or wait for it, hear of it in all cases but (b). (a) As
+ * server-del says. (b) What follows tells them. The rows are removal_rules in call.c. */
 enum removal {
     REMOVAL_DELETED,
     REMOVAL_UNLINKED,

@@ -1,4 +1,5 @@
-/* The order of an iteration: what each room has to do before the loop sleeps, and when all ends. */
+/* The order of an iteration: what each family has to do before the loop sleeps, and when all
+ * ends. */
 #include "net/net.h"
 
 #include "base/memory/alloc.h"

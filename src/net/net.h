@@ -1,4 +1,4 @@
-/* net: the event loop and its connections. Only net/ uses libuv; net/loop/loop.h draws its rooms.
+/* net: the event loop and its connections. Only net/ uses libuv; net/loop/loop.h draws its parts.
  *
  * Single-threaded: every callback comes from net_run, one at a time. */
 #ifndef PACKLIST_NET_NET_H

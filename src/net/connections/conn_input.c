@@ -1,4 +1,4 @@
-/* Connections: input, and their end.
+/* Connections: input, and their end. How much is read at once: CONN_READ_SIZE in conn_state.h.
  *
  * Unconsumed bytes are in a block that exists only while there are any:
  *

@@ -1,4 +1,4 @@
-/* The state of connections, and what the rooms of this module call of each other's files here.
+/* The state of connections, and what the families of this module call of each other's files here.
  *
  *      listener.c, dial.c        ──→ make connections
  *      transport_socket.c        the sockets; calls the functions that transport.h ends with:
@@ -72,7 +72,7 @@ struct input {
     char bytes[];
 };
 
-/* The state of the loop and of its connections; what the other rooms have they keep themselves. */
+/* The state of the loop and of its connections; what other families have they keep themselves. */
 struct net {
     struct loop loop;
     const struct net_upward *upward; /* net.h */

@@ -1,8 +1,8 @@
 /* loop: libuv's event loop of one thread, with its timers and signals (timer.c), wake-ups by other
  * threads (wake.c) and libuv's pool of threads (pool.c). It knows no connections: net.c has the
- * order of an iteration, and calls the other rooms.
+ * order of an iteration, and calls the other families.
  *
- *      net.c, nested_poll.c     one iteration: each room has its part in it
+ *      net.c, nested_poll.c     one iteration: each family has its part in it
  *      threads/                 connections whose sockets other threads have
  *      tls/                     connections whose bytes are encrypted
  *      connections/             listeners, connections, their input and output

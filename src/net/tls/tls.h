@@ -3,7 +3,9 @@
  *
  * A connection that is accepted is opened before its handshake: what it sends waits until the
  * client is verified, and nothing is received before. When the handshake fails or takes too long,
- * the input ends with an error; the log has the reason (level verbose).
+ * the input ends with an error; the log has the reason. The client sees OpenSSL's alert (shake in
+ * tls.c, sent by tls_flush), and then the end. Which certificates are asked for and trusted says
+ * tls_context.c (load_trusted). The files of this family are drawn in tls_state.h.
  *
  * One that is dialled (net/connections/dial.h) is opened after its handshake; the reason why that
  * fails is the dial's. The server's certificate must be of a trusted authority, and for

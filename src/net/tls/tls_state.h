@@ -8,7 +8,7 @@
  *      tls_codec.c               what OpenSSL does for them; also in I/O threads
  *      tls_context.c             what new ones use, made from directives; in any thread
  *
- * Each calls those below it, from the thread of the loop. Between two calls of this room's
+ * Each calls those below it, from the thread of the loop. Between two calls of this family's
  * functions the invariants of tls_codec.h hold. */
 #ifndef PACKLIST_NET_TLS_TLS_STATE_H
 #define PACKLIST_NET_TLS_TLS_STATE_H

@@ -6,7 +6,8 @@
  * replica share its history.
  *
  * A command that this server does not know, or cannot run, would make its data differ from the
- * primary's. So it closes the link, and all data is asked for again. */
+ * primary's. So it closes the link, and all data is asked for again (for the same command once a
+ * minute at most: link_refuse). */
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"
