@@ -10,6 +10,7 @@
 #include "base/memory/alloc.h"
 #include "fuzz/rdb_digest.h"
 #include "net/net.h"
+#include "net/tls/tls.h"
 #include "net/tls/tls_state.h"
 
 #include <openssl/err.h>
