@@ -262,7 +262,7 @@ sds info_append_persistence(struct engine *engine, sds out) {
 
 /* --- Replication --- */
 
-/* Seconds since a steady_ms; -1 when there is none. */
+/* Returns the seconds since `then_ms`, a time of steady_ms; -1 if that is negative: never. */
 static long long seconds_since(const struct engine *engine, int64_t then_ms) {
     return then_ms < 0 ? -1 : (long long)((engine->steady_ms - then_ms) / 1000);
 }

@@ -67,7 +67,7 @@ void aof_configure_late(struct engine *engine) {
 
 /* --- Start and end --- */
 
-/* Opens the last increment at its end, or creates one if there is none. Returns the descriptor, or
+/* Opens the last increment at its end, or creates the first increment. Returns the descriptor, or
  * -1. */
 static int open_increment(struct engine *engine, uint64_t *size) {
     const struct aof_file *file = aof_manifest_last(&engine->aof->manifest);

@@ -14,7 +14,7 @@ static inline size_t varint_size(uint64_t value) {
     return size;
 }
 
-/* Returns the place behind it. */
+/* Writes the value at `at`; returns the address after its last byte. */
 static inline uint8_t *varint_write(uint8_t *at, uint64_t value) {
     while (value >= 0x80) {
         *at++ = (uint8_t)value | 0x80;
@@ -24,7 +24,7 @@ static inline uint8_t *varint_write(uint8_t *at, uint64_t value) {
     return at;
 }
 
-/* Moves *at behind it. The bytes are trusted. */
+/* Returns the value at *at, and moves *at to the byte after it. The bytes are trusted. */
 static inline uint64_t varint_read(const uint8_t **at) {
     const uint8_t *p = *at;
     uint64_t value = *p & 0x7F;

@@ -155,7 +155,7 @@ static bool parse(struct addition *addition) {
     return true;
 }
 
-/* Chooses the id; false when there is none after the last one. */
+/* Chooses the id. Returns false when no valid id after the last one is left. */
 static bool choose_id(struct addition *addition, struct stream_id last) {
     struct stream_new_id given = addition->given;
     addition->id = given.id;

@@ -89,7 +89,7 @@ bool group_fail_unknown(struct call *call, struct slice key, struct slice name);
 void group_changed(struct call *call, const struct group_ref *ref, const char *event,
                    uint64_t count, unsigned flags);
 
-/* Finds the consumer, which is seen now; makes it, with its event, if there is none. */
+/* Finds the consumer, or makes it and publishes the event of that. Notes that it is seen now. */
 void group_need_consumer(struct call *call, struct group_ref *ref, struct slice name);
 
 /* As consumer_groups_acknowledge. */
@@ -99,7 +99,7 @@ bool group_acknowledge(const struct group_ref *ref, struct stream_id id, bool st
  * consumer at replicas, too. */
 void group_assign(struct call *call, struct group_ref *ref, struct pending_entry entry);
 
-/* A pending entry of which the stream has no entry any more: forgets it, and propagates that. */
+/* Ends that an entry is pending which the stream has lost, and propagates that. */
 void group_forget(struct call *call, const struct group_ref *ref,
                   const struct pending_entry *entry);
 

@@ -360,14 +360,19 @@ struct acknowledged_trim {
     bool is_over;
 };
 
-/* Returns whether the entry is beyond what is to be trimmed. The limit is that of whole nodes: a
- * node that has more entries than may still be removed is not looked at. */
+/* Returns whether the entry is beyond what is to be trimmed; it may have been deleted. The limit
+ * is that of whole nodes: a node that has more entries than may still be removed is not looked
+ * at. */
 static bool is_beyond(struct acknowledged_trim *state, struct stream_id id) {
     const struct stream_trim *trim = state->trim;
+    const struct entry *entry = state->ref->entry;
+    struct stream_entry found;
     uint64_t count;
-    bool begins = trim->limit > 0 && stream_id_compare(id, state->node_end) > 0 &&
-                  streamlog_node_at(stream_log(state->ref->entry), id, &count, &state->node_end);
-    if (begins && state->removed + count > trim->limit) return true;
+    bool begins = trim->limit > 0 && stream_id_compare(id, state->node_end) > 0;
+    if (begins && !stream_find(entry, id, &found)) return false; /* it says nothing of a node */
+    if (begins && streamlog_node_at(stream_log(entry), id, &count, &state->node_end) &&
+        state->removed + count > trim->limit)
+        return true;
     return trim->by_id ? stream_id_compare(id, trim->min_id) >= 0
                        : state->length - state->removed <= trim->max_length;
 }
@@ -381,8 +386,6 @@ static size_t trim_batch(struct acknowledged_trim *state, const struct id_batch 
     consumer_groups_find_waiting(stream_groups(state->ref->entry), batch->ids, batch->count, waits);
     for (; looked < batch->count; looked++) {
         struct stream_id id = batch->ids[looked];
-        struct stream_entry found;
-        if (!stream_find(state->ref->entry, id, &found)) continue; /* deleted since it was read */
         state->is_over = is_beyond(state, id);
         if (state->is_over) break;
         if (waits[looked] || !stream_delete(state->ref, id)) continue;

@@ -419,7 +419,7 @@ static uint64_t deliveries_after(const struct release *release, uint64_t before)
     return release->refusal == REFUSAL_SILENT && before > 0 ? before - 1 : before;
 }
 
-/* Returns whether the entry is pending now, and nobody's. */
+/* Returns whether the entry is pending now and has no consumer. */
 static bool release_id(const struct release *release, struct stream_id id) {
     const struct group_ref *ref = &release->ref;
     struct pending_entry pending = {.id = id};

@@ -29,7 +29,7 @@ static void enter_node(struct quicklist_iter *iter) {
     quicklist_place_prefetch(&iter->place, iter->direction);
 }
 
-/* Moves to the next node; false, beyond the last one, when there is none. */
+/* Moves to the next node. Returns false after the last one. */
 static bool enter_next(struct quicklist_iter *iter) {
     iter->left_in_node = 0;
     if (iter->remaining == 0) return false;
