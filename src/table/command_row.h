@@ -1,7 +1,8 @@
 /* command_row: shorthands for the rows of the command table.
  *
- * A row names the members of struct command; members left out are 0. COMMAND, COMMAND DOCS, the
- * arity check and key extraction all use it. A container's subcommands follow it. */
+ * A row is ROW(…) and the members of struct command that it has besides; those left out are 0.
+ * COMMAND, COMMAND DOCS, the arity check and key extraction all use it. A container's subcommands
+ * follow it. */
 #ifndef PACKLIST_TABLE_COMMAND_ROW_H
 #define PACKLIST_TABLE_COMMAND_ROW_H
 
@@ -102,15 +103,17 @@ enum {
     NAMED_SHARD_CHANNEL = KEY_CHANNEL | KEY_NOT_KEY
 };
 
-/* The members of a row: a container with what it does; its subcommand HELP (categories: 0 for
+/* The members that each row has: the command's name, arity, group, first version, flags, complexity
+ * and summary. Those of a container, with what it does; of its subcommand HELP (categories: 0 for
  * none). */
-#define CONTAINER_ROW(called, of_group, version, does)                                             \
-    .name = called, .arity = -2, .group = of_group, .since = version, .flags = CONTAINER,         \
-    .complexity = "Depends on the subcommand", .summary = does
-#define HELP_ROW(container, of_group, version, of_categories)                                      \
-    .name = container "|help", .arity = 2, .group = of_group, .since = version,                   \
-    .flags = SUBCOMMAND | LOADING | STALE, .categories = of_categories, .complexity = "O(1)",     \
-    .summary = "Explains the subcommands."
+#define ROW(called, arguments, of_group, version, bits, costs, does)                              \
+    .name = called, .arity = arguments, .group = of_group, .since = version, .flags = bits,       \
+    .complexity = costs, .summary = does
+#define CONTAINER_ROW(called, of_group, version, does)                                            \
+    ROW(called, -2, of_group, version, CONTAINER, "Depends on the subcommand", does)
+#define HELP_ROW(container, of_group, version, of_categories)                                     \
+    ROW(container "|help", 2, of_group, version, SUBCOMMAND | LOADING | STALE, "O(1)",            \
+        "Explains the subcommands."), .categories = of_categories
 
 /* Makes the family from the rows of a file. */
 #define FAMILY_OF(rows) {rows, sizeof(rows) / sizeof((rows)[0])}

@@ -11,114 +11,82 @@
 
 static const struct command rows[] = {
 
-{.name = "geoadd", .arity = -5, .group = "geo", .since = "3.2.0",
- .flags = WRITE | DENYOOM, .categories = CATEGORY_GEO,
- .keys = ONE_KEY(CHANGE),
- .complexity = "O(log N) for each place, N being the members of the sorted set",
- .summary = "Adds places to a sorted set, or moves them.",
- .syntax =
-     "key [<NX | XX>:condition@6.2.0] [CH:change@6.2.0] "
-     "(longitude:double latitude:double member):data ..."
-     "\n@6.2.0 Takes `CH`, `NX` and `XX`."},
-{.name = "geodist", .arity = -4, .group = "geo", .since = "3.2.0",
- .flags = READONLY, .categories = CATEGORY_GEO,
- .keys = ONE_KEY(READ),
- .complexity = "O(1)",
- .summary = "Measures the distance between two places.",
- .syntax =
-     "key member1 member2 [<M | KM | FT | MI>:unit]"},
-{.name = "geohash", .arity = -2, .group = "geo", .since = "3.2.0",
- .flags = READONLY, .categories = CATEGORY_GEO,
- .keys = ONE_KEY(READ),
- .complexity = "O(1) for each member",
- .summary = "Returns the geohashes of places, as text.",
- .syntax =
-     "key [member ...]"},
-{.name = "geopos", .arity = -2, .group = "geo", .since = "3.2.0",
- .flags = READONLY, .categories = CATEGORY_GEO,
- .keys = ONE_KEY(READ),
- .complexity = "O(1) for each member",
- .summary = "Returns the longitudes and latitudes of places.",
- .syntax =
-     "key [member ...]"},
-{.name = "georadius", .arity = -6, .group = "geo", .since = "3.2.0",
- .flags = WRITE | DENYOOM | MOVABLE_KEYS, .categories = CATEGORY_GEO,
- .keys = PLACES_KEY(6),
- .complexity = SEARCH_COMPLEXITY,
- .summary = "Finds the places within a distance of a point; returns or stores them.",
- .syntax =
-     "key longitude:double latitude:double radius:double <M | KM | FT | MI>:unit "
-     "[WITHCOORD] [WITHDIST] [WITHHASH] "
-     "[(COUNT count:integer [ANY@6.2.0]):count-block] [<ASC | DESC>:order] "
-     "[<STORE storekey:key=key | STOREDIST storedistkey:key=key>:store]"
-     "\n~6.2.0 `GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS`"
-     "\n@6.2.0 Takes `ANY`."
-     "\n@7.0.0 Takes units in upper case."},
-{.name = "georadius_ro", .arity = -6, .group = "geo", .since = "3.2.10",
- .flags = READONLY, .categories = CATEGORY_GEO,
- .keys = ONE_KEY(READ),
- .complexity = SEARCH_COMPLEXITY,
- .summary = "Finds the places within a distance of a point.",
- .syntax =
-     "key longitude:double latitude:double radius:double <M | KM | FT | MI>:unit "
-     "[WITHCOORD] [WITHDIST] [WITHHASH] "
-     "[(COUNT count:integer [ANY@6.2.0]):count-block] [<ASC | DESC>:order]"
-     "\n~6.2.0 `GEOSEARCH` with `BYRADIUS`"
-     "\n@6.2.0 Takes `ANY`."
-     "\n@7.0.0 Takes units in upper case."},
-{.name = "georadiusbymember", .arity = -5, .group = "geo", .since = "3.2.0",
- .flags = WRITE | DENYOOM | MOVABLE_KEYS, .categories = CATEGORY_GEO,
- .keys = PLACES_KEY(5),
- .complexity = SEARCH_COMPLEXITY,
- .summary = "Finds the places within a distance of a member; returns or stores them.",
- .syntax =
-     "key member radius:double <M | KM | FT | MI>:unit [WITHCOORD] [WITHDIST] [WITHHASH] "
-     "[(COUNT count:integer [ANY]):count-block] [<ASC | DESC>:order] "
-     "[<STORE storekey:key=key | STOREDIST storedistkey:key=key>:store]"
-     "\n~6.2.0 `GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS` and `FROMMEMBER`"
-     "\n@6.2.0 Takes `ANY`."
-     "\n@7.0.0 Takes units in upper case."},
-{.name = "georadiusbymember_ro", .arity = -5, .group = "geo", .since = "3.2.10",
- .flags = READONLY, .categories = CATEGORY_GEO,
- .keys = ONE_KEY(READ),
- .complexity = SEARCH_COMPLEXITY,
- .summary = "Finds the places within a distance of a member.",
- .syntax =
-     "key member radius:double <M | KM | FT | MI>:unit [WITHCOORD] [WITHDIST] [WITHHASH] "
-     "[(COUNT count:integer [ANY]):count-block] [<ASC | DESC>:order]"
-     "\n~6.2.0 `GEOSEARCH` with `BYRADIUS` and `FROMMEMBER`"
-     "\n@6.2.0 Takes `ANY`."
-     "\n@7.0.0 Takes units in upper case."},
-{.name = "geosearch", .arity = -7, .group = "geo", .since = "6.2.0",
- .flags = READONLY, .categories = CATEGORY_GEO,
- .keys = ONE_KEY(READ),
- .complexity = SHAPE_COMPLEXITY,
- .summary = "Finds the places in a circle, a box or a polygon.",
- .syntax =
-     "key [<FROMMEMBER member | FROMLONLAT (longitude:double latitude:double):fromlonlat>:from] "
-     "<(BYRADIUS radius:double <M | KM | FT | MI>:unit):circle | "
-     "(BYBOX width:double height:double <M | KM | FT | MI>:unit):box | "
-     "(BYPOLYGON num-vertices:integer (longitude:double latitude:double):vertices ...)"
-     "  :polygon@9.0.0>:by "
-     "[<ASC | DESC>:order] [(COUNT count:integer [ANY]):count-block] "
-     "[WITHCOORD] [WITHDIST] [WITHHASH]"
-     "\n@7.0.0 Takes units in upper case."
-     "\n@9.0.0 Takes `BYPOLYGON`."},
-{.name = "geosearchstore", .arity = -8, .group = "geo", .since = "6.2.0",
- .flags = WRITE | DENYOOM, .categories = CATEGORY_GEO,
- .keys = TWO_KEYS(OVERWRITE, READ),
- .complexity = SHAPE_COMPLEXITY,
- .summary = "Stores the places in a circle, a box or a polygon.",
- .syntax =
-     "destination:key source:key "
-     "[<FROMMEMBER member | FROMLONLAT (longitude:double latitude:double):fromlonlat>:from] "
-     "<(BYRADIUS radius:double <M | KM | FT | MI>:unit):circle | "
-     "(BYBOX width:double height:double <M | KM | FT | MI>:unit):box | "
-     "(BYPOLYGON num-vertices:integer (longitude:double latitude:double):vertices ...)"
-     "  :polygon@9.0.0>:by "
-     "[<ASC | DESC>:order] [(COUNT count:integer [ANY]):count-block] [STOREDIST]"
-     "\n@7.0.0 Takes units in upper case."
-     "\n@9.0.0 Takes `BYPOLYGON`."},
+{ROW("geoadd", -5, "geo", "3.2.0", WRITE | DENYOOM,
+     "O(log N) for each place, N being the members of the sorted set",
+     "Adds places to a sorted set, or moves them."),
+ .categories = CATEGORY_GEO, .keys = ONE_KEY(CHANGE),
+ .syntax = "key [<NX | XX>:condition@6.2.0] [CH:change@6.2.0] "
+           "(longitude:double latitude:double member):data ..."
+           "\n@6.2.0 Takes `CH`, `NX` and `XX`."},
+{ROW("geodist", -4, "geo", "3.2.0", READONLY,
+     "O(1)", "Measures the distance between two places."),
+ .categories = CATEGORY_GEO, .keys = ONE_KEY(READ),
+ .syntax = "key member1 member2 [<M | KM | FT | MI>:unit]"},
+{ROW("geohash", -2, "geo", "3.2.0", READONLY,
+     "O(1) for each member", "Returns the geohashes of places, as text."),
+ .categories = CATEGORY_GEO, .keys = ONE_KEY(READ), .syntax = "key [member ...]"},
+{ROW("geopos", -2, "geo", "3.2.0", READONLY,
+     "O(1) for each member", "Returns the longitudes and latitudes of places."),
+ .categories = CATEGORY_GEO, .keys = ONE_KEY(READ), .syntax = "key [member ...]"},
+{ROW("georadius", -6, "geo", "3.2.0", WRITE | DENYOOM | MOVABLE_KEYS,
+     SEARCH_COMPLEXITY, "Finds the places within a distance of a point; returns or stores them."),
+ .categories = CATEGORY_GEO, .keys = PLACES_KEY(6),
+ .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI>:unit "
+           "[WITHCOORD] [WITHDIST] [WITHHASH] "
+           "[(COUNT count:integer [ANY@6.2.0]):count-block] [<ASC | DESC>:order] "
+           "[<STORE storekey:key=key | STOREDIST storedistkey:key=key>:store]"
+           "\n~6.2.0 `GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS`"
+           "\n@6.2.0 Takes `ANY`."
+           "\n@7.0.0 Takes units in upper case."},
+{ROW("georadius_ro", -6, "geo", "3.2.10", READONLY,
+     SEARCH_COMPLEXITY, "Finds the places within a distance of a point."),
+ .categories = CATEGORY_GEO, .keys = ONE_KEY(READ),
+ .syntax = "key longitude:double latitude:double radius:double <M | KM | FT | MI>:unit "
+           "[WITHCOORD] [WITHDIST] [WITHHASH] "
+           "[(COUNT count:integer [ANY@6.2.0]):count-block] [<ASC | DESC>:order]"
+           "\n~6.2.0 `GEOSEARCH` with `BYRADIUS`"
+           "\n@6.2.0 Takes `ANY`."
+           "\n@7.0.0 Takes units in upper case."},
+{ROW("georadiusbymember", -5, "geo", "3.2.0", WRITE | DENYOOM | MOVABLE_KEYS,
+     SEARCH_COMPLEXITY, "Finds the places within a distance of a member; returns or stores them."),
+ .categories = CATEGORY_GEO, .keys = PLACES_KEY(5),
+ .syntax = "key member radius:double <M | KM | FT | MI>:unit [WITHCOORD] [WITHDIST] [WITHHASH] "
+           "[(COUNT count:integer [ANY]):count-block] [<ASC | DESC>:order] "
+           "[<STORE storekey:key=key | STOREDIST storedistkey:key=key>:store]"
+           "\n~6.2.0 `GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS` and `FROMMEMBER`"
+           "\n@6.2.0 Takes `ANY`."
+           "\n@7.0.0 Takes units in upper case."},
+{ROW("georadiusbymember_ro", -5, "geo", "3.2.10", READONLY,
+     SEARCH_COMPLEXITY, "Finds the places within a distance of a member."),
+ .categories = CATEGORY_GEO, .keys = ONE_KEY(READ),
+ .syntax = "key member radius:double <M | KM | FT | MI>:unit [WITHCOORD] [WITHDIST] [WITHHASH] "
+           "[(COUNT count:integer [ANY]):count-block] [<ASC | DESC>:order]"
+           "\n~6.2.0 `GEOSEARCH` with `BYRADIUS` and `FROMMEMBER`"
+           "\n@6.2.0 Takes `ANY`."
+           "\n@7.0.0 Takes units in upper case."},
+{ROW("geosearch", -7, "geo", "6.2.0", READONLY,
+     SHAPE_COMPLEXITY, "Finds the places in a circle, a box or a polygon."),
+ .categories = CATEGORY_GEO, .keys = ONE_KEY(READ),
+ .syntax = "key [<FROMMEMBER member | FROMLONLAT (longitude:double "
+           "latitude:double):fromlonlat>:from] <(BYRADIUS radius:double "
+           "<M | KM | FT | MI>:unit):circle | (BYBOX width:double height:double "
+           "<M | KM | FT | MI>:unit):box | (BYPOLYGON num-vertices:integer "
+           "(longitude:double latitude:double):vertices ...)  :polygon@9.0.0>:by "
+           "[<ASC | DESC>:order] [(COUNT count:integer [ANY]):count-block] [WITHCOORD] [WITHDIST] "
+           "[WITHHASH]"
+           "\n@7.0.0 Takes units in upper case."
+           "\n@9.0.0 Takes `BYPOLYGON`."},
+{ROW("geosearchstore", -8, "geo", "6.2.0", WRITE | DENYOOM,
+     SHAPE_COMPLEXITY, "Stores the places in a circle, a box or a polygon."),
+ .categories = CATEGORY_GEO, .keys = TWO_KEYS(OVERWRITE, READ),
+ .syntax = "destination:key source:key [<FROMMEMBER member | FROMLONLAT "
+           "(longitude:double latitude:double):fromlonlat>:from] <(BYRADIUS radius:double "
+           "<M | KM | FT | MI>:unit):circle | (BYBOX width:double height:double "
+           "<M | KM | FT | MI>:unit):box | (BYPOLYGON num-vertices:integer "
+           "(longitude:double latitude:double):vertices ...)  :polygon@9.0.0>:by "
+           "[<ASC | DESC>:order] [(COUNT count:integer [ANY]):count-block] [STOREDIST]"
+           "\n@7.0.0 Takes units in upper case."
+           "\n@9.0.0 Takes `BYPOLYGON`."},
 };
 
 /* clang-format on */

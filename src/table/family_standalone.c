@@ -5,16 +5,15 @@
 
 /* A subcommand of CLUSTER, with what it does where there is a cluster. */
 #define REFUSED(full, arguments, version, bits, hints, does, form)                                \
-    {.name = full, .arity = arguments, .group = "cluster", .since = version, .tips = hints,       \
-     .flags = SUBCOMMAND | (bits), .complexity = "O(1)", .summary = does, .syntax = form}
+    {ROW(full, arguments, "cluster", version, SUBCOMMAND | (bits), "O(1)", does),                 \
+     .tips = hints, .syntax = form}
 
 static const struct command rows[] = {
 
 /* --- cluster --- */
-{.name = "asking", .arity = 1, .group = "cluster", .since = "3.0.0",
- .flags = FAST, .categories = CATEGORY_CONNECTION,
- .complexity = "O(1)",
- .summary = "Announces a query that follows the redirection of a cluster; there is no cluster."},
+{ROW("asking", 1, "cluster", "3.0.0", FAST,
+     "O(1)", "Announces a query that follows the redirection of a cluster; there is no cluster."),
+ .categories = CATEGORY_CONNECTION},
 {CONTAINER_ROW("cluster", "cluster", "3.0.0",
                "Refuses what a cluster would do; there is no cluster.")},
 REFUSED("cluster|addslots", -3, "3.0.0", ADMIN | STALE | NO_ASYNC_LOADING, 0,
@@ -39,23 +38,19 @@ REFUSED("cluster|forget", 3, "3.0.0", ADMIN | STALE | NO_ASYNC_LOADING, 0,
         "Removes a node from the known ones.", "node-id"),
 REFUSED("cluster|getkeysinslot", 4, "3.0.0", STALE, TIP_NONDETERMINISTIC,
         "Lists keys of a slot.", "slot:integer count:integer"),
-REFUSED("cluster|help", 2, "5.0.0", LOADING | STALE, 0,
-        "Explains the subcommands.", ""),
+REFUSED("cluster|help", 2, "5.0.0", LOADING | STALE, 0, "Explains the subcommands.", ""),
 REFUSED("cluster|info", 2, "3.0.0", STALE, TIP_NONDETERMINISTIC,
         "Describes the state of a node.", ""),
-REFUSED("cluster|keyslot", 3, "3.0.0", STALE, 0,
-        "Tells the slot of a key.", "key:string"),
+REFUSED("cluster|keyslot", 3, "3.0.0", STALE, 0, "Tells the slot of a key.", "key:string"),
 REFUSED("cluster|links", 2, "7.0.0", STALE, TIP_NONDETERMINISTIC,
         "Lists the connections to other nodes.", ""),
 REFUSED("cluster|meet", -4, "3.0.0", ADMIN | STALE | NO_ASYNC_LOADING, 0,
         "Makes two nodes know each other.", "ip port:integer [cluster-bus-port:integer@4.0.0]"
         "\n@4.0.0 Takes the port of the bus."),
-REFUSED("cluster|myid", 2, "3.0.0", STALE, 0,
-        "Tells a node's id.", ""),
+REFUSED("cluster|myid", 2, "3.0.0", STALE, 0, "Tells a node's id.", ""),
 REFUSED("cluster|myshardid", 2, "7.2.0", STALE, TIP_NONDETERMINISTIC,
         "Tells the id of a node's shard.", ""),
-REFUSED("cluster|nodes", 2, "3.0.0", STALE, TIP_NONDETERMINISTIC,
-        "Describes all nodes.", ""),
+REFUSED("cluster|nodes", 2, "3.0.0", STALE, TIP_NONDETERMINISTIC, "Describes all nodes.", ""),
 REFUSED("cluster|replicas", 3, "5.0.0", ADMIN | STALE, TIP_NONDETERMINISTIC,
         "Lists the replicas of a node.", "node-id"),
 REFUSED("cluster|replicate", 3, "3.0.0", ADMIN | STALE | NO_ASYNC_LOADING, 0,
@@ -82,23 +77,19 @@ REFUSED("cluster|slots", 2, "3.0.0", LOADING | STALE, TIP_NONDETERMINISTIC,
         "Describes the slots and their nodes.", "\n~7.0.0 `CLUSTER SHARDS`"
         "\n@4.0.0 Tells the ids of nodes."
         "\n@7.0.0 Tells more about each node."),
-{.name = "readonly", .arity = 1, .group = "cluster", .since = "3.0.0",
- .flags = LOADING | STALE | FAST, .categories = CATEGORY_CONNECTION,
- .complexity = "O(1)",
- .summary = "Lets a connection read from a replica of a cluster; there is no cluster."},
-{.name = "readwrite", .arity = 1, .group = "cluster", .since = "3.0.0",
- .flags = LOADING | STALE | FAST, .categories = CATEGORY_CONNECTION,
- .complexity = "O(1)",
- .summary = "Ends what READONLY began; there is no cluster."},
+{ROW("readonly", 1, "cluster", "3.0.0", LOADING | STALE | FAST,
+     "O(1)", "Lets a connection read from a replica of a cluster; there is no cluster."),
+ .categories = CATEGORY_CONNECTION},
+{ROW("readwrite", 1, "cluster", "3.0.0", LOADING | STALE | FAST,
+     "O(1)", "Ends what READONLY began; there is no cluster."),
+ .categories = CATEGORY_CONNECTION},
 
 /* --- server --- */
-{CONTAINER_ROW("module", "server", "4.0.0",
-               "Looks at modules; there are none.")},
+{CONTAINER_ROW("module", "server", "4.0.0", "Looks at modules; there are none.")},
 {HELP_ROW("module", "server", "5.0.0", 0)},
-{.name = "module|list", .arity = 2, .group = "server", .since = "4.0.0",
- .flags = SUBCOMMAND | ADMIN | NOSCRIPT, .tips = TIP_NONDETERMINISTIC_ORDER,
- .complexity = "O(1)",
- .summary = "Describes the loaded modules; there are none."},
+{ROW("module|list", 2, "server", "4.0.0", SUBCOMMAND | ADMIN | NOSCRIPT,
+     "O(1)", "Describes the loaded modules; there are none."),
+ .tips = TIP_NONDETERMINISTIC_ORDER},
 };
 
 /* clang-format on */
