@@ -30,34 +30,20 @@ static const char *refused_text(struct slice text) {
 
 /* --- Keys, channels and databases --- */
 
-static void allow_all_keys(struct selector *selector) {
+/* Allows all keys, or none; the same for the others. */
+static void set_keys(struct selector *selector, bool all) {
     pattern_list_clear(&selector->keys);
-    selector->all_keys = true;
+    selector->all_keys = all;
 }
 
-static void reset_keys(struct selector *selector) {
-    pattern_list_clear(&selector->keys);
-    selector->all_keys = false;
-}
-
-static void allow_all_channels(struct selector *selector) {
+static void set_channels(struct selector *selector, bool all) {
     pattern_list_clear(&selector->channels);
-    selector->all_channels = true;
+    selector->all_channels = all;
 }
 
-static void reset_channels(struct selector *selector) {
-    pattern_list_clear(&selector->channels);
-    selector->all_channels = false;
-}
-
-static void allow_all_databases(struct selector *selector) {
+static void set_databases(struct selector *selector, bool all) {
     selector->database_count = 0;
-    selector->all_databases = true;
-}
-
-static void reset_databases(struct selector *selector) {
-    selector->database_count = 0;
-    selector->all_databases = false;
+    selector->all_databases = all;
 }
 
 static const char *add_keys(struct selector *selector, struct slice text, unsigned rights) {
@@ -133,11 +119,11 @@ static const char *parse_database(struct slice *text, int32_t *database) {
 }
 
 /* `list` is what follows "db=". It is read twice, so that a wrong one changes nothing. */
-static const char *set_databases(struct selector *selector, struct slice list) {
+static const char *list_databases(struct selector *selector, struct slice list) {
     for (int apply = 0; apply < 2; apply++) {
         struct slice rest = list;
         size_t count = 0;
-        if (apply) reset_databases(selector);
+        if (apply) set_databases(selector, false);
         for (bool more = true; more;) {
             int32_t database = 0;
             const char *error = parse_database(&rest, &database);
@@ -159,18 +145,10 @@ static void clear_rules(struct selector *selector) {
     selector->rule_count = 0;
 }
 
-static void decide_all(struct selector *selector, bool allows) {
+static void set_commands(struct selector *selector, bool all) {
     clear_rules(selector);
-    memset(selector->commands, allows ? 0xFF : 0, sizeof(selector->commands));
-    selector->all_commands = selector->begins_with_all = allows;
-}
-
-static void allow_all_commands(struct selector *selector) {
-    decide_all(selector, true);
-}
-
-static void reset_commands(struct selector *selector) {
-    decide_all(selector, false);
+    memset(selector->commands, all ? 0xFF : 0, sizeof(selector->commands));
+    selector->all_commands = selector->begins_with_all = all;
 }
 
 static bool is_subcommand_of(const struct command *sub, const struct command *container) {
@@ -326,26 +304,6 @@ void selector_copy(struct selector *to, const struct selector *from) {
     }
 }
 
-static bool is_same_rule(const struct command_rule *a, const struct command_rule *b) {
-    if (a->command != b->command || a->category != b->category || a->allows != b->allows)
-        return false;
-    if (!a->first_argument || !b->first_argument) return a->first_argument == b->first_argument;
-    return slice_equal(sds_slice(a->first_argument), sds_slice(b->first_argument));
-}
-
-bool selector_is_same(const struct selector *a, const struct selector *b) {
-    if (a->all_keys != b->all_keys || a->all_channels != b->all_channels ||
-        a->all_databases != b->all_databases || a->begins_with_all != b->begins_with_all ||
-        a->rule_count != b->rule_count || a->database_count != b->database_count)
-        return false;
-    for (size_t i = 0; i < a->database_count; i++)
-        if (a->databases[i] != b->databases[i]) return false;
-    for (size_t i = 0; i < a->rule_count; i++)
-        if (!is_same_rule(&a->rules[i], &b->rules[i])) return false;
-    return pattern_list_is_same(&a->keys, &b->keys) &&
-           pattern_list_is_same(&a->channels, &b->channels);
-}
-
 void selector_free(struct selector *selector) {
     clear_rules(selector);
     mem_free(selector->rules);
@@ -357,18 +315,19 @@ void selector_free(struct selector *selector) {
 const char *selector_apply(struct selector *selector, struct slice rule) {
     static const struct {
         const char *word;
-        void (*apply)(struct selector *selector);
+        void (*set)(struct selector *selector, bool all);
+        bool all;
     } words[] = {
-        {"allkeys", allow_all_keys},         {"~*", allow_all_keys},
-        {"resetkeys", reset_keys},           {"allchannels", allow_all_channels},
-        {"&*", allow_all_channels},          {"resetchannels", reset_channels},
-        {"alldbs", allow_all_databases},     {"resetdbs", reset_databases},
-        {"allcommands", allow_all_commands}, {"+@all", allow_all_commands},
-        {"nocommands", reset_commands},      {"-@all", reset_commands},
+        {"allkeys", set_keys, true},         {"~*", set_keys, true},
+        {"resetkeys", set_keys, false},      {"allchannels", set_channels, true},
+        {"&*", set_channels, true},          {"resetchannels", set_channels, false},
+        {"alldbs", set_databases, true},     {"resetdbs", set_databases, false},
+        {"allcommands", set_commands, true}, {"+@all", set_commands, true},
+        {"nocommands", set_commands, false}, {"-@all", set_commands, false},
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (!slice_is(rule, words[i].word)) continue;
-        words[i].apply(selector);
+        words[i].set(selector, words[i].all);
         return NULL;
     }
     switch (rule.len > 0 ? rule.ptr[0] : 0) {
@@ -383,7 +342,7 @@ const char *selector_apply(struct selector *selector, struct slice rule) {
     default: break;
     }
     if (rule.len > 3 && slice_is(slice_make(rule.ptr, 3), "db="))
-        return set_databases(selector, skip(rule, 3));
+        return list_databases(selector, skip(rule, 3));
     return RULE_SYNTAX;
 }
 

@@ -32,8 +32,12 @@ sds user_append(sds out, const struct user *user, enum rules_form form) {
 }
 
 bool user_is_same(const struct user *a, const struct user *b) {
-    return slice_equal(sds_slice(a->name), sds_slice(b->name)) &&
-           rights_are_same(a->rights, b->rights);
+    sds left = user_append(sds_new(SLICE("")), a, RULES_STORED);
+    sds right = user_append(sds_new(SLICE("")), b, RULES_STORED);
+    bool is_same = slice_equal(sds_slice(left), sds_slice(right));
+    sds_free(left);
+    sds_free(right);
+    return is_same;
 }
 
 /* Takes over the rights. Nothing else changes those of a user, or what is derived from them. */
@@ -221,42 +225,34 @@ static size_t split(struct loading *loading, struct slice line) {
 
 /* --- Files: errors --- */
 
-static void append_place(struct loading *loading) {
+/* Reports what is wrong at the line: `before`, the text, `behind`. */
+static void report(struct loading *loading, const char *before, struct slice text,
+                   const char *behind) {
     loading->error_count++;
     loading->errors = sds_append(loading->errors, loading->path);
-    loading->errors = sds_append_format(loading->errors, ":%zu", loading->line);
+    loading->errors = sds_append_format(loading->errors, ":%zu%s", loading->line, before);
+    loading->errors = sds_append_cstr(sds_append(loading->errors, text), behind);
 }
 
 static struct slice shown_name(struct slice name) {
     return slice_make(name.ptr, name.len < NAME_SHOWN_MAX ? name.len : NAME_SHOWN_MAX);
 }
 
-static void report_name(struct loading *loading, struct slice name) {
-    append_place(loading);
-    loading->errors = sds_append(loading->errors, SLICE(": username '"));
-    loading->errors = sds_append(loading->errors, shown_name(name));
-    loading->errors = sds_append(loading->errors, SLICE("' contains invalid characters. "));
-}
-
 static void report_duplicate(struct loading *loading, struct slice name) {
     loading->error_count++;
-    loading->errors = sds_append(loading->errors, SLICE("WARNING: Duplicate user '"));
+    loading->errors = sds_append_cstr(loading->errors, "WARNING: Duplicate user '");
     loading->errors = sds_append(loading->errors, shown_name(name));
     loading->errors = sds_append_format(loading->errors, "' found on line %zu. ", loading->line);
 }
 
 /* Frees what the error owns. */
 static void report_rule(struct loading *loading, struct rule_error *error) {
-    append_place(loading);
     if (error->unmatched) {
-        loading->errors =
-            sds_append(loading->errors, SLICE(": Unmatched parenthesis in selector definition '"));
-        loading->errors = sds_append(loading->errors, sds_slice(error->rule));
-        loading->errors = sds_append(loading->errors, SLICE("'. "));
+        report(loading, ": Unmatched parenthesis in selector definition '", sds_slice(error->rule),
+               "'. ");
     } else {
-        loading->errors = sds_append(loading->errors, SLICE(": Error in applying operation '"));
-        loading->errors = sds_append(loading->errors, sds_slice(error->rule));
-        loading->errors = sds_append_format(loading->errors, "': %s. ", error->why);
+        report(loading, ": Error in applying operation '", sds_slice(error->rule), "': ");
+        loading->errors = sds_append_format(loading->errors, "%s. ", error->why);
     }
     sds_free(error->rule);
 }
@@ -292,14 +288,13 @@ static void load_line(struct loading *loading, struct slice line) {
     if (line.len == 0 || line.ptr[0] == '#') return;
     size_t count = split(loading, line);
     if (count < 2 || !slice_equal(loading->words[0], SLICE("user"))) {
-        append_place(loading);
-        loading->errors = sds_append(
-            loading->errors, SLICE(" should start with user keyword followed by the username. "));
+        report(loading, " should start with user keyword followed by the username. ", SLICE(""),
+               "");
         return;
     }
     struct slice name = loading->words[1];
     if (rule_has_blank(name))
-        report_name(loading, name);
+        report(loading, ": username '", shown_name(name), "' contains invalid characters. ");
     else if (is_duplicate(loading, name))
         report_duplicate(loading, name);
     else
