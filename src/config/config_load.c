@@ -222,14 +222,9 @@ static struct slice trim(struct slice line) {
 
 /* Reads every line of `text`, and counts them, except those of the command line. */
 static bool load_lines(struct loader *loader, struct slice text) {
-    const char *at = text.ptr;
-    const char *end = text.ptr + text.len;
     bool counted = strcmp(loader->name, COMMAND_LINE) != 0;
-    for (size_t number = 1; at < end; number++) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        if (!stop) stop = end;
-        struct slice line = trim(slice_make(at, (size_t)(stop - at)));
-        at = stop + (stop < end);
+    for (size_t number = 1; text.len > 0; number++) {
+        struct slice line = trim(slice_take_until(&text, '\n'));
         if (line.len == 0) continue;
         loader->line = counted ? number : 0;
         if (memchr(line.ptr, '\r', line.len)) return bad_line(loader, line, LONE_RETURN);
@@ -242,35 +237,29 @@ static bool load_lines(struct loader *loader, struct slice text) {
     return true;
 }
 
-/* Reads the lines of a text that has its own name, inside whatever is being read. */
-static bool load_named(struct loader *loader, const char *name, struct slice text) {
+/* Reads the lines of a text that has its own name, inside whatever is being read. Takes over the
+ * text. */
+static bool load_named(struct loader *loader, const char *name, sds text) {
     const char *outer_name = loader->name;
     size_t outer_line = loader->line;
     loader->name = name;
     loader->depth++;
-    bool done = load_lines(loader, text);
+    bool done = load_lines(loader, sds_slice(text));
     loader->depth--;
     loader->name = outer_name;
     loader->line = outer_line;
+    secret_free(text);
     return done;
 }
 
-/* --- Files --- */
-
 static bool load_path(struct loader *loader, const char *path) {
     sds text = file_read(path);
-    if (!text) return cannot_open(loader, path);
-    bool done = load_named(loader, path, sds_slice(text));
-    secret_free(text);
-    return done;
+    return text ? load_named(loader, path, text) : cannot_open(loader, path);
 }
 
 static bool load_stdin(struct loader *loader) {
     sds text = file_read_all(STDIN_FILENO);
-    if (!text) return cannot_open(loader, "-");
-    bool done = load_named(loader, "standard input", sds_slice(text));
-    secret_free(text);
-    return done;
+    return text ? load_named(loader, "standard input", text) : cannot_open(loader, "-");
 }
 
 /* --- Command line --- */
@@ -304,13 +293,6 @@ static sds write_options(int argc, char **argv) {
     return lines;
 }
 
-static bool load_options(struct loader *loader, int argc, char **argv) {
-    sds lines = write_options(argc, argv);
-    bool done = load_named(loader, COMMAND_LINE, sds_slice(lines));
-    secret_free(lines);
-    return done;
-}
-
 /* Returns the absolute path, because CONFIG REWRITE must find the file from any directory. */
 static sds absolute_path(const char *path) {
     char resolved[PATH_MAX];
@@ -341,7 +323,7 @@ static bool load_all(struct loader *loader, int argc, char **argv) {
         argc--;
     }
     if (from_stdin && !load_stdin(loader)) return false;
-    return load_options(loader, argc, argv);
+    return load_named(loader, COMMAND_LINE, write_options(argc, argv));
 }
 
 bool config_load(struct config *config, struct config_source *source, int argc, char **argv,
@@ -356,7 +338,7 @@ bool config_load_text(struct config *config, struct config_source *source, const
                       struct slice text, sds *error) {
     struct loader loader = {
         .config = config, .source = source, .name = "", .depth = INCLUDE_DEPTH_MAX, .error = error};
-    bool done = load_named(&loader, name, text);
+    bool done = load_named(&loader, name, sds_new(text));
     mem_free(loader.words);
     return done;
 }

@@ -138,6 +138,7 @@ static sds append_save_points(sds out, sds points) {
 static sds append_value_word(sds out, const struct config *config,
                              const struct config_directive *directive) {
     sds value = config_append_value(config, directive, sds_new(SLICE("")));
+    out = secret_reserve(out, SDS_QUOTED_MAX * sds_len(value) + LINE_ROOM);
     out = append_word(out, sds_slice(value));
     secret_free(value);
     return out;
@@ -155,14 +156,11 @@ static sds append_directive(sds out, const struct config *config,
         else
             out = append_memory(out, *(const uint64_t *)place);
         break;
-    case CONFIG_STRING:
-    case CONFIG_FILENAME:
-        out = secret_reserve(out, SDS_QUOTED_MAX * sds_len(*(const sds *)place) + LINE_ROOM);
-        out = append_word(out, sds_slice(*(const sds *)place));
-        break;
     case CONFIG_SAVE_POINTS: out = append_save_points(out, *(const sds *)place); break;
     case CONFIG_ADDRESSES: out = append_addresses(out, config); break;
     case CONFIG_OUTPUT_LIMITS: out = append_output_limits(out, config); break;
+    case CONFIG_STRING:
+    case CONFIG_FILENAME:
     case CONFIG_EVENTS:
     case CONFIG_TITLE:
     case CONFIG_CPU_LIST:

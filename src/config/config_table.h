@@ -6,25 +6,27 @@
 #include "config/config.h"
 
 enum config_kind {
-    CONFIG_BOOL,          /* bool; yes or no */
-    CONFIG_INTEGER,       /* int64_t */
-    CONFIG_OCTAL,         /* int64_t, written in octal */
-    CONFIG_MEMORY,        /* int64_t bytes, written with an optional unit */
-    CONFIG_ENUM,          /* int64_t, one of `choices` */
-    CONFIG_STRING,        /* sds */
-    CONFIG_FILENAME,      /* sds; no path */
+    CONFIG_BOOL,    /* bool; yes or no */
+    CONFIG_INTEGER, /* int64_t */
+    CONFIG_OCTAL,   /* int64_t, written in octal */
+    CONFIG_MEMORY,  /* int64_t bytes, written with an optional unit */
+    CONFIG_ENUM,    /* int64_t, one of `choices` */
+    CONFIG_EVENTS,  /* int64_t; letters of notify-keyspace-events */
+    /* Stored as an sds, from here to CONFIG_RENAMES. */
+    CONFIG_STRING,
+    CONFIG_FILENAME, /* no path */
+    CONFIG_TITLE,    /* config/title_template.h */
+    CONFIG_CPU_LIST, /* base/text/cpu_list.h */
+    /* Written as several words, from here on. */
+    CONFIG_SAVE_POINTS,   /* pairs of seconds and changes, or nothing */
+    CONFIG_PERCENTILES,   /* numbers from 0 to 100, or nothing */
+    CONFIG_HOST_PORT,     /* host and port of another server, or nothing */
+    CONFIG_RENAMES,       /* the lines of rename-command, two words each */
     CONFIG_ADDRESSES,     /* config.bind */
     CONFIG_OUTPUT_LIMITS, /* config.output_limits: class hard soft seconds … */
-    CONFIG_SAVE_POINTS,   /* sds; pairs of seconds and changes, or nothing */
-    CONFIG_EVENTS,        /* int64_t; letters of notify-keyspace-events */
     CONFIG_SHUTDOWN,      /* int64_t; enum shutdown_option, words of `choices` */
-    CONFIG_PERCENTILES,   /* sds; numbers from 0 to 100, or nothing */
     CONFIG_OOM_SCORES,    /* int64_t[3]; numbers from -2000 to 2000 */
-    CONFIG_TITLE,         /* sds; config/title_template.h */
-    CONFIG_CPU_LIST,      /* sds; base/text/cpu_list.h */
-    CONFIG_HOST_PORT,     /* sds; host and port of another server, or nothing */
     CONFIG_USER,          /* none: the lines of users are in struct config_source */
-    CONFIG_RENAMES,       /* sds; the lines of rename-command, two words each */
     CONFIG_FIXED          /* none: default_text is the only value here */
 };
 

@@ -27,6 +27,10 @@ static sds *string_at(const struct config *config, const struct config_directive
     return place_of(config, directive);
 }
 
+static bool is_string(const struct config_directive *directive) {
+    return directive->kind >= CONFIG_STRING && directive->kind <= CONFIG_RENAMES;
+}
+
 /* --- From text to value --- */
 
 __attribute__((format(printf, 2, 3))) static bool refuse(sds *error, const char *format, ...) {
@@ -209,6 +213,15 @@ static bool parse_output_limits(struct config *config, const struct slice *words
     return true;
 }
 
+static sds join_words(const struct slice *words, size_t count) {
+    sds text = sds_new(SLICE(""));
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) text = sds_append_cstr(text, " ");
+        text = sds_append(text, words[i]);
+    }
+    return text;
+}
+
 static bool parse_save_points(sds *place, const struct slice *words, size_t count, sds *error) {
     bool valid = count % 2 == 0;
     for (size_t i = 0; i < count && valid; i++) {
@@ -216,11 +229,8 @@ static bool parse_save_points(sds *place, const struct slice *words, size_t coun
         valid = number_parse_int64(words[i], &number) && number >= (i % 2 == 0);
     }
     if (!valid) return refuse(error, "Invalid save parameters");
-    set_string(place, SLICE(""));
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) *place = sds_append_cstr(*place, " ");
-        *place = sds_append(*place, words[i]);
-    }
+    sds_free(*place);
+    *place = join_words(words, count);
     return true;
 }
 
@@ -305,11 +315,7 @@ static bool same_text(struct slice a, struct slice b) {
 /* Stores nothing: checks that the value is the only one allowed. */
 static bool check_fixed(const struct config_directive *directive, const struct slice *words,
                         size_t count, sds *error) {
-    sds given = sds_new(SLICE(""));
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) given = sds_append_cstr(given, " ");
-        given = sds_append(given, words[i]);
-    }
+    sds given = join_words(words, count);
     bool same = same_text(sds_slice(given), slice_of_cstr(directive->default_text));
     sds_free(given);
     return same || refuse(error, "%s", (const char *)directive->detail);
@@ -329,22 +335,6 @@ static bool add_rename(sds *renames, const struct slice *words, size_t count, sd
     *renames = sds_append_quoted(sds_append_cstr(*renames, " "), words[0]);
     *renames = sds_append_quoted(sds_append_cstr(*renames, " "), words[1]);
     return true;
-}
-
-static bool takes_words(const struct config_directive *directive) {
-    switch (directive->kind) {
-    case CONFIG_FIXED:
-    case CONFIG_OOM_SCORES:
-    case CONFIG_USER:
-    case CONFIG_RENAMES:
-    case CONFIG_ADDRESSES:
-    case CONFIG_OUTPUT_LIMITS:
-    case CONFIG_SAVE_POINTS:
-    case CONFIG_PERCENTILES:
-    case CONFIG_HOST_PORT:
-    case CONFIG_SHUTDOWN: return true;
-    default: return false;
-    }
 }
 
 static bool parse_words(struct config *config, const struct config_directive *directive,
@@ -368,20 +358,16 @@ static bool parse_words(struct config *config, const struct config_directive *di
  * stored. */
 static size_t split_words(struct slice text, struct slice words[WORDS_MAX]) {
     size_t count = 0;
-    const char *end = text.ptr + text.len;
-    for (const char *at = text.ptr; at < end;) {
-        const char *blank = memchr(at, ' ', (size_t)(end - at));
-        if (!blank) blank = end;
-        if (blank > at && count++ < WORDS_MAX)
-            words[count - 1] = slice_make(at, (size_t)(blank - at));
-        at = blank + 1;
+    while (text.len > 0) {
+        struct slice word = slice_take_until(&text, ' ');
+        if (word.len > 0 && count++ < WORDS_MAX) words[count - 1] = word;
     }
     return count;
 }
 
 bool config_set(struct config *config, const struct config_directive *directive,
                 const struct slice *values, size_t count, sds *error) {
-    if (takes_words(directive)) {
+    if (directive->kind >= CONFIG_SAVE_POINTS) {
         struct slice words[WORDS_MAX];
         if (count != 1) return parse_words(config, directive, values, count, error);
         count = split_words(values[0], words);
@@ -477,16 +463,6 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_OCTAL: return sds_append_format(out, "%llo", (unsigned long long)*(int64_t *)place);
     case CONFIG_ENUM:
         return sds_append_cstr(out, choice_name(directive->detail, *(int64_t *)place));
-    case CONFIG_STRING:
-    case CONFIG_FILENAME:
-    case CONFIG_SAVE_POINTS:
-    case CONFIG_TITLE:
-    case CONFIG_CPU_LIST:
-    case CONFIG_RENAMES:
-    case CONFIG_HOST_PORT:
-    case CONFIG_PERCENTILES:
-        out = secret_reserve(out, sds_len(*(sds *)place));
-        return sds_append(out, sds_slice(*(sds *)place));
     case CONFIG_FIXED: return sds_append_cstr(out, directive->default_text);
     case CONFIG_USER: return out;
     case CONFIG_SHUTDOWN: return append_shutdown(*(int64_t *)place, directive->detail, out);
@@ -494,25 +470,13 @@ sds config_append_value(const struct config *config, const struct config_directi
     case CONFIG_OOM_SCORES: return append_oom_scores(place, out);
     case CONFIG_OUTPUT_LIMITS: return append_output_limits(config->output_limits, out);
     case CONFIG_EVENTS: return notify_append(out, (uint32_t) * (int64_t *)place);
+    default: /* a string */
+        out = secret_reserve(out, sds_len(*(sds *)place));
+        return sds_append(out, sds_slice(*(sds *)place));
     }
-    return out;
 }
 
 /* --- All values --- */
-
-static bool owns_string(const struct config_directive *directive) {
-    switch (directive->kind) {
-    case CONFIG_STRING:
-    case CONFIG_FILENAME:
-    case CONFIG_SAVE_POINTS:
-    case CONFIG_PERCENTILES:
-    case CONFIG_HOST_PORT:
-    case CONFIG_TITLE:
-    case CONFIG_CPU_LIST:
-    case CONFIG_RENAMES: return true;
-    default: return false;
-    }
-}
 
 void config_init(struct config *config) {
     memset(config, 0, sizeof(*config));
@@ -528,7 +492,7 @@ void config_init(struct config *config) {
 void config_copy(struct config *copy, const struct config *config) {
     *copy = *config;
     for (size_t i = 0; i < config_table_count; i++) {
-        if (!owns_string(&config_table[i])) continue;
+        if (!is_string(&config_table[i])) continue;
         sds *string = string_at(copy, &config_table[i]);
         *string = sds_new(sds_slice(*string));
     }
@@ -539,7 +503,7 @@ void config_copy(struct config *copy, const struct config *config) {
 
 void config_free(struct config *config) {
     for (size_t i = 0; i < config_table_count; i++)
-        if (owns_string(&config_table[i])) secret_free(*string_at(config, &config_table[i]));
+        if (is_string(&config_table[i])) secret_free(*string_at(config, &config_table[i]));
     free_addresses(config);
 }
 
