@@ -45,35 +45,7 @@
     BODY("client|trackinginfo", client_trackinginfo_command)         \
     BODY("client|unblock", client_unblock_command)                   \
     BODY("client|unpause", client_unpause_command)                   \
-    BODY("cluster|addslots", no_cluster_command)                     \
-    BODY("cluster|addslotsrange", no_cluster_command)                \
-    BODY("cluster|bumpepoch", no_cluster_command)                    \
-    BODY("cluster|count-failure-reports", no_cluster_command)        \
-    BODY("cluster|countkeysinslot", no_cluster_command)              \
-    BODY("cluster|delslots", no_cluster_command)                     \
-    BODY("cluster|delslotsrange", no_cluster_command)                \
-    BODY("cluster|failover", no_cluster_command)                     \
-    BODY("cluster|flushslots", no_cluster_command)                   \
-    BODY("cluster|forget", no_cluster_command)                       \
-    BODY("cluster|getkeysinslot", no_cluster_command)                \
-    BODY("cluster|help", no_cluster_command)                         \
-    BODY("cluster|info", no_cluster_command)                         \
-    BODY("cluster|keyslot", no_cluster_command)                      \
-    BODY("cluster|links", no_cluster_command)                        \
-    BODY("cluster|meet", no_cluster_command)                         \
-    BODY("cluster|myid", no_cluster_command)                         \
-    BODY("cluster|myshardid", no_cluster_command)                    \
-    BODY("cluster|nodes", no_cluster_command)                        \
-    BODY("cluster|replicas", no_cluster_command)                     \
-    BODY("cluster|replicate", no_cluster_command)                    \
-    BODY("cluster|reset", no_cluster_command)                        \
-    BODY("cluster|saveconfig", no_cluster_command)                   \
-    BODY("cluster|set-config-epoch", no_cluster_command)             \
-    BODY("cluster|setslot", no_cluster_command)                      \
-    BODY("cluster|shards", no_cluster_command)                       \
-    BODY("cluster|slaves", no_cluster_command)                       \
-    BODY("cluster|slot-stats", no_cluster_command)                   \
-    BODY("cluster|slots", no_cluster_command)                        \
+    BODY("cluster|*", no_cluster_command)                            \
     BODY("command", command_command)                                 \
     BODY("command|count", command_count_command)                     \
     BODY("command|docs", command_docs_command)                       \

@@ -94,9 +94,16 @@ static void fill_folded(void) {
 
 static void bind(const struct command_body *bodies) {
     for (; bodies->name; bodies++) {
-        struct command *command = (struct command *)command_find_full(slice_of_cstr(bodies->name));
-        assert(command && !command->run);
-        command->run = bodies->run;
+        struct slice name = slice_of_cstr(bodies->name);
+        bool is_all = slice_ends(name, SLICE("|*"));
+        if (is_all) name.len -= 2;
+        struct command *command = (struct command *)command_find_full(name);
+        assert(command);
+        size_t count = is_all ? command_subcommand_count(command) : 1;
+        for (command += is_all; count-- > 0; command++) {
+            assert(!command->run);
+            command->run = bodies->run;
+        }
     }
     for (size_t i = 0; i < table_count; i++)
         assert(table[i].run || table[i].flags & COMMAND_CONTAINER);

@@ -9,7 +9,7 @@
 struct call;
 
 struct command_body {
-    const char *name; /* as in the row: "config|get" */
+    const char *name; /* as in the row: "config|get"; "cluster|*": all subcommands */
     void (*run)(struct call *call);
 };
 

@@ -4,24 +4,19 @@
 
 #include "table/command.h"
 
-/* One per family_*.c. */
-extern const struct command_family command_family_lists;
-extern const struct command_family command_family_sets;
-extern const struct command_family command_family_hashes;
-extern const struct command_family command_family_strings;
-extern const struct command_family command_family_keys;
-extern const struct command_family command_family_zset;
-extern const struct command_family command_family_geo;
-extern const struct command_family command_family_streams;
-extern const struct command_family command_family_hyperloglog;
-extern const struct command_family command_family_transactions;
-extern const struct command_family command_family_pubsub;
-extern const struct command_family command_family_functions;
-extern const struct command_family command_family_scripts;
-extern const struct command_family command_family_connection;
-extern const struct command_family command_family_admin;
-extern const struct command_family command_family_replication;
-extern const struct command_family command_family_standalone;
+/* clang-format off */
+
+/* One per family_*.c, in the order in which COMMAND shows them. */
+#define COMMAND_FAMILIES(FAMILY)                                                                   \
+    FAMILY(lists) FAMILY(strings) FAMILY(keys) FAMILY(zset) FAMILY(geo) FAMILY(sets)               \
+    FAMILY(hashes) FAMILY(streams) FAMILY(hyperloglog) FAMILY(transactions) FAMILY(pubsub)         \
+    FAMILY(scripts) FAMILY(functions) FAMILY(connection) FAMILY(admin) FAMILY(replication)         \
+    FAMILY(standalone)
+
+/* clang-format on */
+
+#define COMMAND_FAMILY_DECLARED(family) extern const struct command_family command_family_##family;
+COMMAND_FAMILIES(COMMAND_FAMILY_DECLARED)
 
 /* All of these, then NULL: for command_table_init. */
 extern const struct command_family *const command_families[];
