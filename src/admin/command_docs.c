@@ -1,9 +1,7 @@
 /* command_docs: COMMAND DOCS, from which redis-cli makes its hints, and COMMAND HELP.
  *
  * A row of the table has its arguments and changes in the notation of admin/command_syntax.h, which
- * is parsed to a tree and replied as maps. The map of an argument has these fields in this order,
- * as far as they apply: name, type, display_text (of all but choices and blocks), key_spec_index
- * (of keys), token, since, deprecated_since, flags, arguments (of choices and blocks). */
+ * is parsed to a tree and replied as maps. */
 #include "admin/admin_commands.h"
 #include "admin/command_syntax.h"
 #include "engine/call.h"

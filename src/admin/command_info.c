@@ -75,34 +75,25 @@ static const struct named_bit key_uses[] = {
     {0, NULL},
 };
 
-static void reply_set_of_bits(struct reply *reply, const struct named_bit *names, uint32_t bits) {
+static void reply_name(struct reply *reply, const char *name) {
+    reply_status(reply, slice_of_cstr(name));
+}
+
+/* Categories are shown as "@list". */
+static void reply_category(struct reply *reply, const char *name) {
+    char shown[COMMAND_CATEGORY_NAME_MAX + 2];
+    int len = snprintf(shown, sizeof(shown), "@%s", name);
+    reply_status(reply, slice_make(shown, (size_t)len));
+}
+
+/* Replies the set of the names, each with `write`. */
+static void reply_bits(struct reply *reply, const struct named_bit *names, uint32_t bits,
+                       void (*write)(struct reply *reply, const char *name)) {
     size_t count = 0;
     for (const struct named_bit *at = names; at->name; at++) count += (bits & at->bit) != 0;
     reply_set(reply, count);
-}
-
-static void reply_named_bits(struct reply *reply, const struct named_bit *names, uint32_t bits) {
-    reply_set_of_bits(reply, names, bits);
     for (const struct named_bit *at = names; at->name; at++)
-        if (bits & at->bit) reply_status(reply, slice_of_cstr(at->name));
-}
-
-static void reply_tips(struct reply *reply, uint32_t tips) {
-    reply_set_of_bits(reply, command_tips, tips);
-    for (const struct named_bit *at = command_tips; at->name; at++)
-        if (tips & at->bit) reply_bulk_cstr(reply, at->name);
-}
-
-/* Replies the categories as COMMAND INFO shows them: "@list". */
-static void reply_categories(struct reply *reply, const struct command *command) {
-    uint32_t categories = command_categories(command);
-    reply_set_of_bits(reply, command_category_names, categories);
-    for (const struct named_bit *at = command_category_names; at->name; at++) {
-        if (!(categories & at->bit)) continue;
-        char shown[COMMAND_CATEGORY_NAME_MAX + 2];
-        int len = snprintf(shown, sizeof(shown), "@%s", at->name);
-        reply_status(reply, slice_make(shown, (size_t)len));
-    }
+        if (bits & at->bit) write(reply, at->name);
 }
 
 /* --- Key specifications --- */
@@ -132,7 +123,7 @@ static void begin_key_specification(struct reply *reply, uint32_t flags, const c
         reply_bulk_cstr(reply, notes);
     }
     reply_bulk_cstr(reply, "flags");
-    reply_named_bits(reply, key_uses, flags);
+    reply_bits(reply, key_uses, flags, reply_name);
 }
 
 static void reply_search_index(struct reply *reply, int index) {
@@ -262,12 +253,12 @@ static void reply_fields(struct reply *reply, const struct command *command) {
     reply_array(reply, 10);
     reply_bulk_cstr(reply, command->name);
     reply_integer(reply, command->arity);
-    reply_named_bits(reply, command_flags, command->flags);
+    reply_bits(reply, command_flags, command->flags, reply_name);
     reply_integer(reply, shows_keys ? command->keys.first : 0);
     reply_integer(reply, shows_keys ? command->keys.last : 0);
     reply_integer(reply, shows_keys ? command->keys.step : 0);
-    reply_categories(reply, command);
-    reply_tips(reply, command->tips);
+    reply_bits(reply, command_category_names, command_categories(command), reply_category);
+    reply_bits(reply, command_tips, command->tips, reply_bulk_cstr);
     reply_key_specifications(reply, &command->keys);
 }
 
@@ -377,7 +368,7 @@ static void reply_key(void *arg, size_t index, uint32_t use) {
     struct call *call = replies->call;
     if (replies->with_use) reply_array(call->reply, 2);
     reply_bulk(call->reply, call->argv[2 + index]);
-    if (replies->with_use) reply_named_bits(call->reply, key_uses, use);
+    if (replies->with_use) reply_bits(call->reply, key_uses, use, reply_name);
 }
 
 static void answer_keys(struct call *call, bool with_use) {

@@ -21,16 +21,7 @@
  *      key [key ...]          the same as `key ...`; repeating the token too, as in
  *                             [PREFIX p [PREFIX p ...]], says that it comes each time
  *
- * The command's own name (and subcommand's) is not part of it. Examples:
- *
- *      LPOS        key element [RANK rank:integer] [COUNT num-matches:integer]
- *                  [MAXLEN len:integer]
- *      LMOVE       source:key destination:key <LEFT | RIGHT>:wherefrom <LEFT | RIGHT>:whereto
- *      BLMPOP      timeout:double numkeys:integer key [key ...] <LEFT | RIGHT>:where
- *                  [COUNT count:integer]
- *      HELLO       [(protover:integer [AUTH (username password):auth]
- *                  [SETNAME clientname]):arguments]
- *      CONFIG SET  (parameter value):data ...
+ * The command's own name (and subcommand's) is not part of it.
  *
  * Lines after the arguments are notes about the whole command, oldest change first:
  *

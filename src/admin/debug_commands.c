@@ -246,34 +246,8 @@ static void debug_log(struct call *call) {
 
 /* --- Replies of each type --- */
 
-static void protocol_string(struct reply *reply) {
-    reply_bulk_cstr(reply, "Hello World");
-}
-
-static void protocol_integer(struct reply *reply) {
-    reply_integer(reply, 12345);
-}
-
-static void protocol_double(struct reply *reply) {
-    reply_double(reply, 3.141);
-}
-
-static void protocol_bignum(struct reply *reply) {
-    reply_big_number(reply, SLICE("1234567999999999999999999999999999999"));
-}
-
 static void protocol_members(struct reply *reply) {
     for (int i = 0; i < 3; i++) reply_integer(reply, i);
-}
-
-static void protocol_array(struct reply *reply) {
-    reply_array(reply, 3);
-    protocol_members(reply);
-}
-
-static void protocol_set(struct reply *reply) {
-    reply_set(reply, 3);
-    protocol_members(reply);
 }
 
 static void protocol_map(struct reply *reply) {
@@ -306,49 +280,43 @@ static void protocol_push(struct reply *reply) {
     reply_integer(reply, 42);
 }
 
-static void protocol_true(struct reply *reply) {
-    reply_bool(reply, true);
-}
-
-static void protocol_false(struct reply *reply) {
-    reply_bool(reply, false);
-}
-
-static void protocol_verbatim(struct reply *reply) {
-    reply_verbatim(reply, SLICE("This is a verbatim\nstring"), "txt");
-}
-
 static void debug_protocol(struct call *call) {
-    static const struct {
-        const char *name;
-        void (*write)(struct reply *reply);
-    } types[] = {
-        {"string", protocol_string},
-        {"integer", protocol_integer},
-        {"double", protocol_double},
-        {"bignum", protocol_bignum},
-        {"null", reply_null},
-        {"array", protocol_array},
-        {"set", protocol_set},
-        {"map", protocol_map},
-        {"attrib", protocol_attribute},
-        {"push", protocol_push},
-        {"verbatim", protocol_verbatim},
-        {"true", protocol_true},
-        {"false", protocol_false},
-    };
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (!slice_is(call->argv[2], types[i].name)) continue;
-        bool is_value = types[i].write != protocol_push && types[i].write != protocol_attribute;
-        if (call->origin == ORIGIN_SCRIPT && !is_value)
-            reply_error(call->reply, "ERR Scripts have no values of this type");
-        else
-            types[i].write(call->reply);
-        return;
+    struct slice type = call->argv[2];
+    struct reply *reply = call->reply;
+    bool is_push = slice_is(type, "push"), is_attribute = slice_is(type, "attrib");
+    if (call->origin == ORIGIN_SCRIPT && (is_push || is_attribute)) {
+        reply_error(reply, "ERR Scripts have no values of this type");
+    } else if (is_push) {
+        protocol_push(reply);
+    } else if (is_attribute) {
+        protocol_attribute(reply);
+    } else if (slice_is(type, "string")) {
+        reply_bulk_cstr(reply, "Hello World");
+    } else if (slice_is(type, "integer")) {
+        reply_integer(reply, 12345);
+    } else if (slice_is(type, "double")) {
+        reply_double(reply, 3.141);
+    } else if (slice_is(type, "bignum")) {
+        reply_big_number(reply, SLICE("1234567999999999999999999999999999999"));
+    } else if (slice_is(type, "null")) {
+        reply_null(reply);
+    } else if (slice_is(type, "array")) {
+        reply_array(reply, 3);
+        protocol_members(reply);
+    } else if (slice_is(type, "set")) {
+        reply_set(reply, 3);
+        protocol_members(reply);
+    } else if (slice_is(type, "map")) {
+        protocol_map(reply);
+    } else if (slice_is(type, "verbatim")) {
+        reply_verbatim(reply, SLICE("This is a verbatim\nstring"), "txt");
+    } else if (slice_is(type, "true") || slice_is(type, "false")) {
+        reply_bool(reply, slice_is(type, "true"));
+    } else {
+        reply_error(reply, "ERR Wrong protocol type name. Please use one of the following: "
+                           "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|"
+                           "true|false");
     }
-    reply_error(call->reply,
-                "ERR Wrong protocol type name. Please use one of the following: string|integer|"
-                "double|bignum|null|array|set|map|attrib|push|verbatim|true|false");
 }
 
 /* --- Tables --- */

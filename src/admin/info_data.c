@@ -24,25 +24,21 @@ typedef unsigned long long llu; /* the type of %llu */
 
 /* --- Memory --- */
 
-/* Appends bytes as people read them: "%.2f" and a unit. */
-static sds append_human(sds out, const char *name, size_t bytes) {
+/* Appends a field of bytes, and NAME_human as people read them: "%.2f" and a unit. */
+static sds append_bytes(sds out, const char *name, size_t bytes) {
     static const char units[] = "BKMGTP";
     int unit = 0;
     double shown = (double)bytes;
     for (; shown >= 1024 && units[unit + 1]; unit++) shown /= 1024;
-    return sds_append_format(out, "%s:%.*f%c\r\n", name, unit ? 2 : 0, shown, units[unit]);
-}
-
-static sds append_bytes(sds out, const char *name, const char *human_name, size_t bytes) {
-    out = sds_append_format(out, "%s:%zu\r\n", name, bytes);
-    return append_human(out, human_name, bytes);
+    return sds_append_format(out, "%s:%zu\r\n%s_human:%.*f%c\r\n", name, bytes, name, unit ? 2 : 0,
+                             shown, units[unit]);
 }
 
 static sds append_used_memory(sds out, const struct memory_stats *memory, int64_t peak_s) {
     size_t peak = memory->peak;
-    out = append_bytes(out, "used_memory", "used_memory_human", memory->used);
-    out = append_bytes(out, "used_memory_rss", "used_memory_rss_human", memory->resident);
-    out = append_bytes(out, "used_memory_peak", "used_memory_peak_human", peak);
+    out = append_bytes(out, "used_memory", memory->used);
+    out = append_bytes(out, "used_memory_rss", memory->resident);
+    out = append_bytes(out, "used_memory_peak", peak);
     return sds_append_format(out,
                              "used_memory_peak_time:%lld\r\n"
                              "used_memory_peak_perc:%.2f%%\r\n"
@@ -69,7 +65,7 @@ static sds append_scripts(struct engine *engine, sds out) {
     size_t cache = script_cache_memory(&engine->scripts->cache);
     size_t functions_machine = machine_memory(engine->scripts->functions->machine);
     size_t libraries = function_set_memory(set);
-    out = append_bytes(out, "used_memory_lua", "used_memory_lua_human", machine);
+    out = append_bytes(out, "used_memory_lua", machine);
     out = sds_append_format(out,
                             "used_memory_vm_eval:%zu\r\n"
                             "used_memory_scripts_eval:%zu\r\n"
@@ -79,17 +75,16 @@ static sds append_scripts(struct engine *engine, sds out) {
                             "used_memory_vm_functions:%zu\r\n",
                             machine, cache, script_cache_count(&engine->scripts->cache),
                             function_set_count(set), set->library_count, functions_machine);
-    out = append_bytes(out, "used_memory_vm_total", "used_memory_vm_total_human",
-                       machine + functions_machine);
+    out = append_bytes(out, "used_memory_vm_total", machine + functions_machine);
     out = sds_append_format(out, "used_memory_functions:%zu\r\n", libraries);
-    return append_bytes(out, "used_memory_scripts", "used_memory_scripts_human", cache + libraries);
+    return append_bytes(out, "used_memory_scripts", cache + libraries);
 }
 
 static sds append_limits(struct engine *engine, sds out) {
     size_t physical = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    out = append_bytes(out, "total_system_memory", "total_system_memory_human", physical);
+    out = append_bytes(out, "total_system_memory", physical);
     out = append_scripts(engine, out);
-    out = append_bytes(out, "maxmemory", "maxmemory_human", (size_t)engine->config.maxmemory);
+    out = append_bytes(out, "maxmemory", (size_t)engine->config.maxmemory);
     out = append_directive(engine, out, "maxmemory_policy", "maxmemory-policy");
     out = append_directive(engine, out, "maxmemory_rss", "maxmemory-rss");
     if (!engine->config.maxmemory_rss || !engine->config.maxmemory) return out;

@@ -93,14 +93,10 @@ struct memory_stats memory_stats_read(struct engine *engine) {
 
 /* --- STATS --- */
 
+/* A difference may be negative, too. */
 static void answer_bytes(struct reply *reply, const char *name, size_t bytes) {
     reply_bulk_cstr(reply, name);
     reply_integer(reply, (int64_t)bytes);
-}
-
-static void answer_difference(struct reply *reply, const char *name, size_t a, size_t b) {
-    reply_bulk_cstr(reply, name);
-    reply_integer(reply, memory_difference(a, b));
 }
 
 static void answer_ratio(struct reply *reply, const char *name, double ratio) {
@@ -165,11 +161,11 @@ static size_t answer_allocator(struct reply *reply, const struct memory_stats *m
     answer_ratio(reply, "allocator-fragmentation.ratio", memory_gap_ratio(memory));
     answer_bytes(reply, "allocator-fragmentation.bytes", memory->gaps);
     answer_ratio(reply, "allocator-rss.ratio", memory_ratio(stats->resident, stats->active));
-    answer_difference(reply, "allocator-rss.bytes", stats->resident, stats->active);
+    answer_bytes(reply, "allocator-rss.bytes", stats->resident - stats->active);
     answer_ratio(reply, "rss-overhead.ratio", memory_ratio(memory->resident, stats->resident));
-    answer_difference(reply, "rss-overhead.bytes", memory->resident, stats->resident);
+    answer_bytes(reply, "rss-overhead.bytes", memory->resident - stats->resident);
     answer_ratio(reply, "fragmentation", memory_ratio(memory->resident, memory->used));
-    answer_difference(reply, "fragmentation.bytes", memory->resident, memory->used);
+    answer_bytes(reply, "fragmentation.bytes", memory->resident - memory->used);
     return 12;
 }
 

@@ -1,8 +1,6 @@
 /* slowlog: recent commands that took long, had large requests or large replies, with their
  * arguments (SLOWLOG, COMMANDLOG).
  *
- *      newest ── entry 7 ── entry 6 ── entry 5 ── oldest
- *
  * Only a command's own time counts; waiting for a key, for the network or for other clients does
  * not. Long commands are cut: only so many arguments are kept as slowlog-max-argc says, the last of
  * them then being the number of those cut, and so many bytes of each as

@@ -1,9 +1,4 @@
-/* command: joins the families of commands, and finds a command by its name.
- *
- *      lists … | strings … | keys … | …
- *
- * The rows are copied into one array at the start, so that a command's index is the difference of
- * two pointers.
+/* command: joins the families of commands in one array, and finds a command by its name.
  *
  * The lookup table is open-addressed over the first eight bytes of the name, in lower case, as one
  * word. Then the whole names are compared, because some commands share their first eight bytes
