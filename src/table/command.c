@@ -39,10 +39,30 @@ static inline size_t slot_of(uint64_t prefix, size_t len) {
     return (size_t)(mixed >> 54) & (LOOKUP_SIZE - 1);
 }
 
-/* Returns the categories that the row states, and those that follow from its flags. */
+/* The groups whose commands all have a category; containers have none. */
+static const struct named_bit groups[] = {
+    {CATEGORY_BITMAP, "bitmap"},
+    {CATEGORY_CONNECTION, "connection"},
+    {CATEGORY_GEO, "geo"},
+    {CATEGORY_HASH, "hash"},
+    {CATEGORY_HYPERLOGLOG, "hyperloglog"},
+    {CATEGORY_LIST, "list"},
+    {CATEGORY_SCRIPTING, "scripting"},
+    {CATEGORY_SET, "set"},
+    {CATEGORY_SORTED_SET, "sorted-set"},
+    {CATEGORY_STREAM, "stream"},
+    {CATEGORY_STRING, "string"},
+    {CATEGORY_TRANSACTION, "transactions"},
+    {0, NULL},
+};
+
+/* Returns the categories that the row states, and those that follow from its group and its
+ * flags. */
 static uint32_t categories_of(const struct command *row) {
     uint32_t flags = row->flags;
     uint32_t categories = row->categories;
+    for (const struct named_bit *at = groups; at->name && !(flags & COMMAND_CONTAINER); at++)
+        if (strcmp(at->name, row->group) == 0) categories |= at->bit;
     categories |= flags & COMMAND_FAST ? CATEGORY_FAST : CATEGORY_SLOW;
     if (flags & COMMAND_READONLY && !(categories & CATEGORY_SCRIPTING)) categories |= CATEGORY_READ;
     if (flags & COMMAND_WRITE) categories |= CATEGORY_WRITE;

@@ -67,7 +67,7 @@ enum command_tip {
 };
 
 /* Access categories, shown by COMMAND INFO, COMMAND LIST and ACL CAT. A row states those that do
- * not follow from its flags: see command_categories. */
+ * not follow from its group and its flags: see command_categories. */
 enum command_category {
     CATEGORY_KEYSPACE = 1 << 0,
     CATEGORY_READ = 1 << 1,
@@ -166,8 +166,8 @@ struct command {
                                        always NULL */
     int32_t arity;  /* the exact argc, or the least one negated; includes the command's name(s) */
     uint32_t flags; /* enum command_flag */
-    uint32_t categories; /* enum command_category; in a row only those that do not follow from the
-                            flags */
+    uint32_t categories; /* enum command_category; in a row only those that do not follow from its
+                            group and flags */
     uint32_t tips;       /* enum command_tip */
     struct key_positions keys;
     enum command_secrets secrets;
@@ -289,9 +289,9 @@ extern const struct named_bit command_category_names[];
 
 enum { COMMAND_CATEGORY_NAME_MAX = 31 }; /* the longest name, in bytes */
 
-/* Returns the command's categories (enum command_category): those of its row, and those that follow
- * from its flags: fast or slow; read, write, pubsub and blocking; admin, which implies dangerous.
- * O(1). */
+/* Returns the command's categories (enum command_category): those of its row, that of its group if
+ * it is no container, and those that follow from its flags: fast or slow; read, write, pubsub and
+ * blocking; admin, which implies dangerous. O(1). */
 static inline uint32_t command_categories(const struct command *command) {
     return command->categories;
 }

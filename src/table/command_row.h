@@ -104,16 +104,15 @@ enum {
 };
 
 /* The members that each row has: the command's name, arity, group, first version, flags, complexity
- * and summary. Those of a container, with what it does; of its subcommand HELP (categories: 0 for
- * none). */
+ * and summary. Those of a container, with what it does; of its subcommand HELP. */
 #define ROW(called, arguments, of_group, version, bits, costs, does)                              \
     .name = called, .arity = arguments, .group = of_group, .since = version, .flags = bits,       \
     .complexity = costs, .summary = does
 #define CONTAINER_ROW(called, of_group, version, does)                                            \
     ROW(called, -2, of_group, version, CONTAINER, "Depends on the subcommand", does)
-#define HELP_ROW(container, of_group, version, of_categories)                                     \
+#define HELP_ROW(container, of_group, version)                                                    \
     ROW(container "|help", 2, of_group, version, SUBCOMMAND | LOADING | STALE, "O(1)",            \
-        "Explains the subcommands."), .categories = of_categories
+        "Explains the subcommands.")
 
 /* Makes the family from the rows of a file. */
 #define FAMILY_OF(rows) {rows, sizeof(rows) / sizeof((rows)[0])}

@@ -7,30 +7,26 @@ static const struct command rows[] = {
 
 {ROW("pfadd", -2, "hyperloglog", "2.8.9", WRITE | DENYOOM | FAST,
      "O(1) for each element", "Adds elements to a HyperLogLog, making it if there is none."),
- .categories = CATEGORY_HYPERLOGLOG, .keys = ONE_KEY(KEY_RW | KEY_INSERT),
- .syntax = "key [element ...]"},
+ .keys = ONE_KEY(KEY_RW | KEY_INSERT), .syntax = "key [element ...]"},
 {ROW("pfcount", -2, "hyperloglog", "2.8.9", READONLY | MAY_REPLICATE | FOR_FILES,
      "O(1) for one key that has not changed since it was last counted, otherwise O(keys)",
      "Estimates how many different elements were added to HyperLogLogs."),
- .categories = CATEGORY_HYPERLOGLOG,
  .keys = {.first = 1, .last = -1, .step = 1, .use = KEY_RW | KEY_ACCESS,
           .notes = "RW because it may change the internal representation of the key, and propagate "
                    "to replicas"},
  .syntax = "key [key ...]"},
 {ROW("pfmerge", -2, "hyperloglog", "2.8.9", WRITE | DENYOOM,
      "O(keys)", "Merges HyperLogLogs into one."),
- .categories = CATEGORY_HYPERLOGLOG,
  .keys = {.first = 1, .last = -1, .step = 1, .use = KEY_RW | KEY_ACCESS | KEY_INSERT,
           .other_use = READ},
  .syntax = "destkey:key [sourcekey:key ...]"},
 {ROW("pfdebug", 3, "hyperloglog", "2.8.9", WRITE | DENYOOM | ADMIN,
      "O(1) for a dense HyperLogLog",
      "Shows the registers of a HyperLogLog and how they are stored, for tests."),
- .categories = CATEGORY_HYPERLOGLOG, .keys = KEY_AT(2, KEY_RW | KEY_ACCESS),
- .syntax = "subcommand key\n!"},
+ .keys = KEY_AT(2, KEY_RW | KEY_ACCESS), .syntax = "subcommand key\n!"},
 {ROW("pfselftest", 1, "hyperloglog", "2.8.9", ADMIN,
      "O(1)", "Tests the code of HyperLogLogs on this machine."),
- .categories = CATEGORY_HYPERLOGLOG, .syntax = "\n!"},
+ .syntax = "\n!"},
 };
 
 /* clang-format on */

@@ -65,7 +65,7 @@ static const struct command rows[] = {
      "O(1)", "Tells how often a key is used, under an LFU policy."),
  .categories = CATEGORY_KEYSPACE, .tips = TIP_NONDETERMINISTIC, .keys = KEY_AT(2, LOOK),
  .syntax = "key"},
-{HELP_ROW("object", "generic", "6.2.0", CATEGORY_KEYSPACE)},
+{HELP_ROW("object", "generic", "6.2.0"), .categories = CATEGORY_KEYSPACE},
 {ROW("object|idletime", 3, "generic", "2.2.3", SUBCOMMAND | READONLY,
      "O(1)", "Tells for how many seconds a key has not been used."),
  .categories = CATEGORY_KEYSPACE, .tips = TIP_NONDETERMINISTIC, .keys = KEY_AT(2, LOOK),

@@ -17,7 +17,7 @@ static const struct command rows[] = {
      "O(N), N being the channels that have subscribers",
      "Names the channels that have subscribers."),
  .syntax = "[pattern:pattern]"},
-{HELP_ROW("pubsub", "pubsub", "6.2.0", 0)},
+{HELP_ROW("pubsub", "pubsub", "6.2.0")},
 {ROW("pubsub|numpat", 2, "pubsub", "2.8.0", SUBCOMMAND | PUBSUB | LOADING | STALE,
      "O(1)", "Counts the patterns that have subscribers.")},
 {ROW("pubsub|numsub", -2, "pubsub", "2.8.0", SUBCOMMAND | PUBSUB | LOADING | STALE,

@@ -86,7 +86,7 @@ REFUSED("cluster|slots", 2, "3.0.0", LOADING | STALE, TIP_NONDETERMINISTIC,
 
 /* --- server --- */
 {CONTAINER_ROW("module", "server", "4.0.0", "Looks at modules; there are none.")},
-{HELP_ROW("module", "server", "5.0.0", 0)},
+{HELP_ROW("module", "server", "5.0.0")},
 {ROW("module|list", 2, "server", "4.0.0", SUBCOMMAND | ADMIN | NOSCRIPT,
      "O(1)", "Describes the loaded modules; there are none."),
  .tips = TIP_NONDETERMINISTIC_ORDER},

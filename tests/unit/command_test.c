@@ -13,18 +13,19 @@ static void run_nothing(struct call *call) {
 }
 
 static const struct command first_rows[] = {
-    {.name = "expire", .arity = 2, .flags = COMMAND_WRITE, .syntax = "key"},
-    {.name = "expiretime", .arity = -2, .flags = COMMAND_READONLY},
+    {.name = "expire", .group = "generic", .arity = 2, .flags = COMMAND_WRITE, .syntax = "key"},
+    {.name = "expiretime", .group = "generic", .arity = -2, .flags = COMMAND_READONLY},
 };
 
 static const struct command second_rows[] = {
-    {.name = "config", .arity = -2, .flags = COMMAND_CONTAINER},
-    {.name = "config|get", .arity = 3, .flags = COMMAND_SUBCOMMAND},
+    {.name = "config", .group = "generic", .arity = -2, .flags = COMMAND_CONTAINER},
+    {.name = "config|get", .group = "generic", .arity = 3, .flags = COMMAND_SUBCOMMAND},
     {.name = "config|set",
+     .group = "generic",
      .arity = 4,
      .flags = COMMAND_SUBCOMMAND,
      .secrets = SECRETS_OF_CONFIG_SET},
-    {.name = "get", .arity = 2},
+    {.name = "get", .group = "generic", .arity = 2},
 };
 
 static const struct command_body bodies[] = {
@@ -104,18 +105,22 @@ static void a_second_init_replaces_the_table(void **state) {
     assert_int_equal(command_index(command_find(SLICE("get"))), 3);
 }
 
-static void categories_are_those_of_the_row_and_of_its_flags(void **state) {
+static void categories_are_those_of_the_row_its_group_and_its_flags(void **state) {
     (void)state;
     static const struct command rows[] = {
-        {.name = "a", .categories = CATEGORY_LIST},
+        {.name = "a", .group = "generic", .categories = CATEGORY_LIST},
         {.name = "b",
+         .group = "generic",
          .categories = CATEGORY_LIST,
          .flags = COMMAND_FAST | COMMAND_READONLY | COMMAND_PUBSUB},
         {.name = "c",
+         .group = "generic",
          .categories = CATEGORY_LIST,
          .flags = COMMAND_WRITE | COMMAND_BLOCKING | COMMAND_ADMIN},
+        {.name = "d", .group = "sorted-set", .flags = COMMAND_CONTAINER},
+        {.name = "d|e", .group = "sorted-set", .flags = COMMAND_SUBCOMMAND},
     };
-    static const struct command_family family = {rows, 3};
+    static const struct command_family family = {rows, 5};
     static const struct command_family *const only_these[] = {&family, NULL};
     size_t count;
     command_table_init(only_these, NULL);
@@ -126,6 +131,8 @@ static void categories_are_those_of_the_row_and_of_its_flags(void **state) {
     assert_int_equal(command_categories(&all[2]), CATEGORY_LIST | CATEGORY_SLOW | CATEGORY_WRITE |
                                                       CATEGORY_BLOCKING | CATEGORY_ADMIN |
                                                       CATEGORY_DANGEROUS);
+    assert_int_equal(command_categories(&all[3]), CATEGORY_SLOW);
+    assert_int_equal(command_categories(&all[4]), CATEGORY_SORTED_SET | CATEGORY_SLOW);
     assert_int_equal(command_category_find(SLICE("SortedSet")), CATEGORY_SORTED_SET);
     assert_int_equal(command_category_find(SLICE("@list")), 0);
 }
@@ -165,7 +172,7 @@ int main(void) {
         cmocka_unit_test_setup(the_families_stand_one_behind_the_other, set_up),
         cmocka_unit_test_setup(a_row_may_leave_its_syntax_out, set_up),
         cmocka_unit_test_setup(a_second_init_replaces_the_table, set_up),
-        cmocka_unit_test_setup(categories_are_those_of_the_row_and_of_its_flags, set_up),
+        cmocka_unit_test_setup(categories_are_those_of_the_row_its_group_and_its_flags, set_up),
         cmocka_unit_test_setup(a_long_unknown_name_is_judged_by_its_head, set_up),
         cmocka_unit_test_setup(the_row_decides_which_arguments_are_secret, set_up),
     };
