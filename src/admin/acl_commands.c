@@ -22,25 +22,25 @@ void acl_whoami_command(struct call *call) {
     reply_bulk(call->reply, session_user_name(call_session(call)));
 }
 
-void acl_users_command(struct call *call) {
-    const struct users *users = call->engine->users;
-    struct user **sorted = users_sorted(users);
-    reply_array(call->reply, users_count(users));
-    for (size_t i = 0; i < users_count(users); i++)
-        reply_bulk(call->reply, sds_slice(sorted[i]->name));
-    mem_free(sorted);
-}
-
-void acl_list_command(struct call *call) {
+/* Replies the names of the users, or lines as in an ACL file. */
+static void reply_users(struct call *call, bool in_lines) {
     const struct users *users = call->engine->users;
     struct user **sorted = users_sorted(users);
     reply_array(call->reply, users_count(users));
     for (size_t i = 0; i < users_count(users); i++) {
-        sds line = user_append(sds_new(SLICE("")), sorted[i], RULES_SHOWN);
-        reply_bulk(call->reply, sds_slice(line));
+        sds line = in_lines ? user_append(sds_new(SLICE("")), sorted[i], RULES_SHOWN) : NULL;
+        reply_bulk(call->reply, sds_slice(line ? line : sorted[i]->name));
         sds_free(line);
     }
     mem_free(sorted);
+}
+
+void acl_users_command(struct call *call) {
+    reply_users(call, false);
+}
+
+void acl_list_command(struct call *call) {
+    reply_users(call, true);
 }
 
 static void reply_part(struct reply *reply, const char *name, const struct selector *selector,

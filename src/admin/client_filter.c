@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum client_type client_type_named(struct slice name) {
+/* Returns CLIENT_TYPE_ANY for other names. */
+static enum client_type client_type_named(struct slice name) {
     if (slice_is(name, "normal")) return CLIENT_TYPE_NORMAL;
     if (slice_is(name, "replica") || slice_is(name, "slave")) return CLIENT_TYPE_REPLICA;
     if (slice_is(name, "pubsub")) return CLIENT_TYPE_PUBSUB;
@@ -16,11 +17,6 @@ enum client_type client_type_named(struct slice name) {
 
 static sds error_text(const char *text) {
     return sds_new(slice_of_cstr(text));
-}
-
-static sds error_naming(const char *before, struct slice value) {
-    sds text = sds_append(error_text(before), value);
-    return sds_append_cstr(text, "'");
 }
 
 /* --- Options --- */
@@ -111,8 +107,8 @@ static sds parse_ids(struct client_ids *ids, const struct slice *values, size_t 
 
 static sds parse_type(struct client_conditions *conditions, struct slice value) {
     conditions->type = client_type_named(value);
-    return conditions->type == CLIENT_TYPE_ANY ? error_naming("ERR Unknown client type '", value)
-                                               : NULL;
+    if (conditions->type != CLIENT_TYPE_ANY) return NULL;
+    return sds_append_cstr(sds_append(error_text("ERR Unknown client type '"), value), "'");
 }
 
 static sds parse_database(struct client_conditions *conditions, bool negated, struct slice value,
@@ -120,18 +116,17 @@ static sds parse_database(struct client_conditions *conditions, bool negated, st
     const char *name = negated ? "NOT-DB" : "DB";
     int64_t number;
     if (!number_parse_int64(value, &number))
-        return sds_append_format(error_text("ERR "), "%s is not an integer or out of range", name);
+        return sds_format("ERR %s is not an integer or out of range", name);
     if (number < 0 || number >= databases)
-        return sds_append_format(error_text("ERR "), "%s number should be between 0 and %d", name,
-                                 databases - 1);
+        return sds_format("ERR %s number should be between 0 and %d", name, databases - 1);
     conditions->database = number + 1;
     return NULL;
 }
 
-static sds parse_seconds(int64_t *seconds, struct slice value, const char *not_number,
-                         const char *not_positive) {
-    if (!number_parse_int64(value, seconds)) return error_text(not_number);
-    return *seconds > 0 ? NULL : error_text(not_positive);
+static sds parse_seconds(int64_t *seconds, const char *name, struct slice value) {
+    if (!number_parse_int64(value, seconds))
+        return sds_format("ERR %s is not an integer or out of range", name);
+    return *seconds > 0 ? NULL : sds_format("ERR %s should be greater than 0", name);
 }
 
 /* Returns whether all letters of `text` are among `letters`. */
@@ -147,9 +142,7 @@ static sds check_letters(struct slice option, bool negated, struct slice value) 
     if (consists_of(value, is_flags ? SLICE("AbBcdeEiIMNOPrRStTuUx") : SLICE("r"))) return NULL;
     const char *name = is_flags ? "flags" : "capa";
     const char *filter = !negated ? "provided" : is_flags ? "NOT-FLAGS" : "NOT-CAPA";
-    sds text =
-        sds_append_format(error_text("ERR "), "Unknown %s found in the %s filter: ", name, filter);
-    return sds_append(text, value);
+    return sds_append(sds_format("ERR Unknown %s found in the %s filter: ", name, filter), value);
 }
 
 static sds parse_text(struct client_conditions *conditions, struct slice option, bool negated,
@@ -165,14 +158,8 @@ static sds parse_text(struct client_conditions *conditions, struct slice option,
 
 /* Options without NOT-. */
 static sds parse_other(struct client_filter *filter, struct slice option, struct slice value) {
-    if (slice_is(option, "maxage"))
-        return parse_seconds(&filter->min_age_s, value,
-                             "ERR maxage is not an integer or out of range",
-                             "ERR maxage should be greater than 0");
-    if (slice_is(option, "idle"))
-        return parse_seconds(&filter->min_idle_s, value,
-                             "ERR idle is not an integer or out of range",
-                             "ERR idle should be greater than 0");
+    if (slice_is(option, "maxage")) return parse_seconds(&filter->min_age_s, "maxage", value);
+    if (slice_is(option, "idle")) return parse_seconds(&filter->min_idle_s, "idle", value);
     bool yes = slice_is(value, "yes");
     if (!slice_is(option, "skipme") || !(yes || slice_is(value, "no")))
         return error_text("ERR syntax error");

@@ -10,10 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the type named "normal", "replica" or "slave", "pubsub", "master" or "primary", in any
- * case; CLIENT_TYPE_ANY for other names. */
-enum client_type client_type_named(struct slice name);
-
 /* Several numbers of clients, sorted, each once. */
 struct client_ids {
     int64_t *ids;

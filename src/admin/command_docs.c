@@ -28,7 +28,7 @@ static void reply_argument_name(struct reply *reply, const struct syntax_argumen
 }
 
 /* Replies a field, unless its text is empty. */
-static void reply_optional_field(struct reply *reply, const char *name, struct slice text) {
+static void reply_field(struct reply *reply, const char *name, struct slice text) {
     if (text.len == 0) return;
     reply_bulk_cstr(reply, name);
     reply_bulk(reply, text);
@@ -64,8 +64,8 @@ static void reply_argument(struct reply *reply, const struct syntax_argument *ar
         reply_bulk_cstr(reply, "token");
         reply_bulk(reply, argument->token);
     }
-    reply_optional_field(reply, "since", argument->since);
-    reply_optional_field(reply, "deprecated_since", argument->deprecated_since);
+    reply_field(reply, "since", argument->since);
+    reply_field(reply, "deprecated_since", argument->deprecated_since);
     if (argument->flags != 0) {
         reply_bulk_cstr(reply, "flags");
         reply_argument_flags(reply, argument->flags);
@@ -123,17 +123,12 @@ static void reply_past(struct reply *reply, const char *syntax, const struct pas
         if (is_deprecated) reply_status(reply, SLICE("deprecated"));
         if (past->is_internal) reply_status(reply, SLICE("syscmd"));
     }
-    reply_optional_field(reply, "deprecated_since", past->deprecated_since);
-    reply_optional_field(reply, "replaced_by", past->replaced_by);
+    reply_field(reply, "deprecated_since", past->deprecated_since);
+    reply_field(reply, "replaced_by", past->replaced_by);
     if (past->changes > 0) reply_history(reply, syntax, past->changes);
 }
 
 /* --- Commands --- */
-
-static void reply_text_field(struct reply *reply, const char *name, const char *text) {
-    reply_bulk_cstr(reply, name);
-    reply_bulk_cstr(reply, text);
-}
 
 /* The notation numbers the keys. The command decides to which specification each belongs: one for
  * all keys, one for each, or those of SORT, whose patterns have one too. */
@@ -156,10 +151,10 @@ static void reply_docs_of_one(struct reply *reply, const struct command *command
     struct past past = read_past(command->syntax);
     reply_bulk_cstr(reply, command->name);
     reply_map(reply, 4 + past_fields(&past) + (count > 0) + more);
-    reply_text_field(reply, "summary", command->summary);
-    reply_text_field(reply, "since", command->since);
-    reply_text_field(reply, "group", command->group);
-    reply_text_field(reply, "complexity", command->complexity);
+    reply_field(reply, "summary", slice_of_cstr(command->summary));
+    reply_field(reply, "since", slice_of_cstr(command->since));
+    reply_field(reply, "group", slice_of_cstr(command->group));
+    reply_field(reply, "complexity", slice_of_cstr(command->complexity));
     reply_past(reply, command->syntax, &past);
     if (count <= 0) return;
     reply_bulk_cstr(reply, "arguments");

@@ -15,6 +15,13 @@
 
 #include <string.h>
 
+/* Returns the value under argv[2]; replies the error and returns NULL when there is none. */
+static const struct entry *find_value(struct call *call) {
+    const struct entry *entry = call_find(call, call->argv[2], 0, NULL);
+    if (!entry) reply_error(call->reply, "ERR no such key");
+    return entry;
+}
+
 /* --- Records --- */
 
 enum { SHOWN_MAX = 64 }; /* bytes of each text */
@@ -91,13 +98,10 @@ static sds describe_skiplist(const struct skiplist *list) {
 }
 
 void debug_htstats_key(struct call *call) {
-    const struct entry *entry = call_find(call, call->argv[2], 0, NULL);
+    const struct entry *entry = find_value(call);
     const struct recordtable *table = NULL;
     const struct skiplist *list = NULL;
-    if (!entry) {
-        reply_error(call->reply, "ERR no such key");
-        return;
-    }
+    if (!entry) return;
     if (entry_type(entry) == VALUE_SET) table = set_table(entry);
     if (entry_type(entry) == VALUE_HASH) table = hash_table(entry);
     if (entry_type(entry) == VALUE_ZSET) list = zset_skiplist(entry);
@@ -127,13 +131,6 @@ sds debug_append_quicklist_fields(sds out, const struct entry *entry) {
                              "ql_uncompressed_size:%zu",
                              nodes, (double)quicklist_count(list) / (double)nodes, limits.fill,
                              limits.compress_depth != 0, quicklist_serialized_size(list));
-}
-
-/* Returns the value under argv[2]; replies the error and returns NULL when there is none. */
-static const struct entry *find_value(struct call *call) {
-    const struct entry *entry = call_find(call, call->argv[2], 0, NULL);
-    if (!entry) reply_error(call->reply, "ERR no such key");
-    return entry;
 }
 
 static void refuse_encoding(struct call *call, const char *encoding) {

@@ -19,10 +19,6 @@ static void *place_of(const struct config *config, const struct config_directive
     return (char *)config + directive->offset;
 }
 
-static int64_t *number_at(const struct config *config, const struct config_directive *directive) {
-    return place_of(config, directive);
-}
-
 static sds *string_at(const struct config *config, const struct config_directive *directive) {
     return place_of(config, directive);
 }
@@ -64,7 +60,7 @@ static bool set_number(struct config *config, const struct config_directive *dir
                       (long long)min, (long long)max);
     if (clamped && value < directive->min) value = directive->min;
     if (clamped && value > directive->max) value = directive->max;
-    *number_at(config, directive) = value;
+    *(int64_t *)place_of(config, directive) = value;
     return true;
 }
 
@@ -374,17 +370,16 @@ bool config_set(struct config *config, const struct config_directive *directive,
         if (count > WORDS_MAX) return refuse(error, "wrong number of arguments");
         return parse_words(config, directive, words, count, error);
     }
+    void *place = place_of(config, directive);
     if (count != 1) return refuse(error, "wrong number of arguments");
     switch (directive->kind) {
-    case CONFIG_BOOL: return parse_bool(place_of(config, directive), values[0], error);
-    case CONFIG_ENUM:
-        return parse_enum(number_at(config, directive), directive->detail, values[0], error);
-    case CONFIG_STRING: set_string(string_at(config, directive), values[0]); return true;
-    case CONFIG_FILENAME:
-        return parse_filename(string_at(config, directive), directive->name, values[0], error);
-    case CONFIG_TITLE: return parse_title(string_at(config, directive), values[0], error);
-    case CONFIG_CPU_LIST: return parse_cpu_list(string_at(config, directive), values[0], error);
-    case CONFIG_EVENTS: return parse_events(number_at(config, directive), values[0], error);
+    case CONFIG_BOOL: return parse_bool(place, values[0], error);
+    case CONFIG_ENUM: return parse_enum(place, directive->detail, values[0], error);
+    case CONFIG_STRING: set_string(place, values[0]); return true;
+    case CONFIG_FILENAME: return parse_filename(place, directive->name, values[0], error);
+    case CONFIG_TITLE: return parse_title(place, values[0], error);
+    case CONFIG_CPU_LIST: return parse_cpu_list(place, values[0], error);
+    case CONFIG_EVENTS: return parse_events(place, values[0], error);
     default: return parse_number(config, directive, values[0], error);
     }
 }
