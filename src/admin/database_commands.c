@@ -25,7 +25,6 @@ void save_command(struct call *call) {
         reply_error(call->reply, "ERR");
 }
 
-/* In a transaction the snapshot begins after its end. */
 /* A snapshot for replicas is not cancelled: they would begin anew. */
 static void cancel(struct call *call) {
     struct engine *engine = call->engine;
@@ -41,6 +40,7 @@ static void cancel(struct call *call) {
     }
 }
 
+/* In a transaction the snapshot begins after its end. */
 void bgsave_command(struct call *call) {
     struct engine *engine = call->engine;
     bool scheduled = call->argc == 2 && slice_is(call->argv[1], "schedule");

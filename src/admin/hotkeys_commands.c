@@ -14,10 +14,6 @@ static struct hotkeys *current(struct call *call) {
 /* --- START METRICS count [CPU] [NET] [COUNT count] [DURATION seconds] [SAMPLE ratio]
  *           [SLOTS count slot …] --- */
 
-static bool fail(struct call *call, const char *text) {
-    return reply_error(call->reply, text);
-}
-
 /* Parses METRICS at *index and moves *index to its last argument. */
 static bool parse_metrics(struct call *call, size_t *index, struct hotkeys *wanted) {
     int64_t announced, found = 0;
@@ -30,11 +26,12 @@ static bool parse_metrics(struct call *call, size_t *index, struct hotkeys *want
         bool is_cpu = slice_is(word, "cpu");
         if (!is_cpu && !slice_is(word, "net")) break;
         bool *has = &wanted->has[is_cpu ? HOTKEYS_CPU : HOTKEYS_NET];
-        if (*has) return fail(call, "ERR a metric is given twice");
+        if (*has) return reply_error(call->reply, "ERR a metric is given twice");
         *has = true;
     }
     return found == announced ||
-           fail(call, "ERR METRICS count does not match number of metric types provided");
+           reply_error(call->reply,
+                       "ERR METRICS count does not match number of metric types provided");
 }
 
 static bool parse_option(struct call *call, size_t *index, struct hotkeys *wanted) {
@@ -42,7 +39,7 @@ static bool parse_option(struct call *call, size_t *index, struct hotkeys *wante
     int64_t number;
     if (slice_is(option, "metrics")) return parse_metrics(call, index, wanted);
     if (slice_is(option, "slots"))
-        return fail(call, "ERR SLOTS parameter cannot be used in non-cluster mode");
+        return reply_error(call->reply, "ERR SLOTS parameter cannot be used in non-cluster mode");
     if (++*index == call->argc) return call_syntax_error(call);
     if (slice_is(option, "count")) {
         if (!call_integer_in(call, *index, 1, HOTKEYS_COUNT_MAX, &number,
@@ -71,11 +68,11 @@ void hotkeys_start_command(struct call *call) {
     for (size_t i = 2; i < call->argc; i++)
         if (!parse_option(call, &i, &wanted)) return;
     if (!wanted.has[HOTKEYS_CPU] && !wanted.has[HOTKEYS_NET]) {
-        fail(call, "ERR METRICS parameter is required");
+        reply_error(call->reply, "ERR METRICS parameter is required");
         return;
     }
     if (hotkeys->is_active) {
-        fail(call, "ERR hotkeys tracking session already in progress");
+        reply_error(call->reply, "ERR hotkeys tracking session already in progress");
         return;
     }
     hotkeys_begin(hotkeys, &wanted);
@@ -99,7 +96,7 @@ void hotkeys_stop_command(struct call *call) {
 void hotkeys_reset_command(struct call *call) {
     struct hotkeys *hotkeys = current(call);
     if (hotkeys->is_active) {
-        fail(call, "ERR hotkeys tracking session in progress, stop tracking first");
+        reply_error(call->reply, "ERR hotkeys tracking session in progress, stop tracking first");
         return;
     }
     hotkeys_reset(hotkeys);

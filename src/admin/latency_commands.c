@@ -203,17 +203,16 @@ static sds append_graph(sds out, const struct latency_event *event, int64_t now_
 
 void latency_graph_command(struct call *call) {
     struct slice name = call->argv[2];
-    int kind = latency_kind_named(name);
-    const struct latency_event *event = kind < 0 ? NULL : call->engine->latency->events[kind];
+    const struct latency_event *event = event_named(call->engine, name);
     if (!event) {
         reply_error_format(call->reply, "ERR No samples available for event '%.*s'",
                            slice_precision(name), name.ptr);
         return;
     }
     struct latency_summary summary = latency_summarize(event, call->now_ms / 1000);
-    sds out = sds_append_format(
-        sds_new(SLICE("")), "%s - high %u ms, low %u ms (all time high %u ms)\n",
-        latency_kind_name((enum latency_kind)kind), summary.max_ms, summary.min_ms, event->max_ms);
+    sds out =
+        sds_format("%.*s - high %u ms, low %u ms (all time high %u ms)\n", slice_precision(name),
+                   name.ptr, summary.max_ms, summary.min_ms, event->max_ms);
     for (int i = 0; i < GRAPH_COLUMNS; i++) out = sds_append_cstr(out, "-");
     out = append_graph(sds_append_cstr(out, "\n"), event, call->now_ms / 1000);
     call_answer_text(call, out);

@@ -66,26 +66,20 @@ static sds current_place(const struct loader *loader) {
     return loader->line > 0 ? sds_append_format(place, ":%zu", loader->line) : place;
 }
 
-/* Adds a note "path:line: 'name' <why>". */
-static void add_note(struct loader *loader, enum log_level level, struct slice name,
-                     const char *why) {
-    struct config_source *source = loader->source;
-    sds text = sds_append(sds_append_cstr(current_place(loader), ": '"), name);
-    text = sds_append_cstr(sds_append_cstr(text, "' "), why);
-    source->notes = mem_realloc(source->notes, (source->note_count + 1) * sizeof(*source->notes));
-    source->notes[source->note_count++] = (struct config_note){text, level};
-}
-
-/* Adds a note, once for each name; for one of a family at each line. */
+/* Adds a note "path:line: 'name' is ignored: <why>", once for each name; for one of a family at
+ * each line. */
 static void note_ignored(struct loader *loader, const struct config_directive *directive,
                          struct slice name, const char *why) {
+    struct config_source *source = loader->source;
     if (!(directive->flags & CONFIG_FAMILY)) {
-        if (!config_name_set_add(&loader->source->noted, directive, name)) return;
+        if (!config_name_set_add(&source->noted, directive, name)) return;
         name = slice_of_cstr(config_name_matched(directive, name));
     }
-    sds text = sds_append_format(sds_new(SLICE("is ignored: ")), "%s", why);
-    add_note(loader, directive->flags & CONFIG_MISSED ? LOG_WARNING : LOG_NOTICE, name, text);
-    sds_free(text);
+    sds text = sds_append(sds_append_cstr(current_place(loader), ": '"), name);
+    text = sds_append_format(text, "' is ignored: %s", why);
+    source->notes = mem_realloc(source->notes, (source->note_count + 1) * sizeof(*source->notes));
+    source->notes[source->note_count++] =
+        (struct config_note){text, directive->flags & CONFIG_MISSED ? LOG_WARNING : LOG_NOTICE};
 }
 
 void config_log_notes(struct config_source *source) {

@@ -38,9 +38,11 @@ static void compare(void *arg, size_t index, uint32_t use) {
 
 void checks_key(const struct call *call, struct slice key) {
     struct key_search search = {call, key, false};
+    struct key_ranges keys;
     if (!call->command || call->argc > ARGUMENTS_MAX) return;
     if (!command_has_keys(call->command) || call->command->keys.shape == KEYS_OF_SORT) return;
-    command_each_key(call->command, call->argv, call->argc, compare, &search);
+    command_keys(call->command, call->argv, call->argc, &keys);
+    key_ranges_each(&keys, compare, &search);
     assert(search.is_found);
 }
 

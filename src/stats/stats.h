@@ -106,9 +106,19 @@ struct stats {
     struct command_stats *by_command; /* indexed by command_index */
 };
 
+/* Allocates the histogram for stats_count_call. */
+struct tick_histogram *stats_first_histogram(struct command_stats *stats);
+
 /* Counts a call that took `ticks` of clock_ticks; in the command's histogram too, if `tracked`.
  * O(1). */
-static inline void stats_count_call(struct command_stats *stats, uint64_t ticks, bool tracked);
+static inline void stats_count_call(struct command_stats *stats, uint64_t ticks, bool tracked) {
+    stats->calls++;
+    stats->ticks += ticks;
+    if (!tracked) return;
+    struct tick_histogram *latency = stats->latency;
+    if (__builtin_expect(!latency, 0)) latency = stats_first_histogram(stats);
+    tick_histogram_count(latency, ticks);
+}
 
 /* Notes how much memory is used at the wall clock `now_s`. O(1). */
 static inline void stats_note_memory(struct stats *stats, uint64_t used, int64_t now_s) {
@@ -126,17 +136,5 @@ uint64_t rate_per_second(const struct rate *rate);
 
 /* Frees by_command and the histograms. */
 void stats_free(struct stats *stats);
-
-/* Allocates the histogram for stats_count_call. */
-struct tick_histogram *stats_first_histogram(struct command_stats *stats);
-
-static inline void stats_count_call(struct command_stats *stats, uint64_t ticks, bool tracked) {
-    stats->calls++;
-    stats->ticks += ticks;
-    if (!tracked) return;
-    struct tick_histogram *latency = stats->latency;
-    if (__builtin_expect(!latency, 0)) latency = stats_first_histogram(stats);
-    tick_histogram_count(latency, ticks);
-}
 
 #endif

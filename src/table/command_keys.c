@@ -160,14 +160,6 @@ void key_ranges_each(const struct key_ranges *keys,
         for (size_t i = at->begin; i < at->end; i += at->step) visit(arg, i, at->use);
 }
 
-bool command_each_key(const struct command *command, const struct slice *argv, size_t argc,
-                      void (*visit)(void *arg, size_t index, uint32_t use), void *arg) {
-    struct key_ranges keys;
-    if (!command_keys(command, argv, argc, &keys)) return false;
-    key_ranges_each(&keys, visit, arg);
-    return true;
-}
-
 static size_t count_in(const struct key_range *range) {
     return range->begin < range->end ? (range->end - range->begin - 1) / range->step + 1 : 0;
 }

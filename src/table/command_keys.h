@@ -30,10 +30,6 @@ bool command_keys(const struct command *command, const struct slice *argv, size_
 void key_ranges_each(const struct key_ranges *keys,
                      void (*visit)(void *arg, size_t index, uint32_t use), void *arg);
 
-/* The same for a call, whose keys it finds. Returns what command_keys returns. */
-bool command_each_key(const struct command *command, const struct slice *argv, size_t argc,
-                      void (*visit)(void *arg, size_t index, uint32_t use), void *arg);
-
 /* Returns how many keys these are. O(1). */
 size_t key_ranges_count(const struct key_ranges *keys);
 

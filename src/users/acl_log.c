@@ -11,16 +11,21 @@ static struct slice cut(struct slice text) {
     return slice_make(text.ptr, text.len < NAME_MAX_BYTES ? text.len : NAME_MAX_BYTES);
 }
 
-static void free_entry(struct acl_entry *entry) {
-    sds_free(entry->object);
-    sds_free(entry->user);
-    sds_free(entry->client);
-    mem_free(entry);
-}
-
 static void take_out(struct acl_log *log, struct acl_entry *entry) {
     CHAIN_REMOVE(log->oldest, log->newest, entry, older, newer);
     log->count--;
+}
+
+/* Keeps `max` entries. */
+static void drop_oldest(struct acl_log *log, size_t max) {
+    while (log->count > max) {
+        struct acl_entry *entry = log->oldest;
+        take_out(log, entry);
+        sds_free(entry->object);
+        sds_free(entry->user);
+        sds_free(entry->client);
+        mem_free(entry);
+    }
 }
 
 static struct acl_entry *find(const struct acl_log *log, const struct acl_event *event) {
@@ -57,17 +62,9 @@ void acl_log_add(struct acl_log *log, const struct acl_event *event, size_t max)
     entry->client = sds_new(event->client);
     CHAIN_APPEND(log->oldest, log->newest, entry, older, newer);
     log->count++;
-    while (log->count > max) {
-        struct acl_entry *oldest = log->oldest;
-        take_out(log, oldest);
-        free_entry(oldest);
-    }
+    drop_oldest(log, max);
 }
 
 void acl_log_reset(struct acl_log *log) {
-    struct acl_entry *entry;
-    while ((entry = log->oldest)) {
-        take_out(log, entry);
-        free_entry(entry);
-    }
+    drop_oldest(log, 0);
 }
