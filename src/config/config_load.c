@@ -149,12 +149,6 @@ void config_forget_users(struct config_source *source) {
 
 /* --- Directives --- */
 
-/* For directives with a single value here: returns whether a line with another value may be
- * ignored. */
-static bool is_ignorable(const struct config_directive *directive) {
-    return directive->kind == CONFIG_FIXED && !(directive->flags & CONFIG_PROTECTS);
-}
-
 /* `name` is the directive's name as the line has it. */
 static bool set_directive(struct loader *loader, const struct config_directive *directive,
                           struct slice name, struct slice line) {
@@ -164,7 +158,7 @@ static bool set_directive(struct loader *loader, const struct config_directive *
     if (config_set_line(loader->config, directive, loader->words, loader->word_count, again,
                         &reason))
         return true;
-    bool ignored = is_ignorable(directive);
+    bool ignored = directive->kind == CONFIG_FIXED && !(directive->flags & CONFIG_PROTECTS);
     if (ignored)
         note_ignored(loader, directive, name, reason);
     else

@@ -166,17 +166,13 @@ static void free_addresses(struct config *config) {
     mem_free(config->bind);
 }
 
-static void set_addresses(struct config *config, const struct slice *words, size_t count) {
-    config->bind = mem_alloc(count * sizeof(*config->bind));
-    config->bind_count = count;
-    for (size_t i = 0; i < count; i++) config->bind[i] = sds_new(words[i]);
-}
-
 static bool parse_addresses(struct config *config, const struct slice *words, size_t count,
                             sds *error) {
     if (count > ADDRESSES_MAX) return refuse(error, "Too many bind addresses specified.");
     free_addresses(config);
-    set_addresses(config, words, count);
+    config->bind = mem_alloc(count * sizeof(*config->bind));
+    config->bind_count = count;
+    for (size_t i = 0; i < count; i++) config->bind[i] = sds_new(words[i]);
     return true;
 }
 

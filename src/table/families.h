@@ -10,8 +10,7 @@
 #define COMMAND_FAMILIES(FAMILY)                                                                   \
     FAMILY(lists) FAMILY(strings) FAMILY(keys) FAMILY(zset) FAMILY(geo) FAMILY(sets)               \
     FAMILY(hashes) FAMILY(streams) FAMILY(hyperloglog) FAMILY(transactions) FAMILY(pubsub)         \
-    FAMILY(scripts) FAMILY(functions) FAMILY(connection) FAMILY(admin) FAMILY(replication)         \
-    FAMILY(standalone)
+    FAMILY(scripts) FAMILY(connection) FAMILY(admin) FAMILY(replication) FAMILY(standalone)
 
 /* clang-format on */
 
