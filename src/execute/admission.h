@@ -24,6 +24,7 @@
 #ifndef PACKLIST_EXECUTE_ADMISSION_H
 #define PACKLIST_EXECUTE_ADMISSION_H
 
+#include "base/checked.h"
 #include "base/slice.h"
 #include "engine/call.h"
 #include "engine/client.h"
@@ -102,6 +103,7 @@ static inline __attribute__((always_inline)) uint64_t admission_closed(const str
 static inline __attribute__((always_inline)) uint64_t
 admission_is_restricted(const struct call *call) {
     const struct user *user = call->requester->user;
+    CHECKED_ASSERT(user || call->origin != ORIGIN_CLIENT);
     return call->origin == ORIGIN_CLIENT ? user->restricted : !user_is_unrestricted(user);
 }
 
