@@ -53,8 +53,7 @@ static void report_to_stderr(size_t size) {
 
 static _Noreturn __attribute__((cold, noinline)) void out_of_memory(size_t size) {
     void (*report)(size_t) = out_of_memory_report;
-    out_of_memory_report =
-        NULL; /* a report that runs out of memory itself must not be called again */
+    out_of_memory_report = NULL; /* one that runs out of memory itself is not called again */
     (report != NULL ? report : report_to_stderr)(size);
     abort();
 }
@@ -77,16 +76,12 @@ const char *__tsan_default_options(void) {
 }
 
 static void *counted(void *ptr) {
-    if (ptr != NULL) {
-        __atomic_add_fetch(&used, mem_good_size(malloc_usable_size(ptr)), __ATOMIC_RELAXED);
-    }
+    if (ptr) __atomic_add_fetch(&used, mem_good_size(malloc_usable_size(ptr)), __ATOMIC_RELAXED);
     return ptr;
 }
 
 static void uncount(void *ptr) {
-    if (ptr != NULL) {
-        __atomic_sub_fetch(&used, mem_good_size(malloc_usable_size(ptr)), __ATOMIC_RELAXED);
-    }
+    if (ptr) __atomic_sub_fetch(&used, mem_good_size(malloc_usable_size(ptr)), __ATOMIC_RELAXED);
 }
 
 static void *raw_alloc(size_t size) {
@@ -449,28 +444,25 @@ int mem_control(const char *name, void *old, size_t *old_size, const void *new, 
 
 /* --- For both --- */
 
-void *mem_alloc(size_t size) {
-    void *ptr = raw_alloc(size);
+static inline void *or_abort(void *ptr, size_t size) {
     if (__builtin_expect(ptr == NULL, 0)) out_of_memory(size);
     return ptr;
+}
+
+void *mem_alloc(size_t size) {
+    return or_abort(raw_alloc(size), size);
 }
 
 void *mem_alloc_zeroed(size_t size) {
-    void *ptr = raw_alloc_zeroed(size);
-    if (__builtin_expect(ptr == NULL, 0)) out_of_memory(size);
-    return ptr;
+    return or_abort(raw_alloc_zeroed(size), size);
 }
 
 void *mem_alloc_aligned(size_t alignment, size_t size) {
-    void *ptr = raw_alloc_aligned(alignment, size);
-    if (__builtin_expect(ptr == NULL, 0)) out_of_memory(size);
-    return ptr;
+    return or_abort(raw_alloc_aligned(alignment, size), size);
 }
 
 void *mem_realloc(void *ptr, size_t size) {
-    void *moved = raw_realloc(ptr, size);
-    if (__builtin_expect(moved == NULL, 0)) out_of_memory(size);
-    return moved;
+    return or_abort(raw_realloc(ptr, size), size);
 }
 
 void *mem_resize(void *ptr, size_t old_size, size_t size) {
@@ -504,7 +496,5 @@ void *mem_try_grow(void *array, size_t *capacity, size_t wanted, size_t item_siz
 }
 
 void *mem_grow(void *array, size_t *capacity, size_t wanted, size_t item_size) {
-    void *larger = mem_try_grow(array, capacity, wanted, item_size);
-    if (__builtin_expect(larger == NULL, 0)) out_of_memory(wanted * item_size);
-    return larger;
+    return or_abort(mem_try_grow(array, capacity, wanted, item_size), wanted * item_size);
 }

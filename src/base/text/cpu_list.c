@@ -4,18 +4,11 @@
 
 #include <string.h>
 
-/* Takes the bytes before the first `separator` from the text, with the separator; all, if there is
- * none. Returns false then. */
+/* As slice_take_until; returns whether there was a separator. */
 static bool cut(struct slice *text, char separator, struct slice *part) {
-    const char *at = text->len > 0 ? memchr(text->ptr, separator, text->len) : NULL;
-    *part = *text;
-    if (!at) {
-        *text = slice_make(text->ptr + text->len, 0);
-        return false;
-    }
-    part->len = (size_t)(at - text->ptr);
-    *text = slice_make(at + 1, text->len - part->len - 1);
-    return true;
+    size_t len = text->len;
+    *part = slice_take_until(text, separator);
+    return part->len < len;
 }
 
 static bool parse_number(struct slice text, int64_t *number) {
