@@ -30,6 +30,9 @@ enum {
     LOG_ERROR_EVERY_US = 30 * SECOND_US
 };
 
+/* A larger buffer of the file is freed when it is empty. */
+enum { BUFFER_KEEP_MAX = 1024 * 1024 };
+
 static bool policy_is(struct engine *engine, enum aof_fsync policy) {
     return engine->config.appendfsync == (int64_t)policy;
 }
@@ -228,7 +231,7 @@ static void drop_written(struct engine *engine, size_t count) {
     buffer->len -= count;
     if (buffer->len > 0)
         memmove(buffer->data, buffer->data + count, buffer->len);
-    else if (buffer->capacity > AOF_BUFFER_KEEP_MAX)
+    else if (buffer->capacity > BUFFER_KEEP_MAX)
         reply_free(buffer);
 }
 
@@ -330,6 +333,34 @@ void aof_flush(struct engine *engine) {
     read_log(engine);
     if (aof->buffer.len > 0 || aof->sync_begun_size != aof->file_size)
         flush(engine, clock_monotonic_us());
+}
+
+/* --- What others see --- */
+
+const char *aof_error(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    int error = aof->write_error ? aof->write_error : aof->sync_error;
+    return error ? strerror(error) : NULL;
+}
+
+bool aof_is_synced(struct engine *engine, uint64_t position) {
+    struct aof *aof = engine->aof;
+    return aof->state == AOF_ON && position <= aof->synced_position;
+}
+
+/* Returns the bytes that count: a small empty buffer is kept for reuse and does not. */
+static size_t size_of_buffer(const struct reply *buffer) {
+    return buffer->capacity > BUFFER_KEEP_MAX ? buffer->capacity : buffer->len;
+}
+
+size_t aof_buffer_size(struct engine *engine) {
+    struct aof *aof = engine->aof;
+    if (aof->state == AOF_OFF) return 0;
+    return size_of_buffer(&aof->buffer) + size_of_buffer(&engine->command_log.bytes);
+}
+
+size_t aof_buffers_allocated(const struct engine *engine) {
+    return engine->aof->buffer.capacity + engine->command_log.bytes.capacity;
 }
 
 /* --- The file --- */

@@ -5,9 +5,6 @@
 #include "aof/aof.h"
 #include "engine/engine.h"
 
-/* A larger buffer of the file is freed when it is empty. */
-enum { AOF_BUFFER_KEEP_MAX = 1024 * 1024 };
-
 /* --- aof_append.c: the current file --- */
 
 /* Reads the command log and writes everything to the file, without waiting for an fdatasync.
