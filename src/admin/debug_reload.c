@@ -7,7 +7,7 @@
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "resp/reply.h"
-#include "server/start/start_aof.h"
+#include "server/start/start_load.h"
 #include "snapshot/load.h"
 #include "snapshot/save.h"
 #include "table/command.h"
@@ -84,7 +84,7 @@ void debug_loadaof(struct call *call) {
     enum load_status status = LOAD_FAILED;
     if (aof_prepare_reload(engine)) {
         clear_data(engine);
-        status = start_aof_load(engine, 0);
+        status = start_load_aof(engine, 0);
         note_loaded(engine);
     }
     if (status != LOAD_DONE) {

@@ -6,7 +6,7 @@
 #include "replication/replication_commands.h"
 #include "requests/client_commands.h"
 #include "script/script_commands.h"
-#include "server/migrate/server_commands.h"
+#include "server/migrate/migrate.h"
 
 /* clang-format off */
 

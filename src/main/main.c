@@ -39,7 +39,7 @@ static void print_version(void) {
            lzf_name());
 }
 
-static void print_help(FILE *out) {
+static void print_help(void) {
     fputs("Usage: packlist-server [/path/to/redis.conf] [options] [-]\n"
           "       packlist-server - (read the configuration from standard input)\n"
           "       packlist-server -v or --version\n"
@@ -56,7 +56,7 @@ static void print_help(FILE *out) {
           "       packlist-server /etc/packlist/packlist.conf\n"
           "       packlist-server --port 7777 --list-max-listpack-size -1\n"
           "       echo 'maxclients 128' | packlist-server -\n",
-          out);
+          stdout);
 }
 
 static int fail(const char *what) {
@@ -125,14 +125,6 @@ static void change_signals(int how) {
     sigprocmask(how, &signals, NULL);
 }
 
-static void signals_hold(void) {
-    change_signals(SIG_BLOCK);
-}
-
-static void signals_release(void) {
-    change_signals(SIG_UNBLOCK);
-}
-
 /* Logs the lines that Redis begins with, because tools look for them. */
 static void log_start(struct engine *engine) {
     log_notice("oO0OoO0OoO0Oo Packlist is starting oO0OoO0OoO0Oo");
@@ -152,7 +144,7 @@ static int answer_question(int argc, char **argv) {
         return EXIT_SUCCESS;
     }
     if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
-        print_help(stdout);
+        print_help();
         return EXIT_SUCCESS;
     }
     return -1;
@@ -188,13 +180,13 @@ int main(int argc, char **argv) {
     if (is_daemon(engine) && !daemon_begin(&to_parent)) return fail("cannot fork");
     log_start(engine);
     crash_report_start(engine);
-    signals_hold();
+    change_signals(SIG_BLOCK);
     if (!parts_start(engine, &reason)) {
         int status = fail_and_log(reason);
         sds_free(reason);
         return status;
     }
-    signals_release();
+    change_signals(SIG_UNBLOCK);
     write_pid_file(engine);
     log_notice("Server initialized");
     enum load_status loaded = start_load(engine);
@@ -205,7 +197,7 @@ int main(int argc, char **argv) {
         replication_note_loaded(engine);
         if (!engine->shutting_down) server_run(engine);
     }
-    signals_hold();
+    change_signals(SIG_BLOCK);
     parts_stop(engine);
     remove_pid_file(engine);
 #ifdef PACKLIST_LIBC_MALLOC

@@ -49,8 +49,9 @@ static struct expire_places places_new(int count) {
     return (struct expire_places){.list = mem_alloc_zeroed(size), .count = count};
 }
 
-void expire_start(struct engine *engine, int databases) {
+void expire_start(struct engine *engine) {
     struct expire_cycle *cycle = engine->expire;
+    int databases = (int)engine->config.databases;
     assert(!cycle->timer && databases > 0);
     cycle->is_active = true;
     cycle->timer = net_timer_new(engine->net, on_timer, engine);

@@ -31,7 +31,7 @@ struct expire_cycle {
     struct expire_tally found[EXPIRE_KINDS]; /* of this round, by the kind of place */
 };
 
-void expire_start(struct engine *engine, int databases);
+void expire_start(struct engine *engine);
 void expire_stop(struct engine *engine);
 
 /* Begins a round, unless one is running. Called by cron. */

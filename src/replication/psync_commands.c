@@ -51,10 +51,8 @@ static void add_capability(struct replica *replica, struct slice name) {
 static void note_version(struct replica *replica, struct slice version) {
     enum { OWN_FORM_SINCE = 9 };
     int64_t major;
-    const char *dot = memchr(version.ptr, '.', version.len);
-    size_t len = dot ? (size_t)(dot - version.ptr) : version.len;
     replica->is_valkey = !replica->takes_redis_fields &&
-                         number_parse_int64(slice_make(version.ptr, len), &major) &&
+                         number_parse_int64(slice_take_until(&version, '.'), &major) &&
                          major >= OWN_FORM_SINCE;
 }
 
@@ -70,10 +68,7 @@ static bool set_filter(struct call *call, struct slice words) {
     struct replica *replica = replica_of(call_session(call));
     replica->only_functions = false;
     while (words.len > 0) {
-        const char *space = memchr(words.ptr, ' ', words.len);
-        struct slice word = slice_make(words.ptr, space ? (size_t)(space - words.ptr) : words.len);
-        words = slice_make(words.ptr + word.len + (space != NULL),
-                           words.len - word.len - (space != NULL));
+        struct slice word = slice_take_until(&words, ' ');
         if (word.len == 0) continue;
         if (!slice_is(word, "functions")) {
             reply_error_format(call->reply, "ERR Unsupported rdb-filter-only option: %.*s",
@@ -255,9 +250,8 @@ static void answer_continue(struct call *call, struct replica *replica, int64_t 
                "starting from offset %lld.",
                replica_name(replica, name), (unsigned long long)outflow_left(&replica->stream),
                (long long)first_byte);
-    sds line = replica->takes_new_id
-                   ? sds_append_format(sds_new(SLICE("")), "CONTINUE %s", engine->history->id)
-                   : sds_new(SLICE("CONTINUE"));
+    sds line = replica->takes_new_id ? sds_format("CONTINUE %s", engine->history->id)
+                                     : sds_new(SLICE("CONTINUE"));
     reply_status(call->reply, sds_slice(line));
     sds_free(line);
 }

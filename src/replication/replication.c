@@ -43,16 +43,13 @@ static void unfollow(struct engine *engine) {
     note_role(engine);
 }
 
-/* Splits the directive "host port", which was checked. */
+/* Splits the directive "host port", which was checked; empty: there is none. */
 static struct slice parse_directive(const struct engine *engine, int *port) {
-    struct slice text = sds_slice(engine->config.replicaof);
-    const char *blank = memchr(text.ptr, ' ', text.len);
-    if (!blank) return slice_make(text.ptr, 0);
-    size_t len = (size_t)(blank - text.ptr);
+    struct slice text = sds_slice(engine->config.replicaof), host = slice_take_until(&text, ' ');
     int64_t number = 0;
-    number_parse_int64(slice_make(blank + 1, text.len - len - 1), &number);
+    number_parse_int64(text, &number);
     *port = (int)number;
-    return slice_make(text.ptr, len);
+    return host;
 }
 
 bool replication_is_wanted(const struct engine *engine) {
@@ -85,9 +82,8 @@ static void change_role(struct engine *engine, sds text) {
 }
 
 void replication_follow(struct engine *engine, struct slice host, int port) {
-    sds text = sds_new(SLICE(""));
     if (!engine->link) blocking_end_all(engine->blocking);
-    change_role(engine, sds_append_format(text, "%.*s %d", slice_precision(host), host.ptr, port));
+    change_role(engine, sds_format("%.*s %d", slice_precision(host), host.ptr, port));
 }
 
 void replication_unfollow(struct engine *engine) {
@@ -165,10 +161,6 @@ void replication_note_loaded(struct engine *engine) {
 }
 
 /* --- Life --- */
-
-void replication_start(struct engine *engine) {
-    primary_start(engine);
-}
 
 void replication_take_role(struct engine *engine) {
     int port = 0;

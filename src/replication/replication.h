@@ -20,9 +20,6 @@ struct rdb_history;
 
 /* --- Life --- */
 
-/* Call once at the start, when engine->net exists. */
-void replication_start(struct engine *engine);
-
 /* Call once at the start, when there are clients: makes the server a replica if the directive
  * replicaof says so, and removes abandoned temporary files. */
 void replication_take_role(struct engine *engine);

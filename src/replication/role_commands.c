@@ -151,18 +151,12 @@ void failover_command(struct call *call) {
 /* --- ROLE --- */
 
 static const char *link_state_name(const struct link *link) {
-    switch (link->state) {
-    case LINK_WAITS: return "connect";
-    case LINK_CONNECTS: return "connecting";
-    case LINK_PINGS:
-    case LINK_CONFIGURES:
-    case LINK_ASKS: return "handshake";
-    case LINK_HEADER:
-    case LINK_RECEIVES:
-    case LINK_LOADS: return "sync";
-    case LINK_STREAMS: return "connected";
-    }
-    return "unknown";
+    enum link_state state = link->state;
+    return state == LINK_WAITS      ? "connect"
+           : state == LINK_CONNECTS ? "connecting"
+           : state < LINK_HEADER    ? "handshake"
+           : state < LINK_STREAMS   ? "sync"
+                                    : "connected";
 }
 
 static void answer_replica(struct reply *reply, const struct engine *engine) {

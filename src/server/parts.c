@@ -11,6 +11,7 @@
 #include "engine/watch.h"
 #include "execute/blocking_serve.h"
 #include "execute/flush.h"
+#include "net/connections/conn.h"
 #include "net/net.h"
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
@@ -29,7 +30,6 @@
 #include "server/process/oom_score.h"
 #include "server/process/process_title.h"
 #include "server/process/supervisor.h"
-#include "server/sample_rates.h"
 #include "server/server_run.h"
 #include "server/settings/config_apply.h"
 #include "server/settings/listeners.h"
@@ -120,6 +120,29 @@ static void start_stats(struct engine *engine) {
     engine->stats.by_command = mem_alloc_zeroed(commands * sizeof(*engine->stats.by_command));
 }
 
+/* For the rates in INFO. */
+static void sample_counters(struct engine *engine) {
+    enum { SAMPLE_EVERY_MS = 100 };
+    struct stats *stats = &engine->stats;
+    if (engine->steady_ms - stats->commands_rate.last_ms < SAMPLE_EVERY_MS) return;
+    struct conn_totals totals = conn_totals(engine->net);
+    rate_sample(&stats->commands_rate, stats->commands, engine->steady_ms);
+    rate_sample(&stats->input_rate, totals.input_bytes, engine->steady_ms);
+    rate_sample(&stats->output_rate, totals.output_bytes, engine->steady_ms);
+    rate_sample(&stats->primary_input_rate, conn_totals_of(engine->net, CONN_PRIMARY).input_bytes,
+                engine->steady_ms);
+    rate_sample(&stats->replica_output_rate, conn_totals_of(engine->net, CONN_REPLICA).output_bytes,
+                engine->steady_ms);
+    struct net_totals loop = net_totals(engine->net);
+    rate_sample(&stats->iterations_rate, loop.iterations, engine->steady_ms);
+    rate_sample(&stats->active_rate, clock_ticks_to_us(loop.active_ticks), engine->steady_ms);
+}
+
+static void tick_stats(struct engine *engine) {
+    sample_counters(engine);
+    stats_note_memory(&engine->stats, mem_used(), engine->now_ms / 1000);
+}
+
 static void free_stats(struct engine *engine) {
     stats_free(&engine->stats);
     hotkeys_reset(engine->hotkeys);
@@ -171,10 +194,6 @@ static void free_users(struct engine *engine) {
     users_free(engine->users);
 }
 
-static void stop_migrate(struct engine *engine) {
-    migrate_close_kept(engine->migrate_kept);
-}
-
 static void tick_tracking(struct engine *engine) {
     tracking_tick(engine->tracking);
 }
@@ -223,10 +242,6 @@ static void free_clients(struct engine *engine) {
     for (int i = 0; i < 2; i++) reply_free(&clients->frames[i]);
 }
 
-static void start_expire(struct engine *engine) {
-    expire_start(engine, (int)engine->config.databases);
-}
-
 /* While data is loaded, only those parts tick that do not need it; none after one has ended the
  * server. */
 static void tick_all(struct engine *engine);
@@ -268,7 +283,7 @@ static const struct part parts[] = {
     {.effect = EFFECT_CRASH_LOG, .configure = crash_report_configure},
     {.effect = EFFECT_MAXCLIENTS, .try_configure = config_apply_maxclients},
     {.tick = oom_score_tick, .effect = EFFECT_OOM_SCORE, .try_configure = config_apply_oom_score},
-    {.start = start_stats, .tick = sample_rates, .free = free_stats},
+    {.start = start_stats, .tick = tick_stats, .free = free_stats},
     {.start = slow_configure, .effect = EFFECT_SLOW, .configure = slow_configure},
     {.start = start_command_log, .free = free_command_log},
     {.try_start = start_net, .stop = stop_net},
@@ -293,7 +308,7 @@ static const struct part parts[] = {
      .free = free_users},
     {.effect = EFFECT_PUBSUB_DEFAULT, .configure = configure_channels},
     {.stop = own_expiry_forget_all},
-    {.tick = migrate_tick, .stop = stop_migrate},
+    {.tick = migrate_tick, .stop = migrate_close_kept},
     {.start = invalidate_init,
      .tick = tick_tracking,
      .effect = EFFECT_TRACKING,
@@ -307,7 +322,7 @@ static const struct part parts[] = {
     {.tick = shutdown_try_pending},
     {.try_start = data_lock_at_start},
     {.stop = incremental_end_all},
-    {.start = replication_start,
+    {.start = primary_start,
      .tick = replication_tick,
      .effect = EFFECT_REPLICATION,
      .configure = primary_configure,
@@ -333,7 +348,7 @@ static const struct part parts[] = {
      .stop = replication_stop},
 
     /* What deletes and moves data by itself. */
-    {.start = start_expire, .tick_with_data = expire_tick, .stop = expire_stop},
+    {.start = expire_start, .tick_with_data = expire_tick, .stop = expire_stop},
     {.try_start = config_apply_maxmemory_rss,
      .tick_with_data = evict_tick,
      .effect = EFFECT_MAXMEMORY_RSS,

@@ -2,7 +2,7 @@
 #include "commands/commands.h"
 #include "main/command_bodies.h"
 #include "requests/client_commands.h"
-#include "server/migrate/server_commands.h"
+#include "server/migrate/migrate.h"
 #include "table/command.h"
 #include "table/families.h"
 

@@ -10,7 +10,6 @@
 #include "replication/primary/replicas.h"
 #include "session/clients.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* --- Requests --- */
@@ -51,8 +50,8 @@ static int64_t announced_port(const struct config *config) {
  * Packlist ignore it. Does not tell that more than one connection could be used. */
 static void configure(struct link *link) {
     const struct config *config = &link->engine->config;
-    char port[24];
-    snprintf(port, sizeof(port), "%d", (int)announced_port(config));
+    char port[INT64_TEXT_MAX + 1] = "";
+    number_format_int64(port, announced_port(config));
     link->awaited = 0;
     if (sds_len(config->masterauth) > 0) send_auth(link);
     send_words(link, "REPLCONF", "listening-port", port);
@@ -69,21 +68,16 @@ static void configure(struct link *link) {
 /* Asks for what comes after the data that is there, or for everything. */
 static void ask(struct link *link) {
     struct engine *engine = link->engine;
-    sds offset = sds_append_format(sds_new(SLICE("")), "%llu",
-                                   (unsigned long long)history_offset(engine) + 1);
-    if (link->has_position) {
-        log_notice("Trying a partial resynchronization (request %s:%s).", engine->history->id,
-                   offset);
-    } else {
-        log_notice("Partial resynchronization not possible (no cached master)");
-        sds_free(offset);
-        offset = sds_new(SLICE("-1"));
-    }
+    char text[INT64_TEXT_MAX];
+    int64_t offset = link->has_position ? (int64_t)history_offset(engine) + 1 : -1;
     const char *id = link->has_position ? engine->history->id : "?";
-    const struct slice argv[] = {SLICE("PSYNC"), slice_of_cstr(id), sds_slice(offset),
+    if (link->has_position)
+        log_notice("Trying a partial resynchronization (request %s:%lld).", id, (long long)offset);
+    else
+        log_notice("Partial resynchronization not possible (no cached master)");
+    const struct slice argv[] = {SLICE("PSYNC"), slice_of_cstr(id), number_text(text, offset),
                                  SLICE("FAILOVER")};
     link_send(link, argv, failover_asks(engine) ? 4 : 3);
-    sds_free(offset);
     link->state = LINK_ASKS;
 }
 

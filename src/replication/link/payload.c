@@ -93,7 +93,7 @@ static struct payload_file *open_file(struct link_payload *payload) {
     file->payload = payload;
     file->net = engine->net;
     sds name = new_file_name("temp-sync-", ".rdb");
-    file->path = sds_append_format(sds_new(SLICE("")), "%s/%s", engine->config.dir, name);
+    file->path = sds_format("%s/%s", engine->config.dir, name);
     sds_free(name);
     reply_init(&file->bytes, 0);
     if (disk_file_create(&file->disk, file->path, engine->config.rdb_save_incremental_fsync))

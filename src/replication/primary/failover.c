@@ -112,10 +112,6 @@ void failover_note_answer(struct engine *engine, bool accepted) {
 }
 
 const char *failover_state_name(const struct failover *failover) {
-    switch (failover->state) {
-    case FAILOVER_NONE: return "no-failover";
-    case FAILOVER_WAITS: return "waiting-for-sync";
-    case FAILOVER_IN_PROGRESS: return "failover-in-progress";
-    }
-    return "";
+    static const char *const names[] = {"no-failover", "waiting-for-sync", "failover-in-progress"};
+    return names[failover->state];
 }

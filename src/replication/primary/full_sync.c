@@ -17,6 +17,7 @@
 #include "replication/primary/full_sync.h"
 
 #include "base/chain.h"
+#include "base/files/file.h"
 #include "base/files/new_file.h"
 #include "base/hash/random.h"
 #include "base/log/log.h"
@@ -89,17 +90,21 @@ static struct payload *payload_new(struct net *net, struct net_wake *wake) {
     return payload;
 }
 
-static void free_blocks(struct backlog_block *block) {
-    struct backlog_block *next;
+/* Appends what the thread has written. */
+static void collect(struct payload *payload) {
+    pthread_mutex_lock(&payload->lock);
+    struct backlog_block *block = payload->first, *next;
+    payload->first = payload->last = NULL;
+    pthread_mutex_unlock(&payload->lock);
     for (; block; block = next) {
         next = block->next;
-        mem_free(block);
+        backlog_append_block(payload->bytes, block);
     }
 }
 
 static void free_if_unused(struct payload *payload) {
     if (!payload->is_given_up || payload->has_thread || payload->is_reading) return;
-    free_blocks(payload->first);
+    collect(payload);
     mem_free(payload->filling);
     mem_free(payload->reading);
     if (payload->fd >= 0) close(payload->fd);
@@ -183,17 +188,6 @@ static struct snapshot_stream payload_begin_stream(struct payload *payload) {
     return (struct snapshot_stream){take_streamed, release_stream, payload};
 }
 
-static void collect(struct payload *payload) {
-    pthread_mutex_lock(&payload->lock);
-    struct backlog_block *block = payload->first, *next;
-    payload->first = payload->last = NULL;
-    pthread_mutex_unlock(&payload->lock);
-    for (; block; block = next) {
-        next = block->next;
-        backlog_append_block(payload->bytes, block);
-    }
-}
-
 /* The thread has written its last byte. */
 static void payload_end_stream(struct payload *payload) {
     pass_filling(payload);
@@ -217,10 +211,7 @@ static void read_block(void *arg) {
     struct payload *payload = arg;
     struct backlog_block *block = payload->reading;
     size_t most = payload->unread < BACKLOG_BLOCK ? (size_t)payload->unread : BACKLOG_BLOCK;
-    ssize_t got;
-    do {
-        got = read(payload->fd, block->bytes, most);
-    } while (got < 0 && errno == EINTR);
+    ssize_t got = file_read_some(payload->fd, block->bytes, most);
     payload->read_error = got > 0 ? 0 : got < 0 ? errno : EIO;
     block->used = got > 0 ? (size_t)got : 0;
 }
@@ -355,8 +346,8 @@ static void join_group(struct engine *engine, struct sync_group *group, struct r
     replica->progress_ms = engine->steady_ms;
     if (replica->state == REPLICA_LOADS) outflow_begin(&replica->bulk, group->payload->bytes, 0);
     if (replica->is_silent) return;
-    sds line = sds_append_format(sds_new(SLICE("")), "+FULLRESYNC %s %llu\r\n", engine->history->id,
-                                 (unsigned long long)group->offset);
+    sds line = sds_format("+FULLRESYNC %s %llu\r\n", engine->history->id,
+                          (unsigned long long)group->offset);
     outbox_send(replica->session, sds_slice(line));
     sds_free(line);
 }

@@ -130,18 +130,11 @@ static bool is_stalled(const struct engine *engine, const struct replica *replic
 
 static void check_time(struct engine *engine, struct replica *replica) {
     int64_t silent_ms = engine->steady_ms - replica_heard_ms(replica);
-    switch (replica->state) {
-    case REPLICA_NEW:
-    case REPLICA_WAITS:
-    case REPLICA_WAITS_FILE: break;
-    case REPLICA_LOADS:
-        if (is_stalled(engine, replica)) cut_off(replica, "full sync");
-        break;
-    case REPLICA_ONLINE:
-        if (!replica->is_silent && silent_ms > engine->config.repl_timeout * 1000)
-            cut_off(replica, "streaming sync");
-        break;
-    }
+    if (replica->state == REPLICA_LOADS && is_stalled(engine, replica))
+        cut_off(replica, "full sync");
+    else if (replica->state == REPLICA_ONLINE && !replica->is_silent &&
+             silent_ms > engine->config.repl_timeout * 1000)
+        cut_off(replica, "streaming sync");
 }
 
 static void check_times(struct engine *engine) {

@@ -125,14 +125,8 @@ const char *replica_name(const struct replica *replica, char buffer[REPLICA_NAME
 }
 
 const char *replica_state_name(const struct replica *replica) {
-    switch (replica->state) {
-    case REPLICA_NEW:
-    case REPLICA_WAITS:
-    case REPLICA_WAITS_FILE: return "wait_bgsave";
-    case REPLICA_LOADS: return "send_bulk";
-    case REPLICA_ONLINE: return "online";
-    }
-    return "";
+    if (replica->state == REPLICA_ONLINE) return "online";
+    return replica->state == REPLICA_LOADS ? "send_bulk" : "wait_bgsave";
 }
 
 /* A replica that loads a payload sends line breaks to show that it lives. */

@@ -40,7 +40,6 @@
 #include "net/tls/tls.h"
 #include "persist/dump.h"
 #include "resp/reply.h"
-#include "server/migrate/server_commands.h"
 #include "session/pause.h"
 #include "table/command.h"
 
@@ -171,7 +170,8 @@ void migrate_tick(struct engine *engine) {
         close_target(kept->targets[0]);
 }
 
-void migrate_close_kept(struct migrate_kept *kept) {
+void migrate_close_kept(struct engine *engine) {
+    struct migrate_kept *kept = engine->migrate_kept;
     kept->generation++;
     while (kept->count > 0) close_target(kept->targets[0]);
 }

@@ -7,8 +7,14 @@
 #ifndef PACKLIST_SERVER_MIGRATE_MIGRATE_H
 #define PACKLIST_SERVER_MIGRATE_MIGRATE_H
 
+#include "engine/call.h"
+#include "table/command_body.h"
+
 #include <stddef.h>
 #include <stdint.h>
+
+#define SERVER_COMMANDS(BODY) BODY("migrate", migrate_command)
+SERVER_COMMANDS(COMMAND_BODY_DECLARED)
 
 struct engine;
 struct target;
@@ -27,6 +33,6 @@ void migrate_tick(struct engine *engine);
 
 /* Closes all of them, and has those that are in use closed after it: they do not follow what is
  * configured now. */
-void migrate_close_kept(struct migrate_kept *kept);
+void migrate_close_kept(struct engine *engine);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "server/process/crash_report.h"
 
+#include "base/files/file.h"
 #include "base/log/log.h"
 #include "base/text/number.h"
 #include "base/version.h"
@@ -76,13 +77,8 @@ static void add_hex(struct line *line, uint64_t value, size_t least) {
 }
 
 static void write_bytes(int fd, const char *bytes, size_t len) {
-    while (len > 0) {
-        ssize_t written = write(fd, bytes, len);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;
-        bytes += written;
-        len -= (size_t)written;
-    }
+    size_t written;
+    file_write(fd, bytes, len, &written);
 }
 
 static void write_text(int fd, const char *text) {

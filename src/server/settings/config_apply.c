@@ -6,7 +6,6 @@
 #include "net/threads/io_threads.h"
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
-#include "server/process/limits.h"
 #include "server/process/oom_score.h"
 #include "server/process/process_title.h"
 #include "server/settings/listeners.h"
@@ -21,6 +20,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The range of the fields of struct quicklist_limits; larger values of the directives have the same
@@ -56,10 +56,35 @@ void config_apply_value_limits(struct engine *engine) {
         (uint16_t)clamp(config->list_compress_depth, 0, DEPTH_MAX);
 }
 
+/* Files of the server's own: listening sockets, log, pid file, event loop, files being written. */
+enum { OWN_FILES = 32 };
+
+/* Raises the limit of open files to fit *clients connections and the server's own files. Returns
+ * false when the system allows fewer: the limit is then as high as possible, *clients is the number
+ * that fits (at least 1), and *why says so in one line (the caller frees it). Never lowers the
+ * limit. */
+static bool raise_files(int64_t *clients, sds *why) {
+    rlim_t wanted = (rlim_t)*clients + OWN_FILES;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true; /* the limit is unknown */
+    if (limit.rlim_cur >= wanted) return true;
+    rlim_t hard = limit.rlim_max > wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){wanted, hard}) == 0) return true;
+    if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){limit.rlim_max, limit.rlim_max}) == 0)
+        limit.rlim_cur = limit.rlim_max;
+    *why = sds_format(
+        "maxclients %lld needs %llu open files, but the system allows %llu: only %lld clients can "
+        "be served. Raise the limit ('ulimit -n') to serve more.",
+        (long long)*clients, (unsigned long long)wanted, (unsigned long long)limit.rlim_cur,
+        (long long)(limit.rlim_cur > OWN_FILES ? limit.rlim_cur - OWN_FILES : 1));
+    *clients = limit.rlim_cur > OWN_FILES ? (int64_t)(limit.rlim_cur - OWN_FILES) : 1;
+    return false;
+}
+
 bool config_apply_maxclients(struct engine *engine, sds *error) {
     int64_t clients = engine->config.maxclients;
     sds why = NULL;
-    if (limits_raise_files(&clients, &why)) return true;
+    if (raise_files(&clients, &why)) return true;
     sds_free(why);
     *error = sds_format("The operating system is not able to handle the specified number "
                         "of clients, try with %lld",
@@ -211,7 +236,7 @@ bool config_apply_at_start(struct engine *engine, sds *error) {
     if (engine->config.syslog_enabled)
         log_set_syslog(engine->config.syslog_ident, (int)engine->config.syslog_facility);
     sds why = NULL;
-    if (!limits_raise_files(&engine->config.maxclients, &why)) log_warning("%s", why);
+    if (!raise_files(&engine->config.maxclients, &why)) log_warning("%s", why);
     sds_free(why);
     config_apply_value_limits(engine);
     oom_score_apply(engine); /* a refusal is logged there */

@@ -211,10 +211,8 @@ bool listeners_open(struct engine *engine, sds *error) {
         return false;
     }
     if (listeners->tcp.count > 0 || listeners->unix_socket) return true;
-    *error = sds_append_format(
-        sds_new(SLICE("")),
-        "Configured to listen nowhere: port and tls-port are 0 or bind empty, and there is no "
-        "unixsocket");
+    *error = sds_new(SLICE("Configured to listen nowhere: port and tls-port are 0 or bind empty, "
+                           "and there is no unixsocket"));
     return false;
 }
 

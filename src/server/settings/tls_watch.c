@@ -54,6 +54,16 @@ static uint64_t state_of_files(const struct tls_options *const options[TLS_ROLES
     return files;
 }
 
+/* Reads the files into contexts of the setup, which the caller frees. Returns false, and says why,
+ * when one cannot be used. Blocks. */
+static bool read_files(const struct tls_options *const options[TLS_ROLES], struct tls_setup *setup,
+                       char error[TLS_ERROR_MAX]) {
+    for (int role = 0; role < TLS_ROLES; role++)
+        if (options[role] && !(setup->contexts[role] = tls_context_new(options[role], error)))
+            return false;
+    return true;
+}
+
 /* New connections use this setup from now on; those that MIGRATE keeps end. Takes its contexts. */
 static void use(struct engine *engine, const struct tls_setup *setup) {
     struct tls_watch *watch = engine->tls_watch;
@@ -67,7 +77,7 @@ static void use(struct engine *engine, const struct tls_setup *setup) {
         tls_use(engine->net, (enum tls_role)role, setup->contexts[role]);
         if (setup->contexts[role]) watch->is_used = true;
     }
-    migrate_close_kept(engine->migrate_kept);
+    migrate_close_kept(engine);
     warn_of_all(engine);
 }
 
@@ -111,10 +121,7 @@ bool tls_watch_configure(struct engine *engine, sds *error) {
         if (tls_directives_read(&engine->config, (enum tls_role)role, &texts[role]))
             options[role] = &texts[role];
     setup.files = state_of_files(options);
-    for (int role = 0; role < TLS_ROLES; role++) {
-        if (!options[role]) continue;
-        setup.contexts[role] = tls_context_new(options[role], reason);
-        if (setup.contexts[role]) continue;
+    if (!read_files(options, &setup, reason)) {
         tls_setup_free(&setup);
         *error = sds_format("%s", reason);
         return false;
@@ -142,13 +149,8 @@ struct look {
 static void read_changed(void *arg) {
     struct look *look = arg;
     look->setup.files = state_of_files(look->options);
-    if (look->setup.files == look->known) return;
-    look->is_good = true;
-    for (int role = 0; role < TLS_ROLES && look->is_good; role++) {
-        if (!look->options[role]) continue;
-        look->setup.contexts[role] = tls_context_new(look->options[role], look->error);
-        look->is_good = look->setup.contexts[role] != NULL;
-    }
+    if (look->setup.files != look->known)
+        look->is_good = read_files(look->options, &look->setup, look->error);
 }
 
 /* Logs why the files cannot be used, unless it has said so of these. */

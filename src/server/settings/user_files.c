@@ -232,8 +232,7 @@ static bool load_file(struct engine *engine, sds *error) {
 }
 
 static bool refuse_both(const struct engine *engine, sds *error) {
-    *error = sds_append_format(
-        sds_new(SLICE("")),
+    *error = sds_format(
         "There are users in the configuration (%s), and there is an aclfile (%s). Define users in "
         "one of the two: remove the lines user, or the line aclfile.",
         engine->config_source.users[0].place, engine->config.aclfile);
