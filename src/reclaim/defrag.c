@@ -2,23 +2,20 @@
  * of keys that clients track, and then one database after the other; in each the table of its keys,
  * then those of what expires. Cursors are as those of SCAN, so keys may come and go, and databases
  * be flushed or swapped between two steps. Values that do not end within their step are remembered
- * by their keys, and finished before other keys are visited. So a pass has no pointer into a
- * keyspace between two steps.
+ * by their keys, and finished before other keys are visited.
  *
  * What stays where it is: sessions; the tables of waiters, watches and channels, to which sessions
- * refer; and the script cache. Scripts of EVAL leave that one by one, but it holds 500 of them at
- * most, so they cannot keep many pages.
+ * refer; and the script cache, whose 500 scripts of EVAL cannot keep many pages.
  *
  * A step takes active-defrag-cycle-us. The pause after it is so long that steps take `percent` of
- * the time (defrag_plan.h), counted as processor time, because other programs may interrupt a step.
- * As in Redis, the percentage does not fall within a pass. With maxmemory-rss, rss_limit begins
- * passes, too. */
+ * the processor time (defrag_plan.h). As in Redis, that does not fall within a pass. */
 #include "reclaim/defrag.h"
 
 #include "base/checked.h"
 #include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
+#include "net/loop/pool.h"
 #include "net/net.h"
 #include "stats/slowlog.h"
 #include "store/keyspace.h"
@@ -27,6 +24,7 @@
 
 enum {
     SURVEY_EVERY_MS = 1000,
+    PURGE_EVERY_US = 1000000,
     SURVEY_IN_PASS_MS = 100,  /* which sizes are worth moving changes fast */
     SURVEY_AT_LIMIT_MS = 100, /* while the pages exceed maxmemory, with maxmemory-rss */
     MADE_UP = 10,             /* steps that follow each other after a delay, at most */
@@ -187,13 +185,35 @@ static void begin_pass(struct engine *engine) {
     schedule(engine, 0);
 }
 
+static void purge(void *arg) {
+    (void)arg;
+    mem_purge();
+}
+
+static void note_purged(void *arg) {
+    struct defrag *defrag = arg;
+    defrag->is_purging = false;
+}
+
+/* What this thread keeps of freed blocks goes first: it keeps pages in use. */
+bool defrag_purge(struct engine *engine) {
+    struct defrag *defrag = engine->defrag;
+    int64_t now_us = clock_monotonic_us();
+    if (defrag->is_purging || now_us - defrag->purged_us < PURGE_EVERY_US) return false;
+    relocator_flush();
+    defrag->is_purging = true;
+    defrag->purged_us = now_us;
+    net_pool_run(engine->net, purge, note_purged, defrag);
+    return true;
+}
+
 static void end_pass(struct engine *engine) {
     struct defrag *defrag = engine->defrag;
     forget_unfinished(defrag);
     defrag->total_ms += defrag_current_ms(engine);
     defrag_plan_end(&defrag->plan);
     relocator_flush();
-    purge_begin(&engine->defrag->purge, engine->net);
+    defrag_purge(engine);
 }
 
 static struct defrag_limits limits_of(const struct config *config) {

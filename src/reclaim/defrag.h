@@ -10,7 +10,6 @@
 #include "base/memory/relocate.h"
 #include "base/text/sds.h"
 #include "reclaim/defrag_plan.h"
-#include "reclaim/purge.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +28,8 @@ struct defrag {
     struct net_timer *timer; /* the next step */
     bool is_supported;       /* by the allocator */
     struct defrag_plan plan;
-    struct purge purge;  /* of the pages that a pass, or rss_limit, has emptied */
+    bool is_purging;     /* a thread of the pool gives pages back that hold nothing */
+    int64_t purged_us;   /* when the last one began, monotonic */
     int64_t percent;     /* of the time that the pass may take */
     int64_t surveyed_ms; /* steady time of the last survey */
 
@@ -57,13 +57,17 @@ void defrag_stop(struct engine *engine);
 /* Looks once a second whether a pass is worth it, and begins it. Called by cron. O(1). */
 void defrag_tick(struct engine *engine);
 
-/* For maxmemory-rss. defrag_movable returns the bytes in gaps that a pass could close at most; 0
- * where activedefrag is off, the allocator cannot tell, or the last pass gained little and hardly
- * more has become unused since. It asks the allocator ten times a second at most: some tens of
- * microseconds. defrag_begin begins a pass, whatever the thresholds are, unless one is under way or
- * there is nothing to move. */
+/* For maxmemory-rss. The first returns the bytes in gaps that a pass could close at most
+ * (defrag_plan_movable); 0 where activedefrag is off, or the allocator cannot tell. It asks the
+ * allocator ten times a second at most: some tens of microseconds. The second begins a pass,
+ * whatever the thresholds are, unless one is under way or there is nothing to move. */
 size_t defrag_movable(struct engine *engine);
 void defrag_begin(struct engine *engine);
+
+/* Gives pages that hold nothing back to the system, on a thread of the pool; the allocator would
+ * keep them for ten seconds, as they are often needed again. Returns false, having begun nothing,
+ * when that is under way or began less than a second ago. Some tens of microseconds. */
+bool defrag_purge(struct engine *engine);
 
 /* To be called when activedefrag has changed: ends a pass that is not wanted any more. Returns
  * false if it is to be on and the allocator cannot tell what is worth moving. */

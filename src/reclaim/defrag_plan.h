@@ -12,9 +12,7 @@
  * active-defrag-ignore-bytes.
  *
  * Where the pages exceed maxmemory by some percent, passes begin whatever is unused, and get more
- * of the time: an instance at its limit keeps no pages for long that it does not need.
- *
- * Nothing here moves memory or asks the allocator, so that all of it can be tested with figures. */
+ * of the time. Nothing here moves memory or asks the allocator. */
 #ifndef PACKLIST_RECLAIM_DEFRAG_PLAN_H
 #define PACKLIST_RECLAIM_DEFRAG_PLAN_H
 

@@ -50,10 +50,9 @@ size_t evict_uncounted_output(const struct engine *engine) {
     return aof_buffers_allocated(engine) + engine->uncounted.replicas;
 }
 
-/* Returns the bytes that do not count: memory that another thread is about to free or that only a
- * snapshot needs, because evicting more keys would not free it sooner; output for the append-only
- * file and for replicas, because each evicted key adds to it; and unauthenticated clients, because
- * without the password, no client may cause an eviction. */
+/* Returns the bytes that do not count: what another thread is about to free or only a snapshot
+ * needs, as evicting more keys would not free it sooner; output to which each evicted key adds; and
+ * unauthenticated clients, which may cause no eviction. */
 static size_t uncounted(struct engine *engine) {
     size_t leaving = lazyfree_pending_bytes(engine->lazyfree) + incremental_leaving_bytes(engine);
     return leaving + evict_uncounted_output(engine) + engine->uncounted.unauthenticated;

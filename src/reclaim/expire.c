@@ -1,11 +1,7 @@
-/* expire: the cycle of active expiry. It deletes what has expired in the background: it searches
- * one place after the other (reclaim/expire_search.h).
- *
- * A round begins `hz` times a second. In each place it continues where the last round ended. It
- * visits at least a few keys, and goes on while more of them are expired than is acceptable. So the
- * work follows the number of keys that expire: almost nothing when few do, and enough to keep their
- * share low when many do. Even when few expire, a search takes at most PASS_SECONDS for a whole
- * place.
+/* A round begins `hz` times a second, and searches one place after the other (expire_search.h), in
+ * each from where the last round ended. It visits at least a few keys, and goes on while more of
+ * them are expired than is acceptable. So the work follows the number of keys that expire. Even
+ * when few expire, a search takes at most PASS_SECONDS for a whole place.
  *
  * After a round that found more expired keys than are acceptable, the next one begins sooner. A
  * round may use only a part of the time since the last one, in stretches of STRETCH_US between

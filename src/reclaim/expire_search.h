@@ -1,8 +1,7 @@
 /* expire_search: the places in which expired keys and fields are searched for, step by step, round
- * and round. Keys with an expiry are in a table of their own, and the number of expired ones is
- * unknown. Each database has another such table, of hashes with fields that expire; a hash counts
- * as expired when such a field of it has expired. A replica searches only the list of the keys to
- * which its own clients have given an expiry (engine/own_expiry.h). */
+ * and round. Each database has a table of the keys with an expiry, and one of hashes with fields
+ * that expire; a hash counts as expired when such a field has. A replica searches only the list of
+ * the keys to which its own clients have given an expiry (engine/own_expiry.h). */
 #ifndef PACKLIST_RECLAIM_EXPIRE_SEARCH_H
 #define PACKLIST_RECLAIM_EXPIRE_SEARCH_H
 
@@ -13,8 +12,7 @@ struct engine;
 
 enum expire_kind { EXPIRE_KEYS, EXPIRE_HASHES, EXPIRE_OWN_KEYS, EXPIRE_KINDS };
 
-/* A place. Set kind and database, and cursor to 0; the database of EXPIRE_OWN_KEYS does not
- * matter. */
+/* A place. Set kind, but for EXPIRE_OWN_KEYS database, and cursor to 0. */
 struct expire_search {
     enum expire_kind kind;
     int database;

@@ -88,7 +88,7 @@ void rss_limit_follow(struct engine *engine, struct rss_limit *limit, size_t unc
         .is_moving = engine->defrag->plan.is_running,
     };
     struct rss_measures measures = rss_limit_decide(limit, &figures);
-    if (measures.purges && purge_begin(&engine->defrag->purge, engine->net)) limit->purges++;
+    if (measures.purges && defrag_purge(engine)) limit->purges++;
     if (measures.moves) defrag_begin(engine);
 }
 
