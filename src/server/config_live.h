@@ -6,8 +6,8 @@
 
 struct engine;
 
-/* Makes all changes of the running server or none, as config_change_all. What TLS used before is
- * used again when an effect fails, without a look at its files, which may have changed since. */
+/* Makes all changes of the running server or none, as config_change_all. When an effect fails, TLS
+ * uses again what it used before, without a look at its files. */
 bool config_live_change(struct engine *engine, const struct config_change *changes, size_t count,
                         size_t *culprit, sds *error);
 

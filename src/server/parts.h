@@ -7,8 +7,7 @@
  *      free         in the opposite order, when it does not exist any more
  *
  * A part stands below those that it needs when it starts, and while it stops. Where ticks must keep
- * an order, the table says so. The steps that the loop makes in each iteration are not here: they
- * have an order of their own (server_run.c). */
+ * an order, the table says so. The steps of each loop iteration stand in server_run.c. */
 #ifndef PACKLIST_SERVER_PARTS_H
 #define PACKLIST_SERVER_PARTS_H
 

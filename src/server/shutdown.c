@@ -136,9 +136,6 @@ static int options_of_signal(const struct engine *engine, int signum) {
                                   : engine->config.shutdown_on_sigterm);
 }
 
-/* A program that sends a signal, such as systemd, sends it once and waits. So if only the first
- * rewrite of the append-only file prevents the end, shutdown_try_pending ends the server
- * afterwards. */
 void shutdown_by_signal(struct engine *engine, int signum) {
     bool is_interrupt = signum == SIGINT;
     log_warning("Received %s scheduling shutdown...", is_interrupt ? "SIGINT" : "SIGTERM");

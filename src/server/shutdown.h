@@ -32,8 +32,7 @@ enum shutdown_result {
 };
 
 /* Starts the shutdown: waits for replicas if need be; otherwise saves the data as `options` (enum
- * shutdown_option), or without them the save points, say. While the server waits, the options of
- * the first call count. */
+ * shutdown_option) or the save points say. While it waits, the options of the first call count. */
 enum shutdown_result shutdown_begin(struct engine *engine, int options);
 
 /* Replies to a SHUTDOWN that has not ended the server. The second function makes the client wait
@@ -50,8 +49,8 @@ bool shutdown_abort(struct engine *engine);
 void shutdown_step(struct engine *engine);
 
 /* Ends the server as the directive for the signal (SIGTERM or SIGINT) says. A SIGINT while it waits
- * ends the wait. A signal that comes while the first rewrite of the append-only file prevents the
- * end is kept (`pending_signal`). */
+ * ends the wait. While the first rewrite of the append-only file prevents the end, a signal is
+ * kept: a program that sends one, such as systemd, sends it once and waits. */
 void shutdown_by_signal(struct engine *engine, int signum);
 
 /* For cron: begins to end the server if such a signal was kept, and that rewrite has ended. */

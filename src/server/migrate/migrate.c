@@ -5,20 +5,16 @@
  *                     │           └─ RESTORE key ttl payload [REPLACE] …
  *                     └─ [AUTH …] [SELECT database]
  *
- * AUTH is sent whenever the command has it, also on a connection that was kept, because the
- * password may have changed. SELECT is sent when another database is selected on the connection. A
- * target that refuses either gets no key. As in Redis, the timeout limits each wait for the target,
- * not the sum of all waits.
+ * AUTH is sent whenever the command has it, because the password may have changed; SELECT when
+ * another database is selected on the connection. A target that refuses either gets no key. As in
+ * Redis, the timeout limits each wait for the target, not the sum of all waits.
  *
  * The client is blocked for that time and others are served. They may change or delete a key whose
  * RESTORE was sent. So keys are watched (engine/watch.h) until the target has accepted them: one
  * that was touched is left as it is, and the client gets an error. No change is lost, and no value
- * is deleted that the target does not have. A key that is gone before its RESTORE was made is
- * skipped, and replies that come during a pause of writes wait for its end.
- *
- * The wait may end early: the client closes or is unblocked, the server becomes a replica or ends.
- * Then the connection is closed, and keys whose RESTORE is not answered stay, though the target may
- * have accepted them.
+ * is deleted that the target does not have. Replies that come during a pause of writes wait for its
+ * end. When the wait ends early, the connection is closed, and keys whose RESTORE is not answered
+ * stay, though the target may have accepted them.
  *
  * In a transaction and in a script no other command may come in between: there the command waits
  * itself, while a loop of its own serves a connection that is not kept. */

@@ -1,9 +1,8 @@
 /* migrate: connections to other servers, which MIGRATE keeps for some time after use, because
  * clients often move keys one by one.
  *
- * A MIGRATE that runs, with its connection, belongs to the wait of its client; in a transaction or
- * a script to the command. A connection that none uses is kept here until nobody has used it for
- * ten seconds, or the other server closes it. */
+ * A connection that none uses is kept here until nobody has used it for ten seconds, or the other
+ * server closes it. */
 #ifndef PACKLIST_SERVER_MIGRATE_MIGRATE_H
 #define PACKLIST_SERVER_MIGRATE_MIGRATE_H
 
@@ -31,8 +30,7 @@ struct migrate_kept {
 /* Closes those that were not used for ten seconds; called by cron. */
 void migrate_tick(struct engine *engine);
 
-/* Closes all of them, and has those that are in use closed after it: they do not follow what is
- * configured now. */
+/* Closes all of them, and has those in use closed afterwards: the configuration has changed. */
 void migrate_close_kept(struct engine *engine);
 
 #endif

@@ -5,9 +5,9 @@
 struct engine;
 
 /* Starts the threads that work in the background (net/loop/pool.h, and the allocator's) on the
- * processors of bio-cpulist, and has the calling thread, and those that it starts from then on, run
- * on those of server-cpulist. A list that the system refuses changes nothing, with a warning in the
- * log. Called once, from the loop's thread, before it starts others. */
+ * processors of bio-cpulist, and has the calling thread, and those that it starts later, run on
+ * those of server-cpulist. A list that the system refuses changes nothing, with a warning. Called
+ * once, from the loop's thread, before it starts others. */
 void affinity_start(struct engine *engine);
 
 #endif

@@ -244,11 +244,6 @@ static void write_info(struct engine *engine, int fd) {
     if (text) write_bytes(fd, text + 1, reply.len - (size_t)(text + 1 - reply.data));
 }
 
-static void write_state(struct engine *engine, int fd) {
-    write_client(engine, fd);
-    write_info(engine, fd);
-}
-
 /* --- The report --- */
 
 /* Returns whether this is the thread that runs commands. */
@@ -293,10 +288,12 @@ static void write_report(struct engine *engine, int fd, int signum, const siginf
     write_text(fd, "\n------ LAST LOG LINES ------\n");
     log_write_recent(fd);
     write_stack(fd, context);
-    if (is_event_loop())
-        write_state(engine, fd);
-    else
+    if (is_event_loop()) {
+        write_client(engine, fd);
+        write_info(engine, fd);
+    } else {
         write_text(fd, "\nThe event loop went on meanwhile, so its data was not read.\n");
+    }
     write_text(fd, "\n------ MEMORY TEST ------\n"
                    "Not done: crash-memcheck-enabled has no effect.\n"
                    "\n=== PACKLIST BUG REPORT END. Make sure to include from START to END. ===\n");

@@ -1,7 +1,5 @@
-/* daemon: serving in the background.
- *
- * The process that the user started waits until the background process is ready or has failed, so
- * that its exit status and the error on its terminal are right. */
+/* daemon: serving in the background. The process that the user started waits until the one in the
+ * background is ready or has failed, so that its exit status and error are right. */
 #ifndef PACKLIST_SERVER_PROCESS_DAEMON_H
 #define PACKLIST_SERVER_PROCESS_DAEMON_H
 

@@ -16,9 +16,8 @@ struct memory_return {
  * it after daemon_begin, because a fork ends the thread. */
 void memory_return_configure(struct engine *engine);
 
-/* To be called often: works once a second. With jemalloc-bg-thread, the allocator's thread returns
- * all pages but those of large blocks, and a thread of the pool those. Without it, the event loop
- * returns here what has been free for long enough. */
+/* To be called often: works once a second. With jemalloc-bg-thread, a thread of the pool returns
+ * the pages of large blocks; without it, the event loop what has been free for long enough. */
 void memory_return_tick(struct engine *engine);
 
 #endif

@@ -1,8 +1,8 @@
 /* process_title: the title that ps and top show for the process (set-proc-title,
  * proc-title-template).
  *
- * The system shows the memory that held the arguments when the process started, so the title is
- * written there. The environment lay after the arguments. Both are copied elsewhere first. */
+ * The system shows the memory that held the arguments, and after them the environment, when the
+ * process started. Both are copied elsewhere, and the title is written there. */
 #ifndef PACKLIST_SERVER_PROCESS_PROCESS_TITLE_H
 #define PACKLIST_SERVER_PROCESS_PROCESS_TITLE_H
 

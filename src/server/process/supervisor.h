@@ -4,7 +4,6 @@
  *                 WATCHDOG=1, STOPPING=1, as sd_notify(3) describes it
  *      upstart    the process stops itself once (SIGSTOP), when it is about to serve
  *
- * The protocol of systemd is a few lines, so the server needs no library for it and always has it.
  * The directive `supervised` selects the supervisor; without it nothing is sent, as in Redis. An
  * error is logged once and has no other effect. */
 #ifndef PACKLIST_SERVER_PROCESS_SUPERVISOR_H
@@ -36,9 +35,8 @@ void supervisor_find(struct engine *engine);
 /* Returns "no", "upstart" or "systemd": a static text. */
 const char *supervisor_name(const struct engine *engine);
 
-/* Starts a timer that tells systemd's watchdog that the event loop runs, twice as often as
- * required. Does nothing without a watchdog. Call it after engine->net was made, which owns the
- * timer. */
+/* Starts a timer that tells systemd's watchdog, if there is one, that the event loop runs, twice as
+ * often as required. */
 void supervisor_watchdog_start(struct engine *engine);
 
 /* The data is loaded and the server listens. Upstart then starts the jobs that wait for it. */

@@ -1,8 +1,6 @@
-/* symbols: finds the function of this program that contains an address.
- *
- * The names come from the symbol table of the executable file (.symtab), which has static functions
- * too. Linking with -rdynamic would also provide names, but it makes every function visible to
- * other objects, and the compiler then optimises less across files. */
+/* symbols: finds the function of this program that contains an address, in the symbol table of the
+ * executable file (.symtab), which has static functions too. (Linking with -rdynamic would make
+ * every function visible, and the compiler optimise less.) */
 #ifndef PACKLIST_SERVER_PROCESS_SYMBOLS_H
 #define PACKLIST_SERVER_PROCESS_SYMBOLS_H
 
@@ -20,8 +18,7 @@ struct symbols {
     uintptr_t base; /* added to addresses of the file */
 };
 
-/* Maps the executable. symbols_close unmaps it. Both use only system calls, so they are
- * async-signal-safe. */
+/* Maps the executable; symbols_close unmaps it. Both are async-signal-safe. */
 struct symbols symbols_open(void);
 void symbols_close(struct symbols *symbols);
 

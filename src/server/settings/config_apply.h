@@ -9,10 +9,10 @@
 
 struct engine;
 
-/* Applies what must be in effect before the server starts: log file and level, limit of open files,
- * limits of lists. Then it logs which parts of the configuration were ignored. Returns false with
- * *error (one line, owned by the caller) when the log file cannot be written. A maxclients that the
- * system does not allow is lowered, with a line in the log. */
+/* Applies what must be in effect before the server starts, and logs which parts of the
+ * configuration were ignored. Returns false with *error (one line, the caller's) when the log file
+ * or the folder cannot be used. A maxclients that the system does not allow is lowered, with a line
+ * in the log. */
 bool config_apply_at_start(struct engine *engine, sds *error);
 
 void config_apply_log(struct engine *engine);
@@ -34,8 +34,7 @@ bool config_apply_defrag(struct engine *engine, sds *error);
  * tell how many pages it uses. */
 bool config_apply_maxmemory_rss(struct engine *engine, sds *error);
 
-/* Has io-threads - 1 threads carry bytes beside the event loop. Call it after daemon_begin, because
- * a fork ends threads. */
+/* Has io-threads - 1 threads carry bytes. Call it after daemon_begin: a fork ends threads. */
 bool config_apply_io_threads(struct engine *engine, sds *error);
 
 /* Applies bind and the ports: reads the files of TLS if tls-port has changed, opens and closes

@@ -8,16 +8,14 @@
 
 struct engine;
 
-/* Opens the sockets that port, bind and unixsocket name. Returns false with *error set
- * (the caller frees it) when an address that is not optional cannot be opened; then none
- * stays open. */
+/* Opens the sockets that port, bind and unixsocket name. Returns false with *error (the caller's)
+ * when an address that is not optional cannot be opened; then none stays open. */
 bool listeners_open(struct engine *engine, sds *error);
 
 /* Applies a changed port or bind: opens the TCP sockets that are missing, then closes those that
- * are no longer named, and leaves the others open. Returns false with *error as above when one
- * cannot be opened: the caller restores the old values and calls again. The old sockets are still
- * open then, unless they had to be closed first because * and an address on the same port cannot be
- * open at once. */
+ * are no longer named. Returns false with *error as above when one cannot be opened: the caller
+ * restores the old values and calls again. The old sockets are still open then, unless they had to
+ * be closed first because * and an address on the same port cannot be open at once. */
 bool listeners_reopen(struct engine *engine, sds *error);
 
 /* Closes all sockets and removes the Unix socket. */

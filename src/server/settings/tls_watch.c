@@ -7,12 +7,62 @@
 #include "net/tls/tls.h"
 #include "net/tls/tls_files.h"
 #include "server/migrate/migrate.h"
-#include "server/settings/tls_directives.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { DAY_S = 24 * 3600, WARN_DAYS = 14 };
+
+/* --- Directives --- */
+
+static_assert((int)TLS_AUTH_NO == (int)TLS_AUTH_CLIENTS_NO &&
+                  (int)TLS_AUTH_YES == (int)TLS_AUTH_CLIENTS_YES &&
+                  (int)TLS_AUTH_OPTIONAL == (int)TLS_AUTH_CLIENTS_OPTIONAL,
+              "tls-auth-clients is an enum tls_auth");
+
+static void describe_server(const struct config *config, struct tls_options *options) {
+    options->auth = (enum tls_auth)config->tls_auth_clients;
+    options->prefer_server_ciphers = config->tls_prefer_server_ciphers;
+    options->session_caching = config->tls_session_caching;
+    options->session_cache_size = (long)config->tls_session_cache_size;
+    options->session_cache_timeout_s = (long)config->tls_session_cache_timeout;
+    options->new_per_turn = (unsigned)config->max_new_tls_connections_per_cycle;
+}
+
+static void describe_client(const struct config *config, struct tls_options *options) {
+    if (sds_len(config->tls_client_cert_file) == 0 && sds_len(config->tls_client_key_file) == 0)
+        return;
+    options->directives = "tls-client";
+    options->cert_file = config->tls_client_cert_file;
+    options->key_file = config->tls_client_key_file;
+    options->key_password = config->tls_client_key_file_pass;
+}
+
+/* Sets *options to what the directives say for this role; its texts are the configuration's.
+ * Returns false when no connection of that role is asked for. */
+static bool read_directives(const struct config *config, enum tls_role role,
+                            struct tls_options *options) {
+    bool is_wanted =
+        role == TLS_SERVER ? config->tls_port != 0 : config->tls_replication || config->tls_cluster;
+    if (!is_wanted) return false;
+    *options = (struct tls_options){.role = role,
+                                    .directives = "tls",
+                                    .cert_file = config->tls_cert_file,
+                                    .key_file = config->tls_key_file,
+                                    .key_password = config->tls_key_file_pass,
+                                    .ca_file = config->tls_ca_cert_file,
+                                    .ca_dir = config->tls_ca_cert_dir,
+                                    .dh_params_file = config->tls_dh_params_file,
+                                    .protocols = config->tls_protocols,
+                                    .ciphers = config->tls_ciphers,
+                                    .ciphersuites = config->tls_ciphersuites};
+    if (role == TLS_SERVER)
+        describe_server(config, options);
+    else
+        describe_client(config, options);
+    return true;
+}
 
 /* --- Dates --- */
 
@@ -118,7 +168,7 @@ bool tls_watch_configure(struct engine *engine, sds *error) {
     struct tls_setup setup = {.port = engine->config.tls_port};
     char reason[TLS_ERROR_MAX] = "";
     for (int role = 0; role < TLS_ROLES; role++)
-        if (tls_directives_read(&engine->config, (enum tls_role)role, &texts[role]))
+        if (read_directives(&engine->config, (enum tls_role)role, &texts[role]))
             options[role] = &texts[role];
     setup.files = state_of_files(options);
     if (!read_files(options, &setup, reason)) {
@@ -193,7 +243,7 @@ static void look_for_changes(struct engine *engine) {
     look->setup.port = watch->port;
     for (int role = 0; role < TLS_ROLES; role++) {
         struct tls_options options;
-        if (!tls_directives_read(&engine->config, (enum tls_role)role, &options)) continue;
+        if (!read_directives(&engine->config, (enum tls_role)role, &options)) continue;
         look->texts[role] = tls_options_copy(&options);
         look->options[role] = &look->texts[role];
     }

@@ -22,18 +22,18 @@ struct tls_watch {
     uint64_t generation; /* of what is in use: what a thread has made for another one is dropped */
     uint64_t files;      /* tls_setup of what is in use */
     int64_t port;        /* the same */
-    uint64_t refused_files;      /* of those that could not be used when last read, and why: … */
-    char refusal[TLS_ERROR_MAX]; /* … as the log says; "": nothing since the setup is in use */
+    uint64_t refused_files;      /* state of those that could not be used when last read … */
+    char refusal[TLS_ERROR_MAX]; /* … and why; "": nothing since the setup is in use */
     int64_t looked_ms;           /* steady_ms when it was last asked for */
     int64_t warned_ms;           /* steady_ms when dates were last looked at */
     bool is_used;                /* a role has a context */
     bool is_looking;             /* a thread looks at the files, and reads them */
 };
 
-/* Has new connections use the directives' values, and the files as they are now; checks nothing for
+/* Has new connections use the directives' values, and the files as they are now; nothing for
  * clients with tls-port 0, and for other servers unless tls-replication or tls-cluster is on.
- * Returns false with *error set (the caller frees it), and nothing changed, when something is
- * wrong. Reads files. */
+ * Returns false with *error (the caller's), and nothing changed, when something is wrong. Reads
+ * files. */
 bool tls_watch_configure(struct engine *engine, sds *error);
 
 /* Returns what is in use, for tls_watch_restore; the caller frees it. */

@@ -9,8 +9,8 @@
 struct engine;
 
 /* Makes the users at the start: the default user with requirepass, then those of the
- * configuration's lines or of the ACL file. Returns false with *error (the caller's), and there are
- * no users, when one of them is wrong, or both are there. */
+ * configuration's lines or of the ACL file. Returns false with *error (the caller's) when one of
+ * them is wrong, or both are there; then there are no users. */
 bool user_files_start(struct engine *engine, sds *error);
 
 /* Makes the users those of the ACL file (ACL LOAD), which there must be. Returns false with *error

@@ -1,10 +1,9 @@
 /* start_load: loads the snapshot, or runs the commands of the append-only file again
  * (docs/durability.md, section 7).
  *
- * Nothing expires meanwhile (call_is_loading): the file itself says which keys expired.
- * Commands between MULTI and EXEC run when EXEC has been read, so a file that ends before EXEC
- * leaves no trace of them. A damaged file must not be able to do more than change data, so other
- * commands are refused. */
+ * Nothing expires meanwhile (call_is_loading): the file itself says which keys expired. Commands
+ * between MULTI and EXEC run when EXEC has been read. A damaged file must not be able to do more
+ * than change data, so other commands are refused. */
 #include "server/start/start_load.h"
 
 #include "aof/aof.h"
