@@ -73,7 +73,7 @@ void bgrewriteaof_command(struct call *call) {
     if (aof_rewrite_is_running(engine)) {
         reply_error(call->reply, "ERR Background append only file rewriting already in progress");
     } else if (!call_may_block(call) || incremental_is_busy(engine)) {
-        aof_rewrite_schedule(engine);
+        engine->aof->rewrite.scheduled = true;
         reply_status(call->reply, SLICE("Background append only file rewriting scheduled"));
     } else if (aof_rewrite_begin(engine)) {
         reply_status(call->reply, SLICE("Background append only file rewriting started"));

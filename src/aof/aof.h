@@ -2,10 +2,8 @@
  * (journal/command_log.h), and runs these commands again at the next start.
  *
  * Each loop iteration writes its commands with one system call before it sends the replies
- * (journal/reply_gate.h). The directive appendfsync says when fdatasync follows: before the replies
- * (always), in a thread once a second (everysec), or never (no). Bytes that cannot be written stay
- * in memory; the server tries again once a second and refuses commands that write
- * (RESTRICTED_UNWRITTEN).
+ * (journal/reply_gate.h); appendfsync says when fdatasync follows. While bytes cannot be written,
+ * the server tries again once a second and refuses commands that write (RESTRICTED_UNWRITTEN).
  *
  *      aof_life.c      turning it on and off, start and end
  *      aof_append.c    the current file: writing, fsync (sync_if_due), the gate (update_gate)
@@ -112,17 +110,16 @@ bool aof_open(struct engine *engine, struct aof_opening *opening);
  * why. */
 bool aof_begin(struct engine *engine, struct aof_opening opening);
 
-/* Call when the directive appendonly has changed. Returns false with *error set; the caller frees
- * it. Does nothing while data is being loaded: call it again afterwards. A unit of the command log
- * must be in one file as a whole, so within a unit the change is put off (engine/put_off.h). */
+/* Call when the directive appendonly has changed. Returns false with *error set (the caller's).
+ * Does nothing while data is being loaded: call it again afterwards. Within a unit, which must be
+ * in one file as a whole, the change is put off (engine/put_off.h). */
 bool aof_configure(struct engine *engine, sds *error);
 
-/* What was put off. The client that changed the directive in a transaction has its reply, so an
- * error can only be logged, and shown by the directive. */
+/* What was put off. An error can only be logged, and shown by the directive. */
 void aof_configure_late(struct engine *engine);
 
-/* Turns the file off, because all data is about to be replaced: what it holds is of the old data.
- * Begin it anew with aof_configure. Does nothing while it is off. */
+/* Turns the file off, if it is on, because all data is about to be replaced; aof_configure begins
+ * it anew. */
 void aof_suspend(struct engine *engine);
 
 /* For DEBUG LOADAOF: writes all pending changes, so that the caller may delete all keys and load
@@ -131,8 +128,7 @@ void aof_suspend(struct engine *engine);
 bool aof_prepare_reload(struct engine *engine);
 
 /* Returns whether the server must not end yet, because the first rewrite since the file was turned
- * on has not finished: nothing that was acknowledged since then is in the files. `options`: enum
- * shutdown_option. */
+ * on has not finished. `options`: enum shutdown_option. */
 bool aof_prevents_end(struct engine *engine, int options);
 
 /* Call when the server ends; `options`: enum shutdown_option. Stops a rewrite. Returns false when
@@ -146,10 +142,9 @@ void aof_free(struct engine *engine);
 
 /* --- Each loop iteration --- */
 
-/* Writes the units of the command log that have ended. With appendfsync always calls fdatasync;
- * with everysec makes a thread call it when it is due. After that the replies may leave, or the
- * gate denies. Costs one test while the file is off. O(bytes), plus the disk's time with
- * `always`. */
+/* Writes the units of the command log that have ended, and calls fdatasync with `always`, or has a
+ * thread call it when it is due with `everysec`. After that the replies may leave, or the gate
+ * denies. O(bytes), plus the disk's time with `always`; one test while the file is off. */
 void aof_flush(struct engine *engine);
 
 /* Begins a rewrite when one is due. Called by cron. */
@@ -168,16 +163,12 @@ bool aof_rewrite_begin(struct engine *engine);
 
 bool aof_rewrite_is_running(struct engine *engine);
 
-/* Begins a rewrite as soon as the background is free. */
-void aof_rewrite_schedule(struct engine *engine);
-
 /* --- Stats --- */
 
 /* Returns the bytes of changes that are not written yet. 0 while the file is off. */
 size_t aof_buffer_size(struct engine *engine);
 
-/* Returns the memory of all changes on their way: in the command log, from which replicas get them,
- * too, and in the buffer of the file; with what is kept for the next ones. O(1). */
+/* Returns the memory of the command log and of the file's buffer. O(1). */
 size_t aof_buffers_allocated(const struct engine *engine);
 
 /* Returns why commands that write are refused, as the system's text for the error; NULL: they are

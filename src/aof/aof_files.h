@@ -16,8 +16,8 @@
 
 struct engine;
 
-/* Stores the current directive dir, an absolute path, as the location of the files. A later change
- * of dir does not move them: another server's files may be there. */
+/* Stores the current directive dir as the location of the files; a later change does not move
+ * them. */
 void aof_files_set_dir(struct engine *engine);
 
 /* Calls aof_files_set_dir, creates the folder if necessary and reads the manifest. Without a
@@ -52,7 +52,7 @@ void aof_files_drop_history(struct engine *engine);
 
 /* Deletes the base that a rewrite has left when the server was killed before the manifest named it
  * (docs/durability.md, section 6, between steps 5 and 6). Call when the files of the manifest are
- * loaded and synced. Waits until the file system has freed the file. */
+ * loaded and synced. Waits for the disk. */
 void aof_files_remove_unnamed_base(struct engine *engine);
 
 /* These return paths, which the caller frees: of a file in the folder; a new one of a temporary

@@ -16,9 +16,9 @@ bool aof_drain(struct engine *engine);
  * bytes could not be written. */
 bool aof_make_durable(struct engine *engine);
 
-/* Does the same without waiting. aof->sync_ended is called when at least everything written
- * so far is synced. Returns false, having begun nothing, when there is nothing to sync or the
- * caller must call aof_make_durable. */
+/* Does the same without waiting: aof->sync_ended is called when all that is written so far is
+ * synced. Returns false, having begun nothing, when there is nothing to sync or only
+ * aof_make_durable will do. */
 bool aof_make_durable_begin(struct engine *engine);
 
 /* Makes another file of `size` bytes the current one, and appends to its end. Takes ownership of
@@ -48,8 +48,8 @@ void aof_rewrite_note_sync(struct engine *engine);
  * loaded after the current one. */
 int aof_create_increment(struct engine *engine);
 
-/* Stops the rewrite and removes its files, also the pending increment. If
- * changes go to that increment, they are lost until the next rewrite begins. */
+/* Stops the rewrite and removes its files, also the pending increment: changes that go to it are
+ * lost until the next rewrite begins. */
 void aof_rewrite_cancel(struct engine *engine);
 
 /* Writes all data as a base, creates an empty increment and the first manifest. Returns the

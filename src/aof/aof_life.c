@@ -37,7 +37,7 @@ static bool turn_on(struct engine *engine) {
     engine->aof->state = AOF_STARTING;
     if (incremental_is_busy(engine)) {
         log_notice("AOF is turned on as soon as the snapshot that is being written has ended.");
-        aof_rewrite_schedule(engine);
+        engine->aof->rewrite.scheduled = true;
         return true;
     }
     if (aof_rewrite_begin(engine)) return true;
@@ -178,7 +178,7 @@ bool aof_at_end(struct engine *engine, int options) {
     }
     if (aof_rewrite_is_running(engine)) log_warning("The AOF is being rewritten. Ending that!");
     aof_rewrite_cancel(engine);
-    if (aof->sync_error) aof_rewrite_schedule(engine); /* as the server may still go on */
+    if (aof->sync_error) aof->rewrite.scheduled = true; /* as the server may still go on */
     return true;
 }
 

@@ -13,9 +13,8 @@
  * It also waits while a stopped snapshot still holds data (incremental_is_released).
  *
  * While the file is being turned on, and after a failed fsync, changes go to a pending increment,
- * which only the manifest of the new base names. After a failed fsync these changes are only
- * expirations, as the server refuses clients' changes. docs/durability.md, section 6, gives the
- * order of all steps and the reason for each fsync. */
+ * which only the manifest of the new base names. docs/durability.md, section 6, gives the order of
+ * all steps and the reason for each fsync. */
 #include "aof/aof.h"
 #include "aof/aof_files.h"
 #include "aof/aof_internal.h"
@@ -48,10 +47,6 @@ enum { SYNCS_MAX = 4 };
 
 bool aof_rewrite_is_running(struct engine *engine) {
     return incremental_purpose(engine) == BACKGROUND_AOF;
-}
-
-void aof_rewrite_schedule(struct engine *engine) {
-    engine->aof->rewrite.scheduled = true;
 }
 
 /* --- Names --- */
@@ -212,7 +207,7 @@ static void note_failure(struct engine *engine) {
     else if (again)
         put_off(engine);
     /* Only a rewrite can complete a file that was turned on, or replace one that lacks its end. */
-    if (aof->state == AOF_STARTING || aof->sync_error) aof_rewrite_schedule(engine);
+    if (aof->state == AOF_STARTING || aof->sync_error) rewrite->scheduled = true;
 }
 
 static void note_success(struct engine *engine) {
@@ -320,7 +315,7 @@ void aof_rewrite_note_sync(struct engine *engine) {
     }
     /* A script lets the loop poll: the base would hold one half of its changes. */
     engine->incremental->awaited = BACKGROUND_NONE;
-    aof_rewrite_schedule(engine);
+    engine->aof->rewrite.scheduled = true;
 }
 
 bool aof_rewrite_begin(struct engine *engine) {

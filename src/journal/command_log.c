@@ -67,8 +67,7 @@ static size_t ended_parts(const struct command_log *log) {
     return count;
 }
 
-/* Drops all units that have ended once every reader has passed all of them. Readers always pass all
- * of them, so dropping a part is not worth the effort. A unit that is open stays. */
+/* Drops all units that have ended once every reader has passed all of them. */
 static void drop_passed(struct command_log *log) {
     OWNER_ASSERT(log->owner);
     uint64_t end = command_log_units_end(log);

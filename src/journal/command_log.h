@@ -12,12 +12,12 @@
  *
  * The log is a stream of bytes (RESP arrays of bulk strings). Its offset is the number of bytes
  * appended since the server started. Each reader (the append-only file, the stream of replicas)
- * reads it at its own pace, at least once per loop iteration. The log drops what all readers have
- * read. Without readers nothing is appended, and a command costs one test.
+ * reads it at least once per loop iteration. The log drops what all readers have read. Without
+ * readers a command costs one test.
  *
- * A script may say (redis.set_repl) that a change goes to only one of the two. Such a part of the
- * log is noted, and passed over by the reader that it is not for. MULTI and EXEC are for both, and
- * SELECT stands wherever the audience changes, because the two may be in different databases. */
+ * A script may say (redis.set_repl) that a change goes to only one of the two: the other reader
+ * passes such a part over. MULTI and EXEC are for both, and SELECT stands wherever the audience
+ * changes, because the two may be in different databases. */
 #ifndef PACKLIST_JOURNAL_COMMAND_LOG_H
 #define PACKLIST_JOURNAL_COMMAND_LOG_H
 
@@ -79,9 +79,8 @@ struct command_log {
 void command_log_init(struct command_log *log);
 void command_log_free(struct command_log *log);
 
-/* Adds a reader, which gets everything for its kind that is appended from now on; the first command
- * has its SELECT. The caller owns the reader, has set its kind and must not move it before it is
- * removed. Not inside a unit. O(readers). */
+/* Adds a reader, which the caller owns and must not move, of the kind that is set: it gets what is
+ * appended from now on, and SELECT first. Not inside a unit. O(readers). */
 void command_log_add_reader(struct command_log *log, struct command_log_reader *reader);
 
 /* Removes the reader, if it was added, and ends the current unit. The reader loses what it has not
@@ -105,8 +104,7 @@ static inline uint64_t command_log_end(const struct command_log *log) {
     return log->begin + log->bytes.len;
 }
 
-/* Returns the same, counted in the bytes that are for replicas: what of the log comes later in the
- * stream of replicas than this is what was appended later. O(1). */
+/* Returns the same, counted in the bytes that are for replicas. O(1). */
 static inline uint64_t command_log_end_for_replicas(const struct command_log *log) {
     return command_log_end(log) - log->hidden_from_replicas;
 }
@@ -148,8 +146,8 @@ struct slice command_log_unread(struct command_log *log, struct command_log_read
 void command_log_pass(struct command_log *log, struct command_log_reader *reader, size_t len);
 
 /* Appends all units to `into` that have ended and that the reader has not passed, and marks them as
- * passed. O(bytes); O(1) for the only reader when `into` is empty, no unit is open and everything
- * is for all readers, as the buffers are then exchanged. */
+ * passed. O(bytes); O(1) for the only reader if `into` is empty, no unit is open and all is for it,
+ * as the buffers are then exchanged. */
 void command_log_read(struct command_log *log, struct command_log_reader *reader,
                       struct reply *into);
 

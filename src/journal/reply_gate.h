@@ -3,8 +3,7 @@
  *
  * The append-only file sets the offset of the command log up to which replies may leave. While the
  * log is longer than that, the server holds all output, until the end of the loop iteration at the
- * latest. A gate that denies lets nothing out: the server disconnects the clients whose output is
- * held, as their changes may not survive. */
+ * latest. When the gate denies, the server disconnects the clients whose output is held. */
 #ifndef PACKLIST_JOURNAL_REPLY_GATE_H
 #define PACKLIST_JOURNAL_REPLY_GATE_H
 
