@@ -5,9 +5,8 @@
  *      link/      on a replica: the link to its primary          uses history/, primary/
  *      here       roles, and the commands                        uses all
  *
- * A message's way to a replica is drawn in primary/primary.h, that from the primary in link/link.h.
- * Every change of the role goes through here, whoever wants it: REPLICAOF, a failover, PSYNC …
- * FAILOVER, the directive at the start. */
+ * primary/primary.h and link/link.h draw the ways of messages. Every change of the role goes
+ * through here: by REPLICAOF, a failover, PSYNC … FAILOVER, the directive at the start. */
 #ifndef PACKLIST_REPLICATION_REPLICATION_H
 #define PACKLIST_REPLICATION_REPLICATION_H
 
@@ -40,17 +39,14 @@ void replication_tick(struct engine *engine);
 
 /* --- The role --- */
 
-/* Sets the directive replicaof, and makes the server a replica of host:port; it need not be one
- * yet, nor the replica of that one. The stream of its own replicas ends when it gets other data.
- *
- * In a transaction the role changes when EXEC has ended (engine/put_off.h): what the transaction
- * changes, also after this, belongs to the history that the new primary is asked to continue. Only
- * clients that wait for a key are told at once, as the transaction may close them. */
+/* Sets the directive replicaof, and makes the server a replica of host:port, whatever it was. In a
+ * transaction the role changes when EXEC has ended (engine/put_off.h): what the transaction changes
+ * belongs to the history that the new primary is asked to continue. Only clients that wait for a
+ * key are told at once, as the transaction may close them. */
 void replication_follow(struct engine *engine, struct slice host, int port);
 
 /* Sets the directive replicaof, and ends being a replica, if the server is one: the data stays, and
- * its history goes on under a new id. In a transaction that has changed data, this is put off as
- * above; otherwise it is done at once, so that what follows is part of the new history. */
+ * its history goes on under a new id. Put off as above in a transaction that has changed data. */
 void replication_unfollow(struct engine *engine);
 
 /* Returns whether the server is a replica, and whether it is that of host:port, or will be when the

@@ -3,9 +3,8 @@
  *      WAIT numreplicas timeout                  replicas have applied them
  *      WAITAOF numlocal numreplicas timeout      they are on the disk, here and at replicas
  *
- * A client whose wait begins makes the server ask all replicas to confirm (REPLCONF GETACK). What
- * it waits for is fixed then, in offsets of the stream, since GETACK itself makes the stream
- * longer. */
+ * A client whose wait begins makes the server ask all replicas to confirm (REPLCONF GETACK). The
+ * offset that it waits for is fixed then, since GETACK itself makes the stream longer. */
 #include "aof/aof.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"

@@ -4,11 +4,8 @@
  *      | block | -> | block ····· | -> | block ······ free |
  *                     ^cursor            ^cursor
  *
- * Bytes are appended at the end. Blocks are freed from the front once every cursor has passed them
- * and at least `keep` bytes are left. So any number of cursors share one copy of the bytes, and the
- * slowest one decides how many are kept. It serves twice: for the stream of changes, and for the
- * payload of a full synchronization. It knows no connection and no protocol.
- *
+ * Blocks are freed from the front once every cursor has passed them and at least `keep` bytes are
+ * left. It serves twice: for the stream of changes, and for the payload of a full synchronization.
  * Offsets count the bytes since the stream began: a cursor at offset n has read n bytes. */
 #ifndef PACKLIST_REPLICATION_HISTORY_BACKLOG_H
 #define PACKLIST_REPLICATION_HISTORY_BACKLOG_H
@@ -29,8 +26,7 @@ enum {
 };
 #endif
 
-/* The first two members are the backlog's. Threads may go on reading the bytes of a block that it
- * has freed (backlog_share). */
+/* Threads may go on reading the bytes of a block that the backlog has freed (backlog_share). */
 struct backlog_block {
     struct shared shared;
     struct backlog_block *next;

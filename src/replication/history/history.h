@@ -4,13 +4,12 @@
  *                PING, GETACK ─┴─ backlog ── a cursor per replica ── its connection
  *      replica   bytes of its own primary ── backlog ── …
  *
- * The stream is what the command log holds for replicas, as it is, and between its units their
- * messages. It begins with the first replica; without one a write costs nothing more. Its offset
- * is the number of bytes since its history began. A history is named by an id of 40 hexadecimal
- * digits: equal ids and offsets mean equal data. A server that takes over from its primary draws a
- * new id, and keeps the old one as the second id, which is valid up to an offset. Ids change only
- * here. Nothing here knows a replica or a link: whoever changes the id or ends the stream closes
- * the connections of replicas before (replicas_close_all). */
+ * The stream is what the command log holds for replicas, and between its units their messages. It
+ * begins with the first replica. Its offset is the number of bytes since its history began. A
+ * history is named by an id of 40 hexadecimal digits: equal ids and offsets mean equal data. A
+ * server that takes over from its primary draws a new id, and keeps the old one as the second id,
+ * which is valid up to an offset. Whoever changes the id or ends the stream closes the connections
+ * of replicas before (replicas_close_all). */
 #ifndef PACKLIST_REPLICATION_HISTORY_HISTORY_H
 #define PACKLIST_REPLICATION_HISTORY_HISTORY_H
 

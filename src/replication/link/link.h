@@ -9,10 +9,8 @@
  *                       └─ stream.c ── execute ── history's backlog ── own replicas
  *  primary ── socket ── REPLCONF ACK ── link.c
  *
- * Who owns what: the engine its link; the link its connection, which comes and goes, the payload
- * that it receives, and the stream that it runs. Who calls whom: connect.c (connections, times) the
- * other three by the state, these link.c (closing, sending, pausing), and nobody the other way.
- * Nothing here changes the role of the server: replication.h.
+ * connect.c (connections, times) calls the other three by the state, these call link.c (closing,
+ * sending, pausing), and nobody the other way. Nothing here changes the role: replication.h.
  *
  * Nothing that the primary sends is trusted: what makes no sense closes the link. The data is
  * always that of the primary at one moment, between two units of its stream, or empty while a
@@ -43,8 +41,7 @@ enum link_state {
     LINK_STREAMS
 };
 
-/* Commands of the primary that this server could not run. Each makes it ask for all data; a primary
- * whose clients use such a command all the time would send nothing else. */
+/* Commands of the primary that this server could not run: each makes it ask for all data. */
 enum { LINK_REFUSED_NAMES = 8, LINK_REFUSED_NAME_MAX = 64 };
 struct link_refusal {
     char name[LINK_REFUSED_NAME_MAX + 1]; /* without bytes that INFO cannot show; "": unused */
@@ -174,10 +171,9 @@ void link_hold_back(struct link *link);
 /* Returns whether CLIENT PAUSE holds the stream back. */
 bool link_pause_goes_on(struct engine *engine);
 
-/* The primary is about to send all data. If that is so because the stream was lost while a pause
- * held it back, closes the link until the end of the pause, and returns true: a pause that lasts
- * longer than the primary can keep the stream would otherwise make it send all data over and
- * over. */
+/* The primary is about to send all data. If the stream was lost while a pause held it back, closes
+ * the link until the end of the pause, so that the data is not sent over and over, and returns
+ * true. */
 bool link_waits_with_all(struct link *link);
 
 /* The data is that of another history: nothing of that is known to be on the disk. */
@@ -233,8 +229,7 @@ void link_free(struct link *link);
 /* Connects now. */
 void link_connect(struct link *link);
 
-/* CLIENT KILL, or another part of the server, has closed the session of the link: it connects
- * again. */
+/* Somebody else, as CLIENT KILL, has closed the session of the link: it connects again. */
 void link_session_closed(struct session *session);
 
 #endif

@@ -6,8 +6,8 @@
  *                      swapdb              load what comes beside the data, then exchange them
  *
  * While the data is deleted and loaded, clients get -LOADING. With swapdb they go on reading the
- * old data if it is an earlier state of the same history. When loading fails, the old data is still
- * there, or all data is deleted: there is never a part of it. */
+ * old data if it is an earlier state of the same history. When loading fails, all of the old data
+ * is there, or none. */
 #include "snapshot/load.h"
 #include "aof/aof.h"
 #include "base/log/log.h"

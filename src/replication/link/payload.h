@@ -4,8 +4,7 @@
  *      connection ── bytes ─┬─ a temporary file, written by a thread ── link_work loads it
  *                           └─ link_work loads them as they come
  *
- * Memory is bounded, if nothing more is given while it is full. It knows no link: what moves by
- * itself it tells its owner. */
+ * Memory is bounded, if nothing more is given while it is full. */
 #ifndef PACKLIST_REPLICATION_LINK_PAYLOAD_H
 #define PACKLIST_REPLICATION_LINK_PAYLOAD_H
 

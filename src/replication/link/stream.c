@@ -1,13 +1,11 @@
 /* Runs the commands that the primary sends.
  *
- * A unit takes effect as a whole: the commands between MULTI and EXEC are collected and run when
- * EXEC has come, so that a link that is cut leaves no half of a transaction. Only whole units move
- * the offset and go to the backlog, with the bytes of the primary unchanged: replicas of this
- * replica share its history.
+ * The commands between MULTI and EXEC are collected and run when EXEC has come, so that a link that
+ * is cut leaves no half of a transaction. Only whole units move the offset and go to the backlog,
+ * with the bytes of the primary unchanged: replicas of this replica share its history.
  *
- * A command that this server does not know, or cannot run, would make its data differ from the
- * primary's. So it closes the link, and all data is asked for again (for the same command once a
- * minute at most: link_refuse). */
+ * After a command that this server does not know, or cannot run, its data would differ from the
+ * primary's. So it closes the link, and asks for all data again (link_refuse). */
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"

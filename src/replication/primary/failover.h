@@ -7,8 +7,7 @@
  *                                                                that one: PSYNC … FAILOVER
  *
  * When the target refuses to take over, the server becomes a primary again. A target that does not
- * answer is asked until FAILOVER ABORT. What is decided here is done by the caller: roles change in
- * replication.h. */
+ * answer is asked until FAILOVER ABORT. The caller changes the role as is decided here. */
 #ifndef PACKLIST_REPLICATION_PRIMARY_FAILOVER_H
 #define PACKLIST_REPLICATION_PRIMARY_FAILOVER_H
 

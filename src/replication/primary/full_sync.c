@@ -8,12 +8,9 @@
  *      loop                              └─ collect ── backlog ── outflows
  *
  * At most PAYLOAD_AHEAD_MAX bytes are ahead of the slowest replica; then the writer of the payload
- * waits. So memory stays bounded, however slow the replicas are.
- *
- * The lock protects what the snapshot's thread and the loop share: the queue of written blocks and
- * the counts of bytes. Everything else belongs to the loop, but for `filling`, which belongs to the
- * thread until the stream is released, and `reading`, which belongs to the pool while is_reading.
- */
+ * waits. Everything belongs to the loop, but for what the lock protects; for `filling`, which
+ * belongs to the thread until the stream is released; and for `reading`, the pool's while
+ * is_reading. */
 #include "replication/primary/full_sync.h"
 
 #include "base/chain.h"
@@ -68,7 +65,7 @@ struct payload {
     bool is_reading;
     int read_error;
     struct backlog_block *reading;
-    /* Shared with the snapshot's thread. */
+    /* Shared with the snapshot's thread; the lock protects it. */
     pthread_mutex_t lock;
     pthread_cond_t moved;
     struct backlog_block *first; /* written, but not collected */
@@ -245,24 +242,26 @@ static void read_on(struct payload *payload) {
     net_pool_run(payload->net, read_block, after_read, payload);
 }
 
+static void put_length(struct payload *payload, uint64_t len) {
+    char header[32];
+    snprintf(header, sizeof(header), "$%llu\r\n", (unsigned long long)len);
+    put_header(payload, header);
+}
+
 static bool payload_begin_file(struct payload *payload, const char *path) {
     struct stat facts;
-    char header[32];
     payload->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (payload->fd < 0) return false;
     unlink(path);
     if (fstat(payload->fd, &facts) != 0) return false;
     payload->unread = (uint64_t)facts.st_size;
-    snprintf(header, sizeof(header), "$%llu\r\n", (unsigned long long)payload->unread);
-    put_header(payload, header);
+    put_length(payload, payload->unread);
     read_on(payload);
     return true;
 }
 
 static void payload_put(struct payload *payload, struct slice bytes) {
-    char header[32];
-    snprintf(header, sizeof(header), "$%zu\r\n", bytes.len);
-    put_header(payload, header);
+    put_length(payload, bytes.len);
     backlog_append(payload->bytes, bytes);
     payload->is_whole = true;
 }

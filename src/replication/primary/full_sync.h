@@ -3,10 +3,10 @@
  *      replicas wait ── a snapshot begins: a group ─┬─ streamed to all of them at once
  *                                               └─ written to a file, then sent from there
  *
- * The snapshot is the incremental one (snapshot/incremental.h): no second process, no copy of the
- * data. A group consists of the replicas that share a payload; the stream of each goes
- * on from the offset at which the snapshot began. The length of a streamed payload is not known
- * when it begins, so the replica must take one that ends with a mark (REPLCONF capa eof). */
+ * The snapshot is the incremental one (snapshot/incremental.h). A group consists of the replicas
+ * that share a payload; the stream of each goes on from the offset at which the snapshot began. The
+ * length of a streamed payload is not known, so the replica must take one that ends with a mark
+ * (REPLCONF capa eof). */
 #ifndef PACKLIST_REPLICATION_PRIMARY_FULL_SYNC_H
 #define PACKLIST_REPLICATION_PRIMARY_FULL_SYNC_H
 

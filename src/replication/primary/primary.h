@@ -8,14 +8,10 @@
  *
  *  replica ── REPLCONF ACK ── replica_note_ack ── clients that WAIT, good replicas, failover
  *
- * Who owns what: the history its backlog; a session its replica (replicas.h), and a replica two
- * positions, in the backlog and in a payload (outflow.h); a group of replicas its payload
- * (full_sync.h). What replicas get is never copied for one of them: connections refer to
- * blocks of a backlog. On a replica, all of this serves its own replicas, with its primary's bytes.
- *
- * Who calls whom: this file, once per loop iteration and second, the others; failover.h (giving the
- * role away) looks at what replicas have confirmed; all of them call the history. Commands, and
- * changes of the role, come from above: replication.h. */
+ * A session owns its replica (replicas.h), which has two positions, in the backlog and in a payload
+ * (outflow.h); a group of replicas owns its payload (full_sync.h). Connections refer to blocks of a
+ * backlog: nothing is copied for one replica. On a replica, all of this serves its own replicas,
+ * with its primary's bytes. This file calls the others, once per loop iteration and second. */
 #ifndef PACKLIST_REPLICATION_PRIMARY_PRIMARY_H
 #define PACKLIST_REPLICATION_PRIMARY_PRIMARY_H
 
