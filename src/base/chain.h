@@ -2,11 +2,10 @@
  *
  *      owner   first ──→ item ⇄ item ⇄ item ←── last
  *
- * An item can be in several chains at once, with two links for each. The owner holds `first` and
- * `last`, both NULL while the chain is empty. The operations are macros, so that they work for any
- * type without a cast: `first` and `last` are the owner's pointers themselves, `prev` and `next`
- * the names of the members. Arguments are evaluated more than once: `item` is a variable of its
- * own, not the owner's pointer. Nothing is allocated. O(1). */
+ * An item can be in several chains at once, with two links for each. `first` and `last` are the
+ * owner's pointers themselves, both NULL while the chain is empty, `prev` and `next` the names of
+ * the members. Arguments are evaluated more than once: `item` is a variable of its own, not the
+ * owner's pointer. O(1). */
 #ifndef PACKLIST_BASE_CHAIN_H
 #define PACKLIST_BASE_CHAIN_H
 

@@ -1,8 +1,6 @@
-/* slice: a view of bytes that it does not own. A slice is two words and is passed by value.
- *
- * Nothing here allocates; a slice is valid as long as the bytes it points to, which the function
- * that returns it documents. The bytes are binary: no terminator, NUL allowed. `ptr` may be NULL
- * only when `len` is 0. */
+/* slice: a view of bytes that it does not own, passed by value. It is valid as long as the bytes,
+ * which the function that returns it documents. They are binary: no terminator, NUL allowed. `ptr`
+ * may be NULL only when `len` is 0. */
 #ifndef PACKLIST_BASE_SLICE_H
 #define PACKLIST_BASE_SLICE_H
 

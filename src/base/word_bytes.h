@@ -1,10 +1,9 @@
 /* word_bytes: asks eight bytes at a time, in a word of 64 bits. O(1) each, no branches.
  *
  * As in "Bit Twiddling Hacks" by S. E. Anderson ("Determine if a word has a zero byte", "… has a
- * byte less than n"). A result that is 0 says for sure that no byte is meant. In one that is not,
- * the lowest set bit belongs to such a byte; those above it may be those of other bytes. So it
- * tells whether there is such a byte and, in a word that was loaded on a little-endian machine,
- * where the first one is. The same holds for several results joined by |. */
+ * byte less than n"). A result, or several joined by |, is 0 if no byte is meant; otherwise the
+ * lowest set bit belongs to such a byte, those above it may be those of others. So it tells whether
+ * there is one and, in a word loaded on a little-endian machine, where the first one is. */
 #ifndef PACKLIST_BASE_WORD_BYTES_H
 #define PACKLIST_BASE_WORD_BYTES_H
 

@@ -1,9 +1,6 @@
-/* new_file: files that the server creates for its data and secrets.
- *
- * Only the user of the server may read them (0600, and less if the umask says so), unless the
- * folder itself says otherwise: where it has a default access list (setfacl -d), that decides.
- * Their temporary names cannot be guessed, and nothing that has the name already is opened, not
- * even through a symbolic link. */
+/* new_file: files that the server creates for its data and secrets. Only its user may read them
+ * (0600, and less if the umask says so), unless the folder has a default access list (setfacl -d),
+ * which decides then. */
 #ifndef PACKLIST_BASE_FILES_NEW_FILE_H
 #define PACKLIST_BASE_FILES_NEW_FILE_H
 

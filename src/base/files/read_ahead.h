@@ -1,6 +1,6 @@
 /* read_ahead: reads a file from beginning to end. A thread reads a large file that is not in the
- * page cache a few pieces ahead, and past the cache (O_DIRECT): there the file would displace other
- * data, would seldom be used again, and would cost more per page than copying. */
+ * page cache a few pieces ahead, and past the cache (O_DIRECT), where it would displace other data
+ * and cost more per page than copying. */
 #ifndef PACKLIST_BASE_FILES_READ_AHEAD_H
 #define PACKLIST_BASE_FILES_READ_AHEAD_H
 

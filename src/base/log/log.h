@@ -1,7 +1,4 @@
-/* log: lines of text for the operator, to a file or to standard output.
- *
- * A line looks as in Redis, so that log readers keep working, or as in Valkey with its
- * log-format: base/log/log_format.h shows both. */
+/* log: lines of text for the operator, to a file or to standard output; log_format.h shows them. */
 #ifndef PACKLIST_BASE_LOG_LOG_H
 #define PACKLIST_BASE_LOG_LOG_H
 
@@ -28,13 +25,12 @@ void log_set_syslog(const char *ident, int facility);
 /* The letter after the process's number: M for a primary (the default), S for a replica. */
 void log_set_role(char role);
 
-/* Writes one line: a printf format without the newline. Longer than LOG_TEXT_MAX bytes is cut;
- * control characters become question marks. Never fails; a line that cannot be written is lost.
- * Allocates nothing (but syslog(3) may), writes each line with one system call, keeps errno. Only
- * the main thread logs. */
+/* Writes one line: a printf format without the newline, cut to LOG_TEXT_MAX bytes; control
+ * characters become question marks. Never fails: a line that cannot be written is lost. Allocates
+ * nothing (but syslog(3) may), and keeps errno. Only the main thread logs. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* How many lines of one kind were logged lately. All zero at first. */
+/* Lines of one kind that were logged lately. All zero at first. */
 struct log_limit {
     int64_t until_ms; /* monotonic: the end of the minute */
     unsigned count;   /* in it */

@@ -1,6 +1,5 @@
-/* log_syslog: lines of the log for the system's logger. Separate from base/log/log.c, as <syslog.h>
- * gives its levels the same names. For base/log/log.c; others use base/log/log.h, and the
- * facilities here. */
+/* log_syslog: lines of the log for the system's logger. Only log.c calls it, from which it is
+ * separate because <syslog.h> gives its levels the same names. */
 #ifndef PACKLIST_BASE_LOG_LOG_SYSLOG_H
 #define PACKLIST_BASE_LOG_LOG_SYSLOG_H
 

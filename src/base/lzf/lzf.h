@@ -37,8 +37,7 @@ extern const size_t lzf_text_max;
 size_t lzf_compress_text(struct slice text, uint8_t *out, size_t room);
 
 /* The same by Packlist's own codec: 0 only when the stream would be more than `room`, and the
- * stream depends on the text alone. A text without repetitions is recognised soon, and costs
- * least. O(len). */
+ * stream depends on the text alone. O(len). */
 size_t lzf_compress_repeatably(struct slice text, uint8_t *out, size_t room);
 
 /* The most bytes that lzf_compress_part writes for `len` bytes. */

@@ -1,11 +1,10 @@
-/* The codec that is used unless the build takes the system's (lzf_system.c). Here is how it
- * decompresses; lzf_compress.c compresses.
+/* Decompresses, unless the build takes the system's codec (lzf_system.c).
  *
  * Where a command begins depends on the length of the one before it. For copies a branch depends on
  * the length, and the processor predicts it; for literals the length must be loaded first. Numbered
  * records that differ in one byte would spend all time waiting for loads: their streams are pairs
- * of one literal and a long copy, and all pairs are alike except for the literal. Such pairs are
- * compared with the one before instead of decoded. */
+ * of one literal and a long copy, alike except for the literal. Such pairs are compared with the
+ * one before instead of decoded. */
 #include "base/lzf/lzf_internal.h"
 
 enum {

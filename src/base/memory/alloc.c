@@ -10,11 +10,10 @@
  *
  * Invariant: used = ledger.settled + Σ over ledger.threads of (*allocated - *freed - settled).
  *
- * A thread is linked in by its first call of this module (its counters reach back to its start, so
- * nothing is missed). When it ends, a destructor adds its balance to ledger.settled and unlinks it;
- * if another destructor allocates after that, the thread is linked in again, and `settled` holds
- * the bytes already added. A balance is negative if the thread frees memory that others
- * allocated. A process forks only while it has one thread (server/process/daemon.h). */
+ * A thread is linked in by its first call of this module; its counters reach back to its start.
+ * When it ends, a destructor adds its balance (negative, if it has freed what others allocated) to
+ * ledger.settled and unlinks it; if another destructor allocates after that, it is linked in again,
+ * and `settled` holds the bytes already added. A process forks only while it has one thread. */
 #include "base/memory/alloc.h"
 
 #include "base/checked.h"
@@ -171,13 +170,10 @@ int mem_control(const char *name, void *old, size_t *old_size, const void *new, 
 /* Read by jemalloc before main.
  * narenas: one thread does nearly all the work; a second arena would only spread memory thinner.
  * Memory allocated by one thread and freed by another then comes back to where it is wanted.
- * background_thread: comes later, as a thread that runs already would not survive daemonizing; see
- * mem_decay_in_background().
+ * background_thread: comes later (mem_decay_in_background), as it would not survive daemonizing.
  * lg_extent_max_active_fit: what was freed is used again whatever has become of it. By itself
  * jemalloc leaves freed memory that has grown together to more than 64 times of what is wanted, and
  * takes new memory, each page of which costs a fault: as where a keyspace takes another's place.
- * (cache_oblivious, which makes a block of 16 KB or more touch up to a page more than its size,
- * would be worth turning off, but jemalloc 5.3.0 has it as a build option only.)
  * slab_sizes: jemalloc keeps 128 bytes about each slab for ever, and its slabs of 256 bytes (say)
  * have one page: 3 % of the memory at its peak. Slabs of up to 16 pages take 0.2 %. Their pages are
  * multiples of its own choice, so that no place is left over at the end of a slab.

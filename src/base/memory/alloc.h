@@ -29,17 +29,15 @@ void *mem_realloc(void *ptr, size_t size) __attribute__((returns_nonnull, alloc_
  * NULL. Cheaper for small blocks, as their class need not be looked up. */
 void *mem_resize(void *ptr, size_t old_size, size_t size) __attribute__((returns_nonnull));
 
-/* As mem_alloc, but returns NULL instead of aborting: for sizes that a client chose (hundreds of
- * MB); the caller answers with an error. */
+/* As mem_alloc, but returns NULL instead of aborting: for sizes that a client chose. */
 void *mem_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 
 /* As mem_realloc, but returns NULL instead of aborting, leaving `ptr` as it was. */
 void *mem_try_realloc(void *ptr, size_t size) __attribute__((alloc_size(2)));
 
-/* How arrays grow that have room for *capacity items of `item_size` bytes (NULL, 0 at first): to
- * twice as many, but at least to `wanted` and to four, and to all that fits into that size class.
- * So adding items one at a time costs amortised O(1) each. Returns the array, which may have moved,
- * and sets *capacity. An array of more than PTRDIFF_MAX bytes cannot be had. */
+/* Grows an array with room for *capacity items of `item_size` bytes (NULL, 0 at first): to twice as
+ * many, but at least to `wanted` and to four, and to all that fits into that size class. Returns
+ * the array, which may have moved, and sets *capacity. Amortised O(1) for each added item. */
 void *mem_grow(void *array, size_t *capacity, size_t wanted, size_t item_size)
     __attribute__((returns_nonnull));
 
@@ -62,13 +60,12 @@ void mem_free(void *ptr);
 void mem_free_sized(void *ptr, size_t size);
 
 /* How many bytes an allocation of `size` (at most PTRDIFF_MAX) really takes: its size class. O(1),
- * inline, and idempotent. An allocation that will be used up to mem_good_size(n) must be *asked
- * for* with that size.
+ * and idempotent. An allocation that will be used up to mem_good_size(n) must be *asked for* with
+ * that size.
  *
- * The classes are jemalloc's with a 16-byte quantum, the default of every 64-bit build: 8, the
- * multiples of 16 up to 128, then four evenly spaced classes to each doubling. That the linked
- * library agrees is checked at the start, which stops if not. In sanitizer builds it is `size`
- * rounded up to 16, so that the same arithmetic holds. */
+ * The classes are jemalloc's: 8, the multiples of 16 up to 128, then four evenly spaced classes to
+ * each doubling. A process with a library that disagrees does not start. In sanitizer builds it is
+ * `size` rounded up to 16. */
 static inline size_t mem_good_size(size_t size) {
 #ifdef PACKLIST_LIBC_MALLOC
     return size == 0 ? 16 : (size + 15) & ~(size_t)15;
@@ -81,18 +78,13 @@ static inline size_t mem_good_size(size_t size) {
 #endif
 }
 
-/* Bytes in live allocations, by size class, over all threads and including what libraries hold:
- * what INFO calls used_memory. Exact, O(threads), some tens of nanoseconds.
- *
- * jemalloc counts each thread's allocated and freed bytes anyway; this adds them up. So an
- * allocation costs only a test of one thread-local flag, which registers a thread on its first use
- * of this module. (A thread that only ever uses malloc through libraries is not counted.) In
- * sanitizer builds it counts the requested sizes, rounded up to 16 bytes. */
+/* Bytes in live allocations, by mem_good_size, including what libraries hold, over all threads that
+ * have used this module: what INFO calls used_memory. Exact, O(threads), some tens of nanoseconds.
+ * An allocation costs only a test of one thread-local flag for it. */
 size_t mem_used(void);
 
-/* Returns what this thread has allocated so far minus what it has freed, libraries included: the
- * difference of two calls is what the code between them holds, whatever other threads do. In
- * sanitizer builds it is mem_used. O(1), without a lock. */
+/* Returns what this thread has allocated so far minus what it has freed: the difference of two
+ * calls is what the code between them holds. In sanitizer builds it is mem_used. O(1). */
 int64_t mem_thread_balance(void);
 
 struct mem_stats {
@@ -118,12 +110,11 @@ const char *mem_allocator_name(void);
  * without one a line goes to standard error. */
 void mem_on_out_of_memory(void (*report)(size_t size));
 
-/* Decides how unused pages go back to the system. When `on`, a thread of the allocator returns
- * those of freed blocks below 8 MB after some seconds, and those of larger blocks stay until
- * mem_return_large is called; a child made by fork has no such thread. Otherwise a thread that
- * allocates or frees returns them, which takes up to milliseconds after much was freed, and a block
- * of 8 MB or more is returned by the thread that frees it: 20 ms for 500 MB. False when the thread
- * cannot be had. No effect on the C library's allocator. */
+/* Decides how unused pages go back to the system. When `on`, a thread of the allocator, which a
+ * child made by fork lacks, returns those of freed blocks below 8 MB after some seconds; those of
+ * larger blocks stay until mem_return_large. Otherwise threads that allocate or free return them,
+ * which takes up to milliseconds after much was freed, and 20 ms for a block of 500 MB. False when
+ * the thread cannot be had. No effect on the C library's allocator. */
 bool mem_decay_in_background(bool on);
 
 /* Returns whether a block of 8 MB or more may have been freed since the last call. For one thread.
@@ -135,9 +126,8 @@ bool mem_has_freed_large(void);
 void mem_return_large(void);
 
 /* Between the call with true and the one with false all freed memory stays with the process: for a
- * caller that frees much and soon allocates as much again. Otherwise the allocator's thread may
- * return pages just freed, which the system would then have to map and clear again. Memory that is
- * unused at the end goes back soon. */
+ * caller that frees much and soon allocates as much again. What is unused at the end goes back
+ * soon. */
 void mem_keep_freed(bool on);
 
 /* Returns such pages now: for a server that has become idle and has no such thread. */
@@ -149,9 +139,8 @@ void mem_purge(void);
 /* The allocator's own report, in pieces of text. */
 void mem_print_stats(void (*write)(void *arg, const char *text), void *arg);
 
-/* Reads and sets a setting of jemalloc by its name: mallctl(3). 0 or an errno: ENOENT when there is
- * no such setting, EINVAL for a wrong size, EPERM for an access that it does not allow; ENOTSUP in
- * sanitizer builds. A wrong value can damage the process: for DEBUG only. */
+/* Reads and sets a setting of jemalloc by its name. Returns 0 or an errno, as mallctl(3) says;
+ * ENOTSUP in sanitizer builds. A wrong value can damage the process: for DEBUG only. */
 int mem_control(const char *name, void *old, size_t *old_size, const void *new, size_t new_size);
 
 #endif

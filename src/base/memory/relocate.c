@@ -187,10 +187,9 @@ static bool find_slab(const struct relocator *relocator, void *block, struct rel
     return query(relocator, &block, 1, found);
 }
 
-/* Returns whether a block of this size had better move: whether its slab is at most half full, or
- * emptier than the average of those that are not full. The average alone would keep too many, as
- * slabs with a few blocks that cannot move pull it down. The factor 9/8 lets blocks move from slabs
- * that are a little fuller than the average: else the last slabs, all about as full, would stay. */
+/* Returns whether a block of this size had better move (the rule in the header). The average alone
+ * would keep too many, as slabs with a few blocks that cannot move pull it down. The factor 9/8
+ * lets blocks move from slabs a little fuller: else the last ones, about as full, would stay. */
 static bool is_worth_moving(const struct relocator *relocator, void *block, size_t size) {
     struct relocate_slab found;
     int index = size < RELOCATE_SIZE_MAX ? relocator->class_of[size / 16] : -1;
@@ -202,6 +201,7 @@ static bool is_worth_moving(const struct relocator *relocator, void *block, size
     return used * 2 <= found.count || used * class->nonfull * 8 <= class->blocks * 9;
 }
 
+/* Past the thread's cache, which would hand out the same place again. */
 static void *move_if_better(struct relocator *relocator, void *block, size_t size) {
     size = mem_good_size(size);
     bool moves = relocator->class_count > 0 && is_worth_moving(relocator, block, size);

@@ -8,19 +8,13 @@
  *      after     │ · · · · │ · · · · │ a b c d │ e · f · │      two slabs are returned
  *
  * Whoever owns a block asks for its relocation, and writes the new address wherever the old one
- * stood: each structure has a function x_relocate() that does so for its own blocks, in steps.
+ * stood: each structure has a function x_relocate() that does so for its own blocks, in steps, each
+ * from relocator_begin until relocator_is_due. A relocator is for one thread.
  *
- *      relocator_survey     how much would be gained, and in which sizes?      now and then
- *      relocator_begin      a step begins
- *        x_relocate         relocate(block) …, until relocator_is_due
- *
- * How full the slab of a block is tells jemalloc 5.3 by "experimental.utilization.batch_query",
- * which other servers know from their own copies of it. A block moves when its slab is at most half
- * full, or emptier than the average of the slabs of its size that are not full (the rule of Redis's
- * patch). It goes to the oldest slab that has room, so that one after the other becomes full, past
- * the thread's cache, which would hand out the same place again.
- *
- * Blocks of 4 KB and more gain nothing and stay. A relocator is for one thread. */
+ * jemalloc 5.3 tells how full the slab of a block is ("experimental.utilization.batch_query"). A
+ * block moves when its slab is at most half full, or emptier than the average of the slabs of its
+ * size that are not full (the rule of Redis's patch). It goes to the oldest slab that has room.
+ * Blocks of 4 KB and more gain nothing and stay. */
 #ifndef PACKLIST_BASE_MEMORY_RELOCATE_H
 #define PACKLIST_BASE_MEMORY_RELOCATE_H
 
@@ -79,12 +73,11 @@ struct relocator {
     struct relocate_slab ahead_slabs[RELOCATE_AT_ONCE];
 };
 
-/* Bytes that nobody uses in slabs which are in use: what moving could give back at most. Bytes in
- * all live blocks, and in pages that hold blocks. */
+/* In bytes. */
 struct relocate_survey {
-    size_t unused;
-    size_t allocated;
-    size_t active;
+    size_t unused;    /* that nobody uses, in slabs which are in use: moving gives back no more */
+    size_t allocated; /* in live blocks */
+    size_t active;    /* in pages that hold blocks */
 };
 
 /* Where a structure goes on: all zero at its beginning, and again when all of it has been visited.
@@ -128,14 +121,12 @@ static inline bool relocator_is_due(struct relocator *relocator) {
 }
 
 /* Announces blocks that will be relocated next, the first RELOCATE_AT_ONCE of them, in place of
- * those of the last call. The allocator is asked about all of them at once, which takes half as
- * long as one by one, because the processor loads several slabs at a time. */
+ * those of the last call. Asking about all of them at once takes half as long as one by one. */
 void relocator_look_ahead(struct relocator *relocator, void *const *blocks, size_t count);
 
-/* Moves a block to a better place, or leaves it where it is. Returns where it is now; if it has
- * moved, the old address is invalid. `size` is as mem_free_sized takes it; the block is not from
- * mem_alloc_aligned. Some nanoseconds, about 100 if its size is worth moving, and about 500 if it
- * moves. */
+/* Moves a block (not from mem_alloc_aligned) to a better place, or leaves it. Returns its address;
+ * an old one is invalid. `size` is as mem_free_sized takes it. Some nanoseconds, about 100 if its
+ * size is worth moving, and about 500 if it moves. */
 void *relocate(struct relocator *relocator, void *block, size_t size)
     __attribute__((returns_nonnull));
 

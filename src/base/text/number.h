@@ -16,11 +16,9 @@ enum { DOUBLE_TEXT_MAX = 40 };
  * the largest number has 4933 digits before the point. */
 enum { LONG_DOUBLE_TEXT_MAX = 5119 };
 
-/* Parses a *canonical* decimal: optional '-', no '+', no leading zeros or blanks, no "-0", within
- * int64. It accepts exactly what number_format_int64 writes, so text → number → text is the
- * identity: the rule by which list elements and strings become integers. O(len), no locale. Returns
- * false, leaving *value unchanged, for other texts. Most of those are refused inline, by length and
- * outer bytes. */
+/* Parses exactly what number_format_int64 writes: optional '-', no '+', no leading zeros or blanks,
+ * no "-0", within int64: the rule by which list elements and strings become integers. Returns
+ * false, leaving *value unchanged, for other texts. O(len). */
 static inline bool number_parse_int64(struct slice text, int64_t *value);
 
 /* As above for 0 … 2^64-1. */
@@ -64,18 +62,16 @@ static inline size_t number_format_uint64(char *dst, uint64_t value);
 static inline struct slice number_text(char *buffer, int64_t value);
 
 /* Writes the shortest text that reads back as `value` (at most 17 significant digits), "inf",
- * "-inf", "nan" or "-0", NUL-terminated; `dst` has room for DOUBLE_TEXT_MAX bytes; returns its
- * length. What RESP3 doubles and scores use: exponents only where the plain form would be long, as
- * Redis does since 7.2. */
+ * "-inf", "nan" or "-0", NUL-terminated, with exponents only where the plain form would be long, as
+ * Redis does since 7.2; `dst` has room for DOUBLE_TEXT_MAX bytes; returns its length. */
 size_t number_format_double(char *dst, double value);
 
 /* The same, but exponents are used for integers, too: 1e+8. What digests of scores are made of. */
 size_t number_format_shortest(char *dst, double value);
 
 /* Writes a finite number in plain form, rounded to 17 places after the point, without zeros at the
- * end; `dst` has room for LONG_DOUBLE_TEXT_MAX bytes; returns the length. What INCRBYFLOAT stores:
- * number_parse_long_double reads it. The last digits depend on the processor, as Redis's do: long
- * double has 64 bits of precision on x86-64, 113 on arm64. */
+ * end; `dst` has room for LONG_DOUBLE_TEXT_MAX bytes; returns the length. The last digits depend on
+ * the processor, as Redis's do: long double has 64 bits of precision on x86-64, 113 on arm64. */
 size_t number_format_long_double(char *dst, long double value);
 
 /* --- Inline parts --- */

@@ -30,14 +30,8 @@ enum { GROWTH_STEP_MAX = 1 << 20 };
 enum { GROWTH_MIN = 48 };
 
 static size_t class_capacity_max(enum sds_class class) {
-    switch (class) {
-    case SDS_5: return SDS_5_MAX;
-    case SDS_8: return SDS_8_MAX;
-    case SDS_16: return SDS_16_MAX;
-    case SDS_32: return SDS_32_MAX;
-    case SDS_64: return PTRDIFF_MAX;
-    }
-    __builtin_unreachable();
+    static const size_t most[] = {SDS_5_MAX, SDS_8_MAX, SDS_16_MAX, SDS_32_MAX, PTRDIFF_MAX};
+    return most[class];
 }
 
 /* The smallest class that can hold `len` bytes and has a capacity. */

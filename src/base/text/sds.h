@@ -7,13 +7,11 @@
  *      32      [len 4][capacity 4][class 1]                       9       … 2^32-1
  *      64      [len 8][capacity 8][class 1]                       17      … 2^64-1
  *
- * The pointer is to the first character; the byte before it always holds the class in its low three
- * bits. A *standalone* sds is an allocation of its own and has a NUL after its last character, so
- * it can be printed; growing one never leaves it in class 5, which has no room for a capacity. An
- * *embedded* sds (sds_write_embedded) lies inside other memory, is exactly as long as
- * its text, has no NUL and cannot grow.
- *
- * The layout is the one of Redis since 3.2. What is done per command or append is inline here. */
+ * The pointer is to the first character; the byte before it holds the class in its low three bits.
+ * A *standalone* sds is an allocation of its own and has a NUL after its last character; growing
+ * one never leaves it in class 5, which has no room for a capacity. An *embedded* sds lies inside
+ * other memory, is exactly as long as its text, has no NUL and cannot grow. The layout is the one
+ * of Redis since 3.2. */
 #ifndef PACKLIST_BASE_TEXT_SDS_H
 #define PACKLIST_BASE_TEXT_SDS_H
 
@@ -93,7 +91,7 @@ sds sds_write_embedded(char *dst, struct slice text);
  * then invalid. */
 
 /* A new string with a copy of `text`, without spare capacity except what the allocator rounds up
- * to; an empty one gets capacity for appending. Freed with sds_free. O(text.len). */
+ * to. Freed with sds_free. O(text.len). */
 sds sds_new(struct slice text);
 
 /* A new string of `len` bytes, uninitialised (to be written into), not of class 5; NULL when that

@@ -29,10 +29,9 @@ enum { SECRET_NAME_MAX = 64 };
  * missing, wrong or too much, or two have changed places. O(length of name). */
 bool secret_is_near(struct slice word, const char *name);
 
-/* Returns whether a value that follows the word may be secret: the word is the name of a directive
- * with a password, or with the user who has it, or looks like one that was not spelled well. Also
- * for directives that this server lacks, because the secret is sent before that is found. Only the
- * first SECRET_NAME_MAX bytes count. O(1). */
+/* Returns whether a value that follows the word may be secret: the word is, or looks like, the name
+ * of a directive with a password or with the user who has it, also of one that this server lacks.
+ * Only the first SECRET_NAME_MAX bytes count. O(1). */
 bool secret_is_directive(struct slice word);
 
 /* Returns the name of a word that may be "name=value" or name"value", or have a colon, comma,
@@ -40,10 +39,10 @@ bool secret_is_directive(struct slice word);
  * of one name. O(1). */
 struct slice secret_name(struct slice word);
 
-/* Appends a configuration line that was refused. SECRET_SHOWN stands for whatever follows a word
- * for which secret_is_directive holds, except in a user's line; for what follows from the first
- * word on that may be a user's password, or has a backslash, because it may stand for such a word;
- * and for the whole line if its first word has a quote or a backslash. O(line.len). */
+/* Appends a configuration line that was refused, with SECRET_SHOWN for whatever follows a word for
+ * which secret_is_directive holds, except in a user's line; for all from the first word on that may
+ * be a user's password or has a backslash; and for the whole line if its first word has a quote or
+ * a backslash. O(line.len). */
 sds secret_append_line(sds out, struct slice line);
 
 /* Appends a text that somebody else has written, with SECRET_SHOWN wherever it holds the secret,

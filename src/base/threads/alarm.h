@@ -1,9 +1,6 @@
-/* alarm: calls a function again and again while a thread works, even in the middle of a function
- * of a library that takes long.
- *
- * It is a timer of the system (timer_create) that counts the processor time of the thread that
- * started it, and a handler of SIGVTALRM, which runs in this thread. So a thread that waits is not
- * interrupted, and an idle process does not wake up. A process has one alarm. */
+/* alarm: calls a function again and again while a thread works, even inside of a library: a timer
+ * (timer_create) counts the processor time of the thread that started it, and the handler of
+ * SIGVTALRM runs there. A thread that waits is not interrupted. A process has one alarm. */
 #ifndef PACKLIST_BASE_THREADS_ALARM_H
 #define PACKLIST_BASE_THREADS_ALARM_H
 

@@ -1,5 +1,4 @@
-/* bell: wakes a thread that sleeps in a poll of file descriptors, and only one that sleeps: a
- * wake-up costs the one who sends it some microseconds.
+/* bell: wakes a thread that sleeps in a poll of file descriptors, and only one that sleeps.
  *
  * The sleeper: bell_sleep; looks whether there is work, and polls, which must include `fd`, only if
  * there is none; bell_awake; does the work.

@@ -4,10 +4,9 @@
  *      | being used     | ready             | not shown yet     | free … |
  *      ^consumer's      ^consumer's         ^producer's         ^producer's
  *
- * The slots are a power of two; the indexes only grow. Each side keeps what it alone uses, and a
- * copy of the other's index, in a line of its own, and looks at the other's index only when the
- * copy says that the ring is full, or empty. What is put into a full ring waits on the producer's
- * side: neither side ever waits for the other.
+ * The indexes only grow. Each side keeps what it alone uses, and a copy of the other's index, in a
+ * line of its own, and looks at the other's index only when the copy says that the ring is full, or
+ * empty. What is put into a full ring waits on the producer's side: neither side ever waits.
  *
  * The consumer sees an item, and all that the producer had written before, once it is published;
  * the producer reuses a slot, and what its item referred to, once the consumer has given it back.
