@@ -56,15 +56,11 @@ struct read_ahead {
 
 /* --- In the thread --- */
 
-static bool is_direct(const struct read_ahead *ahead) {
-    return fcntl(ahead->fd, F_GETFL) & O_DIRECT;
-}
-
 /* Fills a piece. Some file systems refuse O_DIRECT only when reading; and at a bad block, only the
  * page cache gives the bytes before it. */
 static void fill(struct read_ahead *ahead, struct piece *piece) {
     piece->len = file_read_some_at(ahead->fd, piece->bytes, PIECE_SIZE, ahead->offset);
-    if (piece->len < 0 && is_direct(ahead)) {
+    if (piece->len < 0 && fcntl(ahead->fd, F_GETFL) & O_DIRECT) {
         fcntl(ahead->fd, F_SETFL, ahead->fd_flags);
         piece->len = file_read_some_at(ahead->fd, piece->bytes, PIECE_SIZE, ahead->offset);
     }

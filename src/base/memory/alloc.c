@@ -16,6 +16,7 @@
  * and `settled` holds the bytes already added. A process forks only while it has one thread. */
 #include "base/memory/alloc.h"
 
+#include "base/chain.h"
 #include "base/checked.h"
 
 #include <errno.h>
@@ -203,7 +204,7 @@ static _Thread_local struct thread_balance self;
 static struct {
     pthread_mutex_t mutex;
     pthread_key_t thread_exit;
-    struct thread_balance *threads;
+    struct thread_balance *threads, *last;
     uint64_t settled; /* wraps below zero and back: all of this is modulo 2^64 */
 } ledger = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -218,9 +219,7 @@ static void ledger_add_ended_thread(void *arg) {
     uint64_t balance = balance_of(thread);
     ledger.settled += balance;
     thread->settled += balance;
-    if (thread->prev != NULL) thread->prev->next = thread->next;
-    if (thread->next != NULL) thread->next->prev = thread->prev;
-    if (ledger.threads == thread) ledger.threads = thread->next;
+    CHAIN_REMOVE(ledger.threads, ledger.last, thread, prev, next);
     thread->counted = false;
     pthread_mutex_unlock(&ledger.mutex);
 }
@@ -234,10 +233,7 @@ static __attribute__((cold, noinline)) void ledger_add_thread(void) {
     read_pointer("thread.allocatedp", &self.allocated);
     read_pointer("thread.deallocatedp", &self.freed);
     pthread_mutex_lock(&ledger.mutex);
-    self.prev = NULL;
-    self.next = ledger.threads;
-    if (self.next != NULL) self.next->prev = &self;
-    ledger.threads = &self;
+    CHAIN_APPEND(ledger.threads, ledger.last, &self, prev, next);
     self.counted = true;
     pthread_mutex_unlock(&ledger.mutex);
     pthread_setspecific(ledger.thread_exit, &self);

@@ -231,17 +231,13 @@ static bool shorten_double(struct slice text, char short_text[SHORT_DOUBLE_MAX +
     return true;
 }
 
-/* Returns whether a text is too long for number_read_decimal to read it all. */
-static bool is_long_decimal(struct slice text) {
-    return text.len - (text.ptr[0] == '-') > EXACT_DIGITS + 1;
-}
-
 /* The whole text as a number; *is_beyond gets whether that is out of range: infinite or 0. */
 static bool read_double(struct slice text, double *value, bool *is_beyond) {
     char copy[SHORT_DOUBLE_MAX + 1], *end;
     *is_beyond = false;
     if (text.len == 0) return false;
-    if (!is_long_decimal(text) && number_read_decimal(text, value) == text.len) return true;
+    bool is_long = text.len - (text.ptr[0] == '-') > EXACT_DIGITS + 1;
+    if (!is_long && number_read_decimal(text, value) == text.len) return true;
     if (!is_begun(text)) return false;
     if (text.len > SHORT_DOUBLE_MAX) {
         if (!shorten_double(text, copy)) return false;
