@@ -206,10 +206,6 @@ static void sync_before_replies(struct engine *engine) {
 
 /* Without a descriptor for the thread the loop itself calls fdatasync: skipping it would break the
  * promise. */
-static void sync_in_pool_or_now(struct engine *engine, int64_t now_us) {
-    if (!sync_in_pool(engine, now_us)) sync_now(engine);
-}
-
 static void sync_if_due(struct engine *engine, int64_t now_us) {
     struct aof *aof = engine->aof;
     bool waits = engine->config.no_appendfsync_on_rewrite && incremental_is_busy(engine);
@@ -217,8 +213,8 @@ static void sync_if_due(struct engine *engine, int64_t now_us) {
     if (policy_is(engine, AOF_FSYNC_ALWAYS))
         sync_before_replies(engine);
     else if (policy_is(engine, AOF_FSYNC_EVERYSEC) && aof->pending_fsyncs == 0 &&
-             now_us - aof->synced_us >= SECOND_US)
-        sync_in_pool_or_now(engine, now_us);
+             now_us - aof->synced_us >= SECOND_US && !sync_in_pool(engine, now_us))
+        sync_now(engine);
 }
 
 /* --- write --- */

@@ -73,13 +73,6 @@ static enum snapshot_form form_of_base(const struct engine *engine) {
     return engine->aof->rewrite.is_rdb ? SNAPSHOT_AOF_BASE : SNAPSHOT_COMMANDS;
 }
 
-static bool write_base(struct engine *engine, const char *path) {
-    bool done = snapshot_write_file(engine, path, engine->config.aof_incremental_fsync,
-                                    form_of_base(engine));
-    if (!done) log_write_error(path, errno);
-    return done;
-}
-
 /* --- Increments --- */
 
 static int create(const char *path) {
@@ -370,7 +363,10 @@ int aof_write_first_files(struct engine *engine) {
     log_notice("Creating AOF base file %s and incr file %s on server start", base, increment);
     int fd = -1;
     enum aof_adoption adoption = AOF_NOT_ADOPTED;
-    if (write_base(engine, temporary) && disk_file_rename(temporary, base))
+    if (!snapshot_write_file(engine, temporary, engine->config.aof_incremental_fsync,
+                             form_of_base(engine)))
+        log_write_error(temporary, errno);
+    else if (disk_file_rename(temporary, base))
         fd = create_for_manifest(increment);
     if (fd >= 0)
         adoption = aof_files_adopt(engine, &next);
