@@ -84,13 +84,6 @@ static void remember_unfinished(struct defrag *defrag, struct slice key,
         (struct defrag_value){.key = sds_new(key), .cursor = cursor};
 }
 
-static void count_key(struct defrag *defrag, uint64_t moved_before) {
-    if (defrag->relocator.moved > moved_before)
-        defrag->keys_moved++;
-    else
-        defrag->keys_stayed++;
-}
-
 /* Moves an entry and its value; a large collection is left for later. */
 static struct entry *move_entry(struct entry *entry, void *arg) {
     struct engine *engine = arg;
@@ -105,7 +98,10 @@ static struct entry *move_entry(struct entry *entry, void *arg) {
         if (is_large || !relocate_is_done(&cursor))
             remember_unfinished(defrag, entry_key(entry), cursor);
     }
-    count_key(defrag, moved);
+    if (defrag->relocator.moved > moved)
+        defrag->keys_moved++;
+    else
+        defrag->keys_stayed++;
     return entry;
 }
 
@@ -157,11 +153,6 @@ static bool visit_databases(struct engine *engine) {
     if (++defrag->table <= EXPIRING_TABLES) return true;
     defrag->table = 0;
     return ++defrag->database < engine->config.databases;
-}
-
-/* Returns false at the end of the pass. */
-static bool visit_some(struct engine *engine) {
-    return visit_outside(engine) || visit_databases(engine);
 }
 
 /* --- The pass --- */
@@ -307,10 +298,10 @@ static void on_timer(void *arg) {
     add_time(engine);
     uint64_t begin = slow_begin(engine);
     int64_t start_us = clock_thread_us();
-    bool more = true;
+    bool more;
     relocator_begin(&defrag->relocator, (uint64_t)engine->config.defrag_cycle_us);
-    while ((more = visit_some(engine)) && !relocator_is_due(&defrag->relocator)) {
-    }
+    do more = visit_outside(engine) || visit_databases(engine);
+    while (more && !relocator_is_due(&defrag->relocator));
     defrag->left_us -= clock_thread_us() - start_us;
     slow_end(engine, LATENCY_DEFRAG_CYCLE, begin);
     if (more)

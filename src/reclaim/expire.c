@@ -85,11 +85,6 @@ static bool too_many(struct engine *engine, const struct expire_tally *tally) {
     return tally->expired * 100 > tally->visited * acceptable_percent(engine);
 }
 
-static uint64_t batch_size(struct engine *engine, size_t expiring) {
-    uint64_t rounds = (uint64_t)engine->config.hz * PASS_SECONDS;
-    return BATCH_MIN + expiring / rounds;
-}
-
 /* --- The round --- */
 
 static void begin_round(struct engine *engine, int64_t now_us) {
@@ -136,18 +131,13 @@ static void end_round(struct engine *engine) {
     update_stale_percent(engine);
 }
 
-static void next_place(struct engine *engine) {
-    struct expire_cycle *cycle = engine->expire;
-    cycle->places->at = (cycle->places->at + 1) % cycle->places->count;
-    if (--cycle->remaining == 0) end_round(engine);
-}
-
 /* Returns whether this round has finished the current place. */
 static bool is_place_done(struct engine *engine) {
     struct expire_cycle *cycle = engine->expire;
     size_t count = expire_search_count(engine, current(cycle));
+    uint64_t rounds = (uint64_t)engine->config.hz * PASS_SECONDS;
     if (count == 0) return true;
-    if (cycle->batch.visited < batch_size(engine, count)) return false;
+    if (cycle->batch.visited < BATCH_MIN + count / rounds) return false;
     bool low = !too_many(engine, &cycle->batch);
     end_batch(cycle);
     return low;
@@ -163,7 +153,8 @@ static void cycle_stretch(struct engine *engine, uint64_t start) {
             if (clock_ticks_to_us(clock_ticks() - start) >= STRETCH_US) return;
         }
         end_batch(cycle);
-        next_place(engine);
+        cycle->places->at = (cycle->places->at + 1) % cycle->places->count;
+        if (--cycle->remaining == 0) end_round(engine);
     }
 }
 
