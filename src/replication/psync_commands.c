@@ -157,16 +157,13 @@ static bool take_over(struct call *call) {
     return true;
 }
 
-static bool is_failover(const struct call *call) {
-    return call->argc > 3 && slice_is(call->argv[3], "failover");
-}
-
 /* Returns whether the client may become a replica. If not, replies the error, unless it is one
  * already. */
 static bool may_join(struct call *call) {
     struct session *session = call_session(call);
     if (session->flags & SESSION_REPLICA) return false;
-    if (is_failover(call) && !take_over(call)) return false;
+    bool is_failover = call->argc > 3 && slice_is(call->argv[3], "failover");
+    if (is_failover && !take_over(call)) return false;
     if (failover_is_running(call->engine)) {
         reply_error(call->reply, "NOMASTERLINK Can't SYNC while failing over");
         return false;

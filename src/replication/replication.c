@@ -38,7 +38,7 @@ static void follow(struct engine *engine, struct slice host, int port) {
 static void unfollow(struct engine *engine) {
     if (!engine->link) return;
     link_free(engine->link);
-    replicas_close_all(engine);
+    replicas_close(engine, NULL);
     history_shift_id(engine);
     note_role(engine);
 }

@@ -9,7 +9,7 @@
  * history is named by an id of 40 hexadecimal digits: equal ids and offsets mean equal data. A
  * server that takes over from its primary draws a new id, and keeps the old one as the second id,
  * which is valid up to an offset. Whoever changes the id or ends the stream closes the connections
- * of replicas before (replicas_close_all). */
+ * of replicas before (replicas_close). */
 #ifndef PACKLIST_REPLICATION_HISTORY_HISTORY_H
 #define PACKLIST_REPLICATION_HISTORY_HISTORY_H
 

@@ -1,6 +1,5 @@
 /* The connection of the link: it is made, what comes is given to those who take it in the state of
  * the link, and time is watched. */
-#include "base/log/log.h"
 #include "base/memory/alloc.h"
 #include "engine/engine.h"
 #include "net/connections/dial.h"

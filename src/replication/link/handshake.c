@@ -1,5 +1,4 @@
 /* What a replica says before it gets the stream, and which answers it accepts. */
-#include "base/log/log.h"
 #include "base/text/number.h"
 #include "base/text/secret.h"
 #include "engine/engine.h"
@@ -161,7 +160,7 @@ static void take_continue(struct link *link, struct slice rest) {
     }
     if (rest.len > 0 && !slice_equal(rest, slice_of_cstr(link->engine->history->id))) {
         log_notice("Master replication ID changed to %.*s", slice_precision(rest), rest.ptr);
-        replicas_close_all(link->engine);
+        replicas_close(link->engine, NULL);
         history_rename(link->engine, rest);
     }
     link->has_id = true;

@@ -1,7 +1,6 @@
 #include "replication/link/link.h"
 
 #include "aof/aof.h"
-#include "base/log/log.h"
 #include "base/text/number.h"
 #include "base/text/secret.h"
 #include "engine/engine.h"
@@ -11,7 +10,6 @@
 #include "table/command.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <string.h>
 
 enum {
@@ -87,7 +85,7 @@ void link_close(struct link *link) {
 }
 
 /* Returns to waiting. The stream's position stays: the primary is asked for what comes after it. */
-static void reset(struct link *link) {
+void link_reset(struct link *link) {
     struct engine *engine = link->engine;
     bool streamed = link->state == LINK_STREAMS;
     bool had_id = link->has_id;
@@ -103,34 +101,12 @@ static void reset(struct link *link) {
     link_set_state(link, LINK_WAITS);
 }
 
-static void log_reason(const char *format, va_list args) {
-    sds text = sds_append_vformat(sds_new(SLICE("")), format, args);
-    log_warning("%s", text);
-    sds_free(text);
-}
-
-void link_fail(struct link *link, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    log_reason(format, args);
-    va_end(args);
-    reset(link);
-}
-
-static void give_up(struct link *link, const char *format, va_list args) {
-    log_reason(format, args);
-    reset(link);
+void link_reset_history(struct link *link) {
+    link_reset(link);
     link->has_position = false;
     unsigned doublings = link->mishaps < DELAY_DOUBLINGS_MAX ? link->mishaps : DELAY_DOUBLINGS_MAX;
     link->mishaps++;
     link->retry_ms = link->engine->steady_ms + ((int64_t)SECOND_MS << doublings);
-}
-
-void link_give_up(struct link *link, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    give_up(link, format, args);
-    va_end(args);
 }
 
 /* The name as it is kept: cut, and without bytes that INFO cannot show. */
@@ -159,14 +135,11 @@ static bool refusals_note(struct link_refusals *refusals, struct link_refusal *r
     return is_known;
 }
 
-void link_refuse(struct link *link, struct slice name, const char *format, ...) {
+void link_reset_for(struct link *link, struct slice name) {
     /* The name may lie in memory that goes with the stream. */
     struct link_refusal refusal = refusal_make(name);
     struct link_refusals *refusals = &link->refusals;
-    va_list args;
-    va_start(args, format);
-    give_up(link, format, args);
-    va_end(args);
+    link_reset_history(link);
     if (refusals_note(refusals, &refusal) && link->retry_ms < refusal.retry_ms + REFUSED_AGAIN_MS)
         link->retry_ms = refusal.retry_ms + REFUSED_AGAIN_MS;
     refusals->recent[0].retry_ms = link->retry_ms;
@@ -275,7 +248,7 @@ void link_go_online(struct link *link, int database) {
     link->has_position = true;
     link->is_held_back = false;
     if (!link->conn) { /* it was lost while data was loaded */
-        reset(link);
+        link_reset(link);
         return;
     }
     history_open_stream(engine);

@@ -18,6 +18,7 @@
 #ifndef PACKLIST_REPLICATION_LINK_LINK_H
 #define PACKLIST_REPLICATION_LINK_LINK_H
 
+#include "base/log/log.h"
 #include "base/text/sds.h"
 #include "engine/engine.h"
 #include "net/connections/conn.h"
@@ -140,19 +141,22 @@ void link_set_state(struct link *link, enum link_state state);
 /* Ends what it does: the connection, the payload, the stream. */
 void link_close(struct link *link);
 
-/* Closes the link, and logs why (a whole sentence); a new one is tried a second later, or at once
- * if it streamed. */
-void link_fail(struct link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Closes the link; a new one is tried a second later, or at once if it streamed. */
+void link_reset(struct link *link);
 
-/* As link_fail, when what the primary has sent cannot be used: from now on the data counts as that
+/* As link_reset, when what the primary has sent cannot be used: from now on the data counts as that
  * of no history, so that everything is asked for again; later and later when that keeps
  * happening. */
-void link_give_up(struct link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void link_reset_history(struct link *link);
 
-/* As link_give_up, because this server cannot run a command of the stream: all data is not asked
- * for again within a minute after that was done for the same command. INFO shows the name. */
-void link_refuse(struct link *link, struct slice name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* As link_reset_history, because this server cannot run a command of the stream: all data is not
+ * asked for again within a minute after that was done for the same command. INFO shows the name. */
+void link_reset_for(struct link *link, struct slice name);
+
+/* The same, after the reason was logged: a format, of a whole sentence, and what it prints. */
+#define link_fail(link, ...)         (log_warning(__VA_ARGS__), link_reset(link))
+#define link_give_up(link, ...)      (log_warning(__VA_ARGS__), link_reset_history(link))
+#define link_refuse(link, name, ...) (log_warning(__VA_ARGS__), link_reset_for(link, name))
 
 /* Sends the primary a command. O(bytes). */
 void link_send(struct link *link, const struct slice *argv, size_t argc);

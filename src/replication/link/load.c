@@ -128,7 +128,7 @@ static void await_freed(struct engine *engine) {
 /* The data is about to be replaced: nobody may continue from it, or write it to the disk. */
 static void leave_history(struct link *link) {
     struct engine *engine = link->engine;
-    replicas_close_all(engine);
+    replicas_close(engine, NULL);
     history_close_stream(engine);
     history_draw_id(engine);
     link->has_position = false;

@@ -286,10 +286,6 @@ static void payload_give_up(struct payload *payload) {
     free_if_unused(payload);
 }
 
-static size_t payload_allocated(const struct payload *payload) {
-    return sizeof(*payload) + backlog_allocated(payload->bytes);
-}
-
 /* --- Groups --- */
 
 struct sync_group {
@@ -328,12 +324,15 @@ static void give_up_group(struct engine *engine, struct sync_group *group) {
 
 /* Closes the replicas of a group whose payload has failed, and with the last one the group. */
 static void group_fail(struct engine *engine, struct sync_group *group) {
-    struct replica *next;
     engine->full_sync->retry_ms = engine->steady_ms + RETRY_AFTER_MS;
-    for (struct replica *replica = engine->replicas->first; replica; replica = next) {
-        next = replica->next;
-        if (replica->group == group) session_close(replica->session);
-    }
+    replicas_close(engine, group);
+}
+
+/* The replica begins to get the payload. */
+static void send_bulk(struct engine *engine, struct replica *replica) {
+    replica->state = REPLICA_LOADS;
+    replica->progress_ms = engine->steady_ms;
+    outflow_begin(&replica->bulk, replica->group->payload->bytes, 0);
 }
 
 /* The replica gets the payload, and later the stream. Its session may be closed by that. */
@@ -341,9 +340,10 @@ static void join_group(struct engine *engine, struct sync_group *group, struct r
     replica->group = group;
     group->replicas++;
     outflow_begin(&replica->stream, engine->history->backlog, group->offset);
-    replica->state = group->takes_replicas ? REPLICA_WAITS_FILE : REPLICA_LOADS;
-    replica->progress_ms = engine->steady_ms;
-    if (replica->state == REPLICA_LOADS) outflow_begin(&replica->bulk, group->payload->bytes, 0);
+    if (group->takes_replicas)
+        replica->state = REPLICA_WAITS_FILE;
+    else
+        send_bulk(engine, replica);
     if (replica->is_silent) return;
     sds line = sds_format("+FULLRESYNC %s %llu\r\n", engine->history->id,
                           (unsigned long long)group->offset);
@@ -381,12 +381,8 @@ static void send_file(struct engine *engine, struct sync_group *group, const cha
         group_fail(engine, group);
         return;
     }
-    for (struct replica *replica = engine->replicas->first; replica; replica = replica->next) {
-        if (replica->group != group) continue;
-        replica->state = REPLICA_LOADS;
-        replica->progress_ms = engine->steady_ms;
-        outflow_begin(&replica->bulk, group->payload->bytes, 0);
-    }
+    for (struct replica *replica = engine->replicas->first; replica; replica = replica->next)
+        if (replica->group == group) send_bulk(engine, replica);
 }
 
 static void snapshot_ended(struct engine *engine, const struct incremental_end *end) {
@@ -557,6 +553,7 @@ bool full_sync_step(struct engine *engine) {
 size_t full_sync_allocated(const struct engine *engine) {
     size_t bytes = 0;
     for (const struct sync_group *group = engine->full_sync->first; group; group = group->next)
-        bytes += sizeof(*group) + payload_allocated(group->payload);
+        bytes +=
+            sizeof(*group) + sizeof(*group->payload) + backlog_allocated(group->payload->bytes);
     return bytes;
 }

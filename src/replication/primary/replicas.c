@@ -197,10 +197,10 @@ void replicas_count_good(struct engine *engine) {
         engine->restrictions &= ~(uint32_t)RESTRICTED_FEW_REPLICAS;
 }
 
-void replicas_close_all(struct engine *engine) {
+void replicas_close(struct engine *engine, const struct sync_group *group) {
     struct replica *next;
     for (struct replica *replica = engine->replicas->first; replica; replica = next) {
         next = replica->next;
-        session_close(replica->session);
+        if (!group || replica->group == group) session_close(replica->session);
     }
 }

@@ -126,7 +126,7 @@ void replicas_ask_for_acks(struct engine *engine);
  * O(replicas). */
 void replicas_count_good(struct engine *engine);
 
-/* Closes all connections of replicas. */
-void replicas_close_all(struct engine *engine);
+/* Closes the connections of a group of replicas; NULL: of all. */
+void replicas_close(struct engine *engine, const struct sync_group *group);
 
 #endif
