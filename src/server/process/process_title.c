@@ -10,21 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *copy_text(const char *text) {
-    size_t size = strlen(text) + 1;
-    return memcpy(mem_alloc(size), text, size);
-}
-
 /* Replaces the texts by copies; moves `end` past those that lie in memory right after it. */
 static void copy_texts(char **texts, char **end) {
     for (; *texts; texts++) {
-        if (*texts == *end) *end += strlen(*texts) + 1;
-        *texts = copy_text(*texts);
+        size_t size = strlen(*texts) + 1;
+        if (*texts == *end) *end += size;
+        *texts = memcpy(mem_alloc(size), *texts, size);
     }
-}
-
-static bool is_option(const char *argument) {
-    return argument[0] == '-' && argument[1] == '-';
 }
 
 /* An option may be one argument with its value. */
@@ -47,7 +39,8 @@ static void hide_from(char *text) {
 static void hide_secrets(int argc, char **argv) {
     bool hides = false, is_first = false;
     for (int i = 1; i < argc; i++) {
-        if (is_option(argv[i]) && !(hides && is_first)) {
+        bool is_option = argv[i][0] == '-' && argv[i][1] == '-';
+        if (is_option && !(hides && is_first)) {
             hides = is_secret(argv[i]);
             char *value = strpbrk(argv[i], NAME_ENDS);
             is_first = !value;

@@ -36,10 +36,6 @@ static int port_for(struct engine *engine, bool is_tls) {
     return (int)(is_tls ? engine->config.tls_port : engine->config.port);
 }
 
-static bool asks_for_tcp(struct engine *engine) {
-    return (port_for(engine, false) || port_for(engine, true)) && engine->config.bind_count > 0;
-}
-
 /* Returns the address of an entry of bind, without the minus that makes it optional. */
 static const char *bind_address(struct engine *engine, size_t index, bool *optional) {
     const char *address = engine->config.bind[index];
@@ -176,7 +172,9 @@ bool listeners_reopen(struct engine *engine, sds *error) {
         status = open_missing(engine, &fresh, error);
     }
     if (status != LISTEN_OK) return false;
-    if (fresh.count == 0 && !has_endpoint(engine, true) && asks_for_tcp(engine)) {
+    bool is_asked =
+        (port_for(engine, false) || port_for(engine, true)) && engine->config.bind_count > 0;
+    if (is_asked && fresh.count == 0 && !has_endpoint(engine, true)) {
         *error = sds_format("None of the bind addresses is available on port %d",
                             port_for(engine, engine->config.port == 0));
         return false;

@@ -197,18 +197,14 @@ static bool cut_off(struct engine *engine, struct loader *loader, const char *pa
     return truncate_file(loader, path);
 }
 
-static void note_bad_format(const struct loader *loader) {
-    log_warning("Bad file format reading the append only file %s, in the command at offset %llu: "
-                "%s. Make a backup of your AOF file, then use packlist-check --fix.",
-                loader->name, (unsigned long long)loader->reader.offset, loader->reader.error);
-}
-
 /* Handles a file with bytes that are no command: truncates it there, if
  * aof-load-corrupt-tail-max-size allows to lose so many bytes. As in Redis, they must be fewer. */
 static bool cut_corrupt(struct engine *engine, struct loader *loader, const char *path) {
     unsigned long long whole = loader->reader.whole;
     struct stat facts;
-    note_bad_format(loader);
+    log_warning("Bad file format reading the append only file %s, in the command at offset %llu: "
+                "%s. Make a backup of your AOF file, then use packlist-check --fix.",
+                loader->name, (unsigned long long)loader->reader.offset, loader->reader.error);
     if (!is_last(loader) || fstat(loader->fd, &facts) != 0) return false;
     unsigned long long lost = (unsigned long long)facts.st_size - whole;
     if (lost >= (uint64_t)engine->config.aof_load_corrupt_tail_max_size) {
