@@ -64,11 +64,9 @@ static bool write_new(const char *path, struct slice text, const struct stat *ol
     if (fd < 0) return false;
     bool done = (!old || restrict_as(fd, old)) && file_write(fd, text.ptr, text.len, &written) &&
                 fsync(fd) == 0;
-    if (!done)
-        file_close(fd);
-    else
-        done = close(fd) == 0;
-    return done;
+    if (done) return close(fd) == 0;
+    file_close(fd);
+    return false;
 }
 
 bool new_file_replace(const char *path, struct slice text) {

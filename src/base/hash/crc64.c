@@ -16,40 +16,20 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are read as the
 
 /* --- Tables --- */
 
-/* The checksum is linear: that of a byte is the sum of those of its bits. So a table is made of
- * eight numbers, from bit 0 to bit 7. */
-#define SUMS_2(x, a)                 x, (x) ^ (a)
-#define SUMS_4(x, a, b)              SUMS_2(x, a), SUMS_2((x) ^ (b), a)
-#define SUMS_8(x, a, b, c)           SUMS_4(x, a, b), SUMS_4((x) ^ (c), a, b)
-#define SUMS_16(x, a, b, c, d)       SUMS_8(x, a, b, c), SUMS_8((x) ^ (d), a, b, c)
-#define SUMS_32(x, a, b, c, d, e)    SUMS_16(x, a, b, c, d), SUMS_16((x) ^ (e), a, b, c, d)
-#define SUMS_64(x, a, b, c, d, e, f) SUMS_32(x, a, b, c, d, e), SUMS_32((x) ^ (f), a, b, c, d, e)
-#define SUMS_128(x, a, b, c, d, e, f, g)                                                           \
-    SUMS_64(x, a, b, c, d, e, f), SUMS_64((x) ^ (g), a, b, c, d, e, f)
-#define TABLE(a, b, c, d, e, f, g, h)                                                              \
-    SUMS_128(0, a, b, c, d, e, f, g), SUMS_128(h, a, b, c, d, e, f, g)
-
 /* tables[n][byte]: the checksum of the byte with n zero bytes after it. */
-// clang-format off
-static const uint64_t tables[8][256] = {
-    {TABLE(0x7AD870C830358979, 0xF5B0E190606B12F2, 0xC038E5739841B68F, 0xAB28ECB46814FE75,
-           0x7D08FF3B88BE6F81, 0xFA11FE77117CDF02, 0xDF7ADABD7A6E2D6F, 0x95AC9329AC4BC9B5)},
-    {TABLE(0x89E99FFD73BDDF69, 0x388A19A9BFEC2DB9, 0x711433537FD85B72, 0xE22866A6FFB0B6E4,
-           0xEF09EB1EA7F6FEA3, 0xF54AF06E177A6E2D, 0xC1CCC68F76634F31, 0xA8C0AB4DB4510D09)},
-    {TABLE(0xF4125129CE4038BE, 0xC37D8400C417E217, 0xADA22E52D0B85745, 0x701D7AF6F9E73DE1,
-           0xE03AF5EDF3CE7BC2, 0xEB2CCD88BF0B64EF, 0xFD00BD4226815AB5, 0xD1585CD715952601)},
-    {TABLE(0x8CE168638C796306, 0x329BF69440655567, 0x6537ED2880CAAACE, 0xCA6FDA510195559C,
-           0xBF8692F15BBD3853, 0x545403B1EFEDE3CD, 0xA8A80763DFDBC79A, 0x7A092894E7201C5F)},
-    {TABLE(0x3504E58B9BA6DD1E, 0x6A09CB17374DBA3C, 0xD413962E6E9B7478, 0x837E0A0F85A17B9B,
-           0x2DA5324C53D5645D, 0x5B4A6498A7AAC8BA, 0xB694C9314F559174, 0x4670B431C63CB183)},
-    {TABLE(0xE39D1389931B9354, 0xEC6301407EA0B5C3, 0xF39F24D3A5D6F8ED, 0xCC676FF4133A62B1,
-           0xB397F9BB7EE35609, 0x4C76D525A5513F79, 0x98EDAA4B4AA27EF2, 0x1A8272C5CDD36E8F)},
-    {TABLE(0x62A95DE6E302EFF2, 0xC552BBCDC605DFE4, 0xA1FC51C8D49C2CA3, 0x68A185C2F1AFCA2D,
-           0xD1430B85E35F945A, 0x89DF31589E28BBDF, 0x38E744E264C6E4D5, 0x71CE89C4C98DC9AA)},
-    {TABLE(0x381D0015C96F4444, 0x703A002B92DE8888, 0xE074005725BD1110, 0xEBB126FD13EDB14B,
-           0xFC3B6BA97F4CF1FD, 0xD32FF101A60E7091, 0x8D06C450148B7249, 0x3154AEF3718177F9)},
-};
-// clang-format on
+static uint64_t tables[8][256];
+
+static __attribute__((constructor)) void make_tables(void) {
+    const uint64_t polynomial = 0x95AC9329AC4BC9B5; /* reflected */
+    for (unsigned byte = 0; byte < 256; byte++) {
+        uint64_t crc = byte;
+        for (unsigned bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? polynomial : 0);
+        tables[0][byte] = crc;
+    }
+    for (unsigned n = 1; n < 8; n++)
+        for (unsigned byte = 0; byte < 256; byte++)
+            tables[n][byte] = tables[0][tables[n - 1][byte] & 0xFF] ^ tables[n - 1][byte] >> 8;
+}
 
 uint64_t crc64_portable(uint64_t crc, const void *bytes, size_t len) {
     const uint8_t *p = bytes;
