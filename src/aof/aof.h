@@ -168,9 +168,6 @@ bool aof_rewrite_is_running(struct engine *engine);
 /* Returns the bytes of changes that are not written yet. 0 while the file is off. */
 size_t aof_buffer_size(struct engine *engine);
 
-/* Returns the memory of the command log and of the file's buffer. O(1). */
-size_t aof_buffers_allocated(const struct engine *engine);
-
 /* Returns why commands that write are refused, as the system's text for the error; NULL: they are
  * not refused. */
 const char *aof_error(struct engine *engine);

@@ -355,10 +355,6 @@ size_t aof_buffer_size(struct engine *engine) {
     return size_of_buffer(&aof->buffer) + size_of_buffer(&engine->command_log.bytes);
 }
 
-size_t aof_buffers_allocated(const struct engine *engine) {
-    return engine->aof->buffer.capacity + engine->command_log.bytes.capacity;
-}
-
 /* --- The file --- */
 
 bool aof_drain(struct engine *engine) {

@@ -47,7 +47,8 @@ int64_t evict_total_exceeded_ms(const struct engine *engine) {
 /* --- Keys --- */
 
 size_t evict_uncounted_output(const struct engine *engine) {
-    return aof_buffers_allocated(engine) + engine->uncounted.replicas;
+    return engine->aof->buffer.capacity + engine->command_log.bytes.capacity +
+           engine->uncounted.replicas;
 }
 
 /* Returns the bytes that do not count: what another thread is about to free or only a snapshot
