@@ -175,11 +175,6 @@ static void check_time(struct link *link) {
         link_fail(link, "Timeout connecting to the MASTER...");
 }
 
-/* A primary that hears nothing while the replica loads would close the connection. */
-static void keep_alive(struct link *link) {
-    if (link->conn) conn_hold(link->conn, "\n", 1);
-}
-
 static void on_second(void *arg) {
     struct link *link = arg;
     struct engine *engine = link->engine;
@@ -187,7 +182,9 @@ static void on_second(void *arg) {
     note_absence(link);
     switch (link->state) {
     case LINK_WAITS: connect_if_due(link); break;
-    case LINK_LOADS: keep_alive(link); break;
+    case LINK_LOADS: /* a primary that hears nothing would close the connection */
+        if (link->conn) conn_hold(link->conn, "\n", 1);
+        break;
     case LINK_STREAMS:
         link_send_ack(link);
         if (engine->steady_ms - link->stream.begun_ms >= GOOD_AFTER_MS) link->mishaps = 0;

@@ -172,11 +172,6 @@ static void note_synced(struct link *link) {
     link->unsynced_offset = history_offset(engine);
 }
 
-void link_forget_synced(struct link *link) {
-    link->synced_offset = 0;
-    link->awaits_disk = false;
-}
-
 /* With an append-only file, FACK says up to where that is on the disk. */
 void link_send_ack(struct link *link) {
     struct engine *engine = link->engine;

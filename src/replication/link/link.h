@@ -180,9 +180,6 @@ bool link_pause_goes_on(struct engine *engine);
  * true. */
 bool link_waits_with_all(struct link *link);
 
-/* The data is that of another history: nothing of that is known to be on the disk. */
-void link_forget_synced(struct link *link);
-
 /* The stream begins, in the database `database`. */
 void link_go_online(struct link *link, int database);
 

@@ -233,10 +233,6 @@ static void adopt_file(struct link *link) {
                     engine->config.dbfilename, strerror(errno));
 }
 
-static void serve_waiting_clients(struct engine *engine) {
-    if (blocking_has_ready(engine->blocking)) blocking_serve(engine, engine->blocking);
-}
-
 /* The data is the primary's. A primary that is a replica itself passes on the stream as it is,
  * without another SELECT: the payload says in which database it goes on. */
 static void finish(struct link *link) {
@@ -248,9 +244,10 @@ static void finish(struct link *link) {
     link_payload_end(&link->payload);
     if (link->has_id) history_adopt(engine, slice_of_cstr(link->next_id), link->next_offset);
     link->database = has_database ? (int)database : 0;
-    link_forget_synced(link);
+    link->synced_offset = 0; /* of this history nothing is known to be on the disk */
+    link->awaits_disk = false;
     resume_aof(engine);
-    serve_waiting_clients(engine);
+    if (blocking_has_ready(engine->blocking)) blocking_serve(engine, engine->blocking);
     log_notice("MASTER <-> REPLICA sync: Finished with success");
     if (!has_database) {
         link_give_up(link, "MASTER writes to database %lld, which is not there: see 'databases'.",

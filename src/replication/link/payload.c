@@ -28,7 +28,8 @@ struct payload_file {
 
 /* --- The file --- */
 
-static void free_file(struct payload_file *file) {
+static void free_file(void *arg) {
+    struct payload_file *file = arg;
     reply_free(&file->bytes);
     sds_free(file->path);
     mem_free(file);
@@ -41,13 +42,9 @@ static void remove_file(void *arg) {
     if (!file->is_kept) unlink(file->path);
 }
 
-static void on_removed(void *arg) {
-    free_file(arg);
-}
-
 static void give_up_file(struct payload_file *file) {
     file->payload = NULL;
-    if (!file->is_busy) net_pool_run(file->net, remove_file, on_removed, file);
+    if (!file->is_busy) net_pool_run(file->net, remove_file, free_file, file);
 }
 
 static void write_file(void *arg) {

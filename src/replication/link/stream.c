@@ -66,14 +66,11 @@ static void complain(struct link *link) {
                 name, slice_precision(error), error.ptr);
 }
 
-/* Data of a replica that clients may write to can differ. */
-static bool may_differ(const struct engine *engine) {
-    return !engine->config.replica_read_only;
-}
-
-/* Returns whether the error of a command that was run can be passed over. */
+/* Returns whether the error of a command that was run can be passed over: data of a replica that
+ * clients may write to can differ. */
 static bool is_passable(const struct engine *engine, enum call_error error) {
-    return error == CALL_ERROR_NONE || (error == CALL_ERROR_OTHER && may_differ(engine));
+    return error == CALL_ERROR_NONE ||
+           (error == CALL_ERROR_OTHER && !engine->config.replica_read_only);
 }
 
 /* Runs a command. Returns false when the link was closed; what the unit has changed so far is then

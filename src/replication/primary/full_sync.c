@@ -367,12 +367,6 @@ bool full_sync_is_sent(const struct replica *replica, bool *marked) {
 
 /* --- Snapshots --- */
 
-static void log_failure(const struct incremental_end *end) {
-    log_warning("The snapshot for replicas has failed: %s",
-                end->error == ENOBUFS ? "keys change faster than it is sent"
-                                      : strerror(end->error));
-}
-
 /* The file is complete: the replicas that wait for it are sent it. */
 static void send_file(struct engine *engine, struct sync_group *group, const char *path) {
     group->takes_replicas = false;
@@ -391,7 +385,10 @@ static void snapshot_ended(struct engine *engine, const struct incremental_end *
     sync->writing = NULL;
     data_lock_note_save_ended(engine);
     if (end->error && end->temporary) unlink(end->temporary);
-    if (end->error && !end->was_stopped) log_failure(end);
+    if (end->error && !end->was_stopped)
+        log_warning("The snapshot for replicas has failed: %s",
+                    end->error == ENOBUFS ? "keys change faster than it is sent"
+                                          : strerror(end->error));
     if (!group) return;
     if (end->error) {
         if (!end->was_stopped) group_fail(engine, group);

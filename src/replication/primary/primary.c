@@ -137,22 +137,18 @@ static void check_time(struct engine *engine, struct replica *replica) {
         cut_off(replica, "streaming sync");
 }
 
-static void check_times(struct engine *engine) {
-    struct replica *next;
-    for (struct replica *replica = engine->replicas->first; replica; replica = next) {
-        next = replica->next;
-        check_time(engine, replica);
-    }
-    replicas_count_good(engine);
-}
-
-static void keep_alive(struct engine *engine) {
+/* Shows replicas that wait that this server lives, and cuts off those that do not, if
+ * `were_polled`. */
+static void look_after_replicas(struct engine *engine, bool were_polled) {
     struct replica *next;
     for (struct replica *replica = engine->replicas->first; replica; replica = next) {
         next = replica->next; /* sending may close the session */
         if (replica->state == REPLICA_WAITS || replica->state == REPLICA_WAITS_FILE)
             outbox_send(replica->session, SLICE("\n"));
+        else if (were_polled)
+            check_time(engine, replica);
     }
+    if (were_polled) replicas_count_good(engine);
 }
 
 /* Without replicas for that long, nobody is expected to continue; and the next history must not be
@@ -188,8 +184,7 @@ void primary_tick(struct engine *engine) {
     if (replicas->first && !engine->clients->pause.of_writes &&
         engine->steady_ms - engine->history->ping_ms >= ping_every_ms)
         history_append_ping(engine);
-    keep_alive(engine);
-    if (sockets_were_polled(engine)) check_times(engine);
+    look_after_replicas(engine, sockets_were_polled(engine));
     close_unused_stream(engine);
 }
 
