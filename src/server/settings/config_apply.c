@@ -33,27 +33,25 @@ static int64_t clamp(int64_t value, int64_t min, int64_t max) {
 
 void config_apply_value_limits(struct engine *engine) {
     const struct config *config = &engine->config;
-    engine->value_limits->set =
-        (struct set_limits){.intset_entries = (size_t)config->set_max_intset_entries,
-                            .listpack_entries = (size_t)config->set_max_listpack_entries,
-                            .listpack_value = (size_t)config->set_max_listpack_value};
-    engine->value_limits->hash =
+    struct value_limits *limits = engine->value_limits;
+    limits->set = (struct set_limits){.intset_entries = (size_t)config->set_max_intset_entries,
+                                      .listpack_entries = (size_t)config->set_max_listpack_entries,
+                                      .listpack_value = (size_t)config->set_max_listpack_value};
+    limits->hash =
         (struct listpack_limits){.listpack_entries = (size_t)config->hash_max_listpack_entries,
                                  .listpack_value = (size_t)config->hash_max_listpack_value};
-    engine->value_limits->zset =
+    limits->zset =
         (struct listpack_limits){.listpack_entries = (size_t)config->zset_max_listpack_entries,
                                  .listpack_value = (size_t)config->zset_max_listpack_value};
-    engine->value_limits->stream =
+    limits->stream =
         (struct stream_limits){.node_bytes = (size_t)config->stream_node_max_bytes,
                                .node_entries = (size_t)config->stream_node_max_entries};
-    engine->value_limits->producers =
+    limits->producers =
         (struct producers_limits){.duration_s = (uint32_t)config->stream_idmp_duration,
                                   .iids = (uint32_t)config->stream_idmp_maxsize};
-    engine->value_limits->hyperloglog.sparse_bytes = (size_t)config->hll_sparse_max_bytes;
-    engine->value_limits->list.fill =
-        (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
-    engine->value_limits->list.compress_depth =
-        (uint16_t)clamp(config->list_compress_depth, 0, DEPTH_MAX);
+    limits->hyperloglog.sparse_bytes = (size_t)config->hll_sparse_max_bytes;
+    limits->list.fill = (int16_t)clamp(config->list_max_listpack_size, FILL_MIN, FILL_MAX);
+    limits->list.compress_depth = (uint16_t)clamp(config->list_compress_depth, 0, DEPTH_MAX);
 }
 
 /* Files of the server's own: listening sockets, log, pid file, event loop, files being written. */
