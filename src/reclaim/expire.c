@@ -67,33 +67,24 @@ void expire_stop(struct engine *engine) {
     mem_free(engine->expire->of_replica.list);
 }
 
-/* --- Limits --- */
-
-/* Returns the percentage of scanned keys that may be expired: from 5 down to 1. The scan visits the
- * keys that it has not visited for longest, so on average about half as many are expired. */
-static unsigned acceptable_percent(struct engine *engine) {
-    return 5 - (unsigned)(engine->config.active_expire_effort - 1) * 4 / 9;
-}
-
-/* Returns the percentage of the time that rounds may use: from 25 up to 43. */
-static int64_t time_percent(struct engine *engine) {
-    return 25 + 2 * (engine->config.active_expire_effort - 1);
-}
-
-/* Returns whether `tally` has more expired ones than are acceptable. */
-static bool too_many(struct engine *engine, const struct expire_tally *tally) {
-    return tally->expired * 100 > tally->visited * acceptable_percent(engine);
-}
-
 /* --- The round --- */
+
+/* Returns whether `tally` has more expired ones than are acceptable: from 5 down to 1 percent. The
+ * scan visits the keys that it has not visited for longest, so on average about half as many are
+ * expired. */
+static bool too_many(struct engine *engine, const struct expire_tally *tally) {
+    unsigned percent = 5 - (unsigned)(engine->config.active_expire_effort - 1) * 4 / 9;
+    return tally->expired * 100 > tally->visited * percent;
+}
 
 static void begin_round(struct engine *engine, int64_t now_us) {
     struct expire_cycle *cycle = engine->expire;
     int64_t elapsed_us = now_us - cycle->begun_us, period_us = 1000000 / engine->config.hz;
+    int64_t percent = 25 + 2 * (engine->config.active_expire_effort - 1); /* of the time */
     if (elapsed_us > period_us) elapsed_us = period_us;
     cycle->running = true;
     cycle->begun_us = now_us;
-    cycle->budget_us = elapsed_us * time_percent(engine) / 100;
+    cycle->budget_us = elapsed_us * percent / 100;
     cycle->places = places_of(engine);
     cycle->remaining = cycle->places->count;
     cycle->batch = (struct expire_tally){0};

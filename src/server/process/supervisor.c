@@ -26,18 +26,14 @@ static void note_failure(struct supervisor *supervisor, const char *what) {
 }
 
 /* Sends a message. Without MSG_DONTWAIT in `flags` it waits up to a second. */
-static void send_message(struct supervisor *supervisor, const char *text, size_t len, int flags) {
+static void send_message(struct supervisor *supervisor, const char *text, int flags) {
     if (supervisor->kind != SUPERVISED_SYSTEMD) return;
     ssize_t sent;
     do {
-        sent = sendto(supervisor->fd, text, len, flags | MSG_NOSIGNAL,
+        sent = sendto(supervisor->fd, text, strlen(text), flags | MSG_NOSIGNAL,
                       (struct sockaddr *)&supervisor->address, supervisor->address_len);
     } while (sent < 0 && errno == EINTR);
     if (sent < 0) note_failure(supervisor, "a message to NOTIFY_SOCKET was not sent");
-}
-
-static void send_text(struct supervisor *supervisor, const char *text) {
-    send_message(supervisor, text, strlen(text), 0);
 }
 
 /* Parses an absolute path, or "@" and a name in the abstract namespace, which has no NUL at its
@@ -117,8 +113,7 @@ const char *supervisor_name(const struct engine *engine) {
 /* --- The messages --- */
 
 static void feed_watchdog(void *arg) {
-    static const char text[] = "WATCHDOG=1";
-    send_message(arg, text, sizeof(text) - 1, MSG_DONTWAIT);
+    send_message(arg, "WATCHDOG=1", MSG_DONTWAIT);
 }
 
 void supervisor_watchdog_start(struct engine *engine) {
@@ -130,7 +125,7 @@ void supervisor_watchdog_start(struct engine *engine) {
 }
 
 void supervisor_ready(struct engine *engine) {
-    send_text(engine->supervisor, "READY=1\nSTATUS=Ready to accept connections");
+    send_message(engine->supervisor, "READY=1\nSTATUS=Ready to accept connections", 0);
     if (engine->supervisor->kind == SUPERVISED_UPSTART) raise(SIGSTOP);
 }
 
@@ -144,7 +139,7 @@ void supervisor_status(struct engine *engine, const char *format, ...) {
     va_end(args);
     for (char *c = text + head; *c; c++)
         if ((unsigned char)*c < ' ') *c = '?'; /* a line end would begin another assignment */
-    send_message(engine->supervisor, text, strlen(text), MSG_DONTWAIT);
+    send_message(engine->supervisor, text, MSG_DONTWAIT);
 }
 
 void supervisor_tick(struct engine *engine) {
@@ -158,5 +153,5 @@ void supervisor_tick(struct engine *engine) {
 }
 
 void supervisor_stopping(struct engine *engine) {
-    send_text(engine->supervisor, "STOPPING=1\nSTATUS=Stopping");
+    send_message(engine->supervisor, "STOPPING=1\nSTATUS=Stopping", 0);
 }
