@@ -95,11 +95,11 @@ void *machine_allocate(void *machine, void *ptr, size_t old_size, size_t new_siz
 /* Begins to count the bytes after which the watch is asked, whatever else happens. */
 void machine_restart_byte_count(struct machine *machine);
 
-/* Aborts unless strings of Lua lie in memory as lua/interned.c, which makes them, counts on. */
-void machine_check_interned(lua_State *L);
-
-/* The same for tables, which lua/tables.c makes. */
-void machine_check_tables(lua_State *L);
+/* Return whether strings, tables and functions of Lua lie in memory as interned.c, tables.c and
+ * machine_globals.c count on. */
+bool machine_knows_strings(lua_State *L);
+bool machine_knows_tables(lua_State *L);
+bool machine_knows_functions(lua_State *L);
 
 /* Collects all garbage when `size` more bytes would pass the limit. For functions that are about to
  * make something large: Lua itself does not collect when an allocation fails. */

@@ -216,8 +216,10 @@ struct machine *machine_new(size_t memory_limit, void *owner) {
     if (!L) abort();
     lua_atpanic(L, panic);
     machine->main = machine->running = L;
-    machine_check_interned(L);
-    machine_check_tables(L);
+    if (!machine_knows_strings(L) || !machine_knows_tables(L) || !machine_knows_functions(L)) {
+        log_warning("The Lua of this build is not the one that the server was made for");
+        abort();
+    }
     machine_open_runs(machine);
     machine_open_compiler(machine);
     keep_messages(L);

@@ -1,10 +1,11 @@
 /* objects: how Lua 5.1.5, the last release of 5.1, keeps in memory what interned.c and tables.c
- * make in its place. machine_check_interned and machine_check_tables compare that with real
- * objects. */
+ * make in its place, and the code that machine_globals.c reads. machine_knows_… compare that with
+ * real objects. */
 #ifndef PACKLIST_LUA_OBJECTS_H
 #define PACKLIST_LUA_OBJECTS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The marks of the collector. */
 enum {
@@ -71,6 +72,26 @@ struct table {
     struct pair *free_end; /* no pair from here on is free */
     struct object *gray;
     int array_size;
+};
+
+/* What was compiled (Proto). */
+struct prototype {
+    struct object *next;
+    unsigned char type, marks;
+    struct value *constants;
+    uint32_t *code;
+    struct prototype **inner; /* the functions within it */
+    void *lines, *locals, *upvalues, *source;
+    int upvalue_count, constant_count, code_count, line_count, inner_count;
+};
+
+/* A function that is not one of C (LClosure). */
+struct closure {
+    struct object *next;
+    unsigned char type, marks, is_of_c, upvalue_count;
+    struct object *gray;
+    struct table *environment;
+    struct prototype *prototype;
 };
 
 #endif
