@@ -22,9 +22,6 @@ static const struct cjson_settings defaults = {
     .keep_buffer = true,
 };
 
-/* Its address is the key of the library's settings in the registry. */
-static const char settings_key;
-
 /* The settings of the instance that is called. It must have at most `most` arguments; those that
  * are missing become nil. */
 static struct cjson_settings *begin_setting(lua_State *L, int most) {
@@ -128,9 +125,9 @@ static const luaL_Reg functions[] = {
     {"new", new_instance},
 };
 
-/* Pushes a table of the library, whose functions share settings of their own, and after it the
- * userdata with these settings. */
-static void push_instance(lua_State *L) {
+/* Pushes a table of the library, whose functions share settings of their own. Returns these, which
+ * live as long as the functions. */
+static struct cjson_settings *push_instance(lua_State *L) {
     lua_newtable(L);
     struct cjson_settings *settings = lua_newuserdata(L, sizeof(*settings));
     *settings = defaults;
@@ -139,36 +136,26 @@ static void push_instance(lua_State *L) {
         lua_pushcclosure(L, functions[i].func, 1);
         lua_setfield(L, -3, functions[i].name);
     }
+    lua_pop(L, 1);
     lua_pushlightuserdata(L, NULL);
-    lua_setfield(L, -3, "null");
+    lua_setfield(L, -2, "null");
     lua_pushliteral(L, "cjson");
-    lua_setfield(L, -3, "_NAME");
+    lua_setfield(L, -2, "_NAME");
     lua_pushliteral(L, "2.1.0");
-    lua_setfield(L, -3, "_VERSION");
+    lua_setfield(L, -2, "_VERSION");
+    return settings;
 }
 
 static int new_instance(lua_State *L) {
     push_instance(L);
-    lua_pop(L, 1);
     return 1;
 }
 
 int lua_open_cjson(lua_State *L) {
-    push_instance(L);
-    lua_pushlightuserdata(L, (void *)&settings_key);
-    lua_insert(L, -2);
-    lua_rawset(L, LUA_REGISTRYINDEX);
+    machine_of(L)->cjson = push_instance(L);
     return 1;
 }
 
-void *lua_cjson_settings(lua_State *L) {
-    lua_pushlightuserdata(L, (void *)&settings_key);
-    lua_rawget(L, LUA_REGISTRYINDEX);
-    void *settings = lua_touserdata(L, -1);
-    lua_pop(L, 1);
-    return settings;
-}
-
-void lua_reset_cjson(void *settings) {
-    *(struct cjson_settings *)settings = defaults;
+void lua_reset_cjson(struct cjson_settings *settings) {
+    *settings = defaults;
 }

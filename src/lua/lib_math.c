@@ -5,12 +5,18 @@
 
 #include <lua5.1/lualib.h>
 #include <math.h>
+#include <stdlib.h>
+
+void machine_seed_random(struct machine *machine, uint32_t seed) {
+    machine->random[0] = 0x330E; /* all three as after srand48 */
+    machine->random[1] = (unsigned short)seed;
+    machine->random[2] = (unsigned short)(seed >> 16);
+}
 
 /* A number in [0, 1). */
 static double next_fraction(lua_State *L) {
-    const uint32_t modulus = INT32_MAX;
-    uint32_t number = random48_next(&machine_of(L)->random) % modulus;
-    return (double)number / modulus;
+    const int32_t modulus = INT32_MAX;
+    return (double)(nrand48(machine_of(L)->random) % modulus) / modulus;
 }
 
 static double floor_argument(lua_State *L, int arg) {
@@ -38,7 +44,7 @@ static int math_random(lua_State *L) {
 static int math_randomseed(lua_State *L) {
     uint32_t seed = (uint32_t)library_integer(L, 1, 0);
     luaL_checkany(L, 1);
-    machine_of(L)->random = random48_seeded(seed);
+    machine_seed_random(machine_of(L), seed);
     return 0;
 }
 

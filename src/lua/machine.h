@@ -52,15 +52,14 @@ void machine_add_data_libraries(struct machine *machine);
  * machine_run was given; userdata have no finalizers. Before machine_seal only. */
 void machine_add_deprecated(struct machine *machine);
 
-/* Adds a view: other globals, which code sees instead of the libraries while the view is chosen.
- * `open` as above; each table in what it returns becomes read-only like a library. Returns the
- * view's number. Before machine_seal only. */
-int machine_add_view(struct machine *machine, lua_CFunction open);
+/* Adds the view: other globals, which code sees instead of the libraries while the view is chosen.
+ * `open` as above; each table in what it returns becomes read-only like a library. Before
+ * machine_seal only. */
+void machine_add_view(struct machine *machine, lua_CFunction open);
 
-/* Chooses what all code sees from now on. Functions keep no view: what one has read from a view, it
- * keeps. Not while a script runs. */
-enum { MACHINE_VIEW_LIBRARIES = -1 };
-void machine_choose_view(struct machine *machine, int view);
+/* Chooses what all code sees from now on: the view or, at first, the libraries. Functions keep no
+ * view, but what they have read from it. Not while a script runs. */
+void machine_choose_view(struct machine *machine, bool is_view);
 
 /* Adds a global that is a table of strings, other ones for each run (KEYS). `name` is that of no
  * library. Returns its number for machine_fill_run_table. Before machine_seal only; at most
@@ -204,10 +203,6 @@ int machine_take_function(lua_State *L);
 /* Ends a run: removes results, the run's strings and whatever else the script could have left, and
  * makes sure that all proxies are empty. O(1), but for garbage, which may be collected. */
 void machine_finish(struct machine *machine);
-
-/* Calls `callback` whenever a run has ended, in machine_finish: for a library that keeps something
- * which must not outlive the run. It does not use the machine. One callback. */
-void machine_on_finish(struct machine *machine, void (*callback)(void *arg), void *arg);
 
 /* Collects all garbage. O(memory used). Not while a script runs. */
 void machine_collect(struct machine *machine);

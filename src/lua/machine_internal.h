@@ -3,9 +3,8 @@
 #define PACKLIST_LUA_MACHINE_INTERNAL_H
 
 #include "lua/machine.h"
-#include "lua/random.h"
 
-enum { MACHINE_LIBRARIES_MAX = 24, MACHINE_VIEWS_MAX = 2 };
+enum { MACHINE_LIBRARIES_MAX = 24 };
 
 /* A table of strings that is a global (machine_run.c). */
 struct machine_run_table {
@@ -40,11 +39,10 @@ struct machine {
     const char *end_text;
 
     /* Values that live as long as the machine: references. */
-    int globals;                  /* the proxy that scripts have as _G */
-    int contents;                 /* the table behind it, which has proxies of libraries */
-    int bare;                     /* the same globals, but the libraries themselves */
-    int views[MACHINE_VIEWS_MAX]; /* tables that may take the place of `contents` */
-    int view_count;
+    int globals;  /* the proxy that scripts have as _G */
+    int contents; /* the table behind it, which has proxies of libraries */
+    int bare;     /* the same globals, but the libraries themselves */
+    int view;     /* a table that may take the place of `contents` */
     /* Functions are made beforehand, because making one may fail. */
     int body;     /* run_body */
     int compiler; /* compile_body */
@@ -55,8 +53,7 @@ struct machine {
     bool sealed;
     struct machine_run_table run_tables[MACHINE_RUN_TABLES];
     size_t run_table_count;
-    void (*on_finish)(void *arg); /* NULL: none */
-    void *on_finish_arg;
+    struct cjson_settings *cjson; /* of the library's global instance; NULL: there is none */
 
     /* The run. */
     bool is_running;
@@ -66,7 +63,7 @@ struct machine {
     size_t blocks;        /* not less than the largest block that was allocated */
     struct machine_place place;
     char place_source[LUA_IDSIZE];
-    struct random48 random;
+    unsigned short random[3]; /* the state of nrand48 */
 };
 
 /* --- Runs (machine_run.c) --- */
@@ -161,17 +158,16 @@ void library_open_table(lua_State *L);
 void library_open_math(lua_State *L); /* and os */
 void library_open_bit(lua_State *L);
 
+/* The numbers of math.random go on as those of lrand48 after srand48(seed). */
+void machine_seed_random(struct machine *machine, uint32_t seed);
+
 /* Each makes a library and returns its table; for machine_add_library. */
 int lua_open_cjson(lua_State *L);
 int lua_open_cmsgpack(lua_State *L);
 int lua_open_struct(lua_State *L);
 
-/* Returns the settings of the cjson that lua_open_cjson has made; they live as long as the
- * machine. */
-void *lua_cjson_settings(lua_State *L);
-
-/* Puts these settings back to their defaults. O(1). */
-void lua_reset_cjson(void *settings);
+/* Puts settings back to their defaults. O(1). */
+void lua_reset_cjson(struct cjson_settings *settings);
 
 /* Raises an error if the table at `table` is a metatable of userdata, and the key at `key` would
  * give them a finalizer. For whatever writes keys that a script has chosen without metamethods. */

@@ -1,5 +1,5 @@
-/* machine_life: how a machine comes into being: its libraries, what hides them from scripts, views
- * of others; and its end. */
+/* machine_life: how a machine comes into being: its libraries, what hides them from scripts, the
+ * view of others; and its end. */
 #include "lua/machine_internal.h"
 
 #include "base/log/log.h"
@@ -25,7 +25,6 @@ void machine_add_data_libraries(struct machine *machine) {
     machine_add_library(machine, "cjson", lua_open_cjson);
     machine_add_library(machine, "cmsgpack", lua_open_cmsgpack);
     machine_add_library(machine, "struct", lua_open_struct);
-    machine_on_finish(machine, lua_reset_cjson, lua_cjson_settings(machine_state(machine)));
 }
 
 /* Keeps the table on top of the stack, which stays there. */
@@ -148,7 +147,7 @@ void machine_seal(struct machine *machine) {
     machine_collect(machine);
 }
 
-/* --- Views --- */
+/* --- The view --- */
 
 /* The tables in a view refuse what they do not have, too, as in Redis. */
 static int view_body(lua_State *L) {
@@ -159,27 +158,24 @@ static int view_body(lua_State *L) {
     lua_settop(L, 1);
     hide_tables(machine);
     refuse_others(L);
-    machine->views[machine->view_count++] = luaL_ref(L, LUA_REGISTRYINDEX);
+    machine->view = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
 
-int machine_add_view(struct machine *machine, lua_CFunction open) {
+void machine_add_view(struct machine *machine, lua_CFunction open) {
     lua_State *L = machine->main;
-    if (machine->view_count == MACHINE_VIEWS_MAX) abort();
     lua_pushcfunction(L, view_body);
     lua_pushcfunction(L, open);
     lua_call(L, 0, 1);
     lua_call(L, 1, 0);
-    return machine->view_count - 1;
 }
 
 /* Needs no memory: the keys exist. */
-void machine_choose_view(struct machine *machine, int view) {
+void machine_choose_view(struct machine *machine, bool is_view) {
     lua_State *L = machine->main;
-    bool is_view = view != MACHINE_VIEW_LIBRARIES;
     machine_suspend_limit(machine);
     lua_rawgeti(L, LUA_REGISTRYINDEX, machine->globals);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, is_view ? machine->views[view] : machine->contents);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, is_view ? machine->view : machine->contents);
     proxy_set(L, lua_gettop(L) - 1);
     lua_pop(L, 1);
     machine_resume_limit(machine);
@@ -211,7 +207,7 @@ struct machine *machine_new(size_t memory_limit, void *owner) {
     machine->suspended = 1; /* until machine_seal */
     machine->parsing = true;
     machine->until_alarm = SIZE_MAX;
-    machine->random = random48_default();
+    machine_seed_random(machine, 0x1234ABCD); /* as lrand48 begins without srand48 */
     lua_State *L = lua_newstate(machine_allocate, machine);
     if (!L) abort();
     lua_atpanic(L, panic);

@@ -268,18 +268,13 @@ static void restore_environments(struct machine *machine) {
 
 /* --- The end of a run --- */
 
-void machine_on_finish(struct machine *machine, void (*callback)(void *arg), void *arg) {
-    machine->on_finish = callback;
-    machine->on_finish_arg = arg;
-}
-
 void machine_finish(struct machine *machine) {
     lua_State *L = machine->main;
     machine_suspend_limit(machine);
     lua_settop(L, 0);
     empty_run_tables(machine);
     if (machine->environment != 0) restore_environments(machine);
-    if (machine->on_finish) machine->on_finish(machine->on_finish_arg);
+    if (machine->cjson) lua_reset_cjson(machine->cjson);
     if (machine->has_written_raw || ALWAYS_LOOKS) empty_proxies(machine);
     machine_resume_limit(machine);
     machine->is_running = false;

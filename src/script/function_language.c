@@ -190,9 +190,9 @@ static bool run_code(struct function_runner *runner, struct function_library *li
     runner->deadline_us =
         time_us(runner) + (runner->is_accepted ? ACCEPTED_MS_MAX : LOAD_MS_MAX) * 1000;
     machine_set_watch(machine, watch_load, runner);
-    machine_choose_view(machine, runner->loading_view);
+    machine_choose_view(machine, true);
     enum machine_result result = script_machine_run(runner->scripts, machine, code, NULL, NULL);
-    machine_choose_view(machine, MACHINE_VIEW_LIBRARIES);
+    machine_choose_view(machine, false);
     machine_set_watch(machine, NULL, NULL);
     if (result != MACHINE_DONE) *error = run_error(runner, result);
     runner->loading = NULL;
@@ -241,7 +241,7 @@ static int open_for_loading(lua_State *L) {
 
 static void make_machine(struct function_runner *runner) {
     struct machine *machine = script_machine_new(runner->scripts);
-    runner->loading_view = machine_add_view(machine, open_for_loading);
+    machine_add_view(machine, open_for_loading);
     machine_seal(machine);
     runner->machine = machine;
 }

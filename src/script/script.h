@@ -53,7 +53,6 @@ struct function_runner {
     struct function_language language; /* its `arg` is this */
     struct scripts *scripts;
     struct machine *machine;
-    int loading_view;                 /* machine_choose_view */
     struct function_library *loading; /* the library whose code runs, or NULL */
     bool is_accepted;                 /* FUNCTION_ACCEPTED */
     int64_t deadline_us;              /* of its code: monotonic; of accepted code, processor time */

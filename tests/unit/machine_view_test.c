@@ -17,26 +17,24 @@ static int open_view(lua_State *L) {
     return 1;
 }
 
-/* Returns the view's number. */
-static int begin(struct script_fixture *fixture) {
+static void begin(struct script_fixture *fixture) {
     *fixture = (struct script_fixture){.machine = machine_new(16 << 20, NULL), .has_view = true};
     machine_set_watch(fixture->machine, script_watch, fixture);
     machine_add_library(fixture->machine, "stub", script_open_stub);
-    int view = machine_add_view(fixture->machine, open_view);
+    machine_add_view(fixture->machine, open_view);
     machine_seal(fixture->machine);
-    return view;
 }
 
 static void a_view_hides_the_libraries_while_it_is_chosen(void **state) {
     (void)state;
     struct script_fixture fixture;
-    int view = begin(&fixture);
+    begin(&fixture);
     for (int i = 0; i < 3; i++) {
         assert_script(&fixture, "return stub.echo(1), type(string.rep)", "1,function");
         assert_script(&fixture, "return number",
                       "error: user_script:1: Script attempted to access nonexistent global "
                       "variable 'number'");
-        machine_choose_view(fixture.machine, view);
+        machine_choose_view(fixture.machine, true);
         assert_script(&fixture, "return number, stub.count(1, 2), alias == stub", "7,2,true");
         assert_script(&fixture, "return string",
                       "error: user_script:1: Script attempted to access nonexistent global "
@@ -47,7 +45,7 @@ static void a_view_hides_the_libraries_while_it_is_chosen(void **state) {
         assert_script(&fixture, "return stub.echo",
                       "error: user_script:1: Script attempted to access nonexistent global "
                       "variable 'echo'");
-        machine_choose_view(fixture.machine, MACHINE_VIEW_LIBRARIES);
+        machine_choose_view(fixture.machine, false);
     }
     script_end(&fixture);
 }
@@ -55,15 +53,15 @@ static void a_view_hides_the_libraries_while_it_is_chosen(void **state) {
 static void a_view_cannot_be_written(void **state) {
     (void)state;
     struct script_fixture fixture;
-    int view = begin(&fixture);
-    machine_choose_view(fixture.machine, view);
+    begin(&fixture);
+    machine_choose_view(fixture.machine, true);
     assert_script(&fixture, "x = 1", "error: user_script:1: Attempt to modify a readonly table");
     assert_script(&fixture, "number = 1",
                   "error: user_script:1: Attempt to modify a readonly table");
     assert_script(&fixture, "stub.x = 1",
                   "error: user_script:1: Attempt to modify a readonly table");
     assert_script(&fixture, "return number", "7");
-    machine_choose_view(fixture.machine, MACHINE_VIEW_LIBRARIES);
+    machine_choose_view(fixture.machine, false);
     assert_script(&fixture, "return rawget(_G, 'x'), rawget(_G, 'number')", "nil,nil");
     script_end(&fixture);
 }
@@ -85,14 +83,14 @@ static int open_keeping_view(lua_State *L) {
 static void functions_of_a_view_see_the_libraries_later(void **state) {
     (void)state;
     struct script_fixture fixture = {.machine = machine_new(16 << 20, NULL), .has_view = true};
-    int view = machine_add_view(fixture.machine, open_keeping_view);
+    machine_add_view(fixture.machine, open_keeping_view);
     machine_seal(fixture.machine);
-    machine_choose_view(fixture.machine, view);
+    machine_choose_view(fixture.machine, true);
     assert_script(&fixture,
                   "local k, n = keep, 0 keep(function() n = n + 1 "
                   "return type(k), type(string), n end)",
                   "");
-    machine_choose_view(fixture.machine, MACHINE_VIEW_LIBRARIES);
+    machine_choose_view(fixture.machine, false);
     for (int i = 1; i < 3; i++) {
         lua_State *L = machine_state(fixture.machine);
         assert_int_equal(machine_run(fixture.machine, kept, NULL, NULL), MACHINE_DONE);
