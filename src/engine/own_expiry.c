@@ -132,16 +132,12 @@ void own_expiry_swap(struct engine *engine, int a, int b) {
     list->databases[list->ids[b]] = b;
 }
 
-static void do_nothing(void *arg) {
-    (void)arg;
-}
-
 void own_expiry_forget_all(struct engine *engine) {
     struct own_expiries *list = engine->own_expiries;
     if (!list) return;
     engine->own_expiries = NULL;
     if (hashtable_count(list->keys) > FREED_AT_ONCE)
-        net_pool_run(engine->net, list_free, do_nothing, list);
+        net_pool_run(engine->net, list_free, NULL, list);
     else
         list_free(list);
 }

@@ -269,16 +269,12 @@ static void free_machine(void *arg) {
     machine_free(arg);
 }
 
-static void forget(void *arg) {
-    (void)arg;
-}
-
 void function_language_flush(struct engine *engine, bool in_pool) {
     struct function_runner *runner = engine->scripts->functions;
     struct machine *flushed = runner->machine;
     make_machine(runner);
     if (in_pool)
-        net_pool_run(engine->net, free_machine, forget, flushed);
+        net_pool_run(engine->net, free_machine, NULL, flushed);
     else
         machine_free(flushed);
 }

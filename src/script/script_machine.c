@@ -87,17 +87,13 @@ static void free_flushed(void *arg) {
     mem_free(flushed);
 }
 
-static void forget(void *arg) {
-    (void)arg;
-}
-
 void script_machine_flush(struct engine *engine, bool in_pool) {
     struct scripts *scripts = engine->scripts;
     struct scripts *flushed = mem_alloc_zeroed(sizeof(*flushed));
     flushed->machine = scripts->machine;
     flushed->cache = scripts->cache;
     if (in_pool)
-        net_pool_run(engine->net, free_flushed, forget, flushed);
+        net_pool_run(engine->net, free_flushed, NULL, flushed);
     else
         free_flushed(flushed);
     make_machine(scripts);

@@ -37,7 +37,7 @@ static void after_run(uv_work_t *request, int status) {
     (void)status; /* nothing cancels it */
     loop_note_awake(request->loop->data);
     mem_free(piece);
-    done(arg);
+    if (done) done(arg);
 }
 
 void net_pool_run(struct net *net, void (*work)(void *arg), void (*done)(void *arg), void *arg) {
