@@ -57,20 +57,15 @@ void function_delete_command(struct call *call) {
     reply_ok(call->reply);
 }
 
-/* Parses the mode. */
-static bool parse_mode(struct call *call, bool *async) {
-    if (call->argc > 3) return call_bad_subcommand(call);
-    *async = call->argc == 3 ? slice_is(call->argv[2], "async")
-                             : call->engine->config.lazyfree_user_flush;
-    if (call->argc == 2 || *async || slice_is(call->argv[2], "sync")) return true;
-    return reply_error(call->reply, "ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
-}
-
 void function_flush_command(struct call *call) {
-    struct functions *functions = call->engine->functions;
     bool async;
-    if (!parse_mode(call, &async)) return;
-    functions_replace(functions, function_set_new());
+    if (call->argc > 3) {
+        call_bad_subcommand(call);
+        return;
+    }
+    if (!script_parse_flush(call, "ERR FUNCTION FLUSH only supports SYNC|ASYNC option", &async))
+        return;
+    functions_replace(call->engine->functions, function_set_new());
     function_language_flush(call->engine, async);
     call->engine->dirty++;
     reply_ok(call->reply);
@@ -209,14 +204,9 @@ static bool parse_list(struct call *call, struct list_options *options) {
 }
 
 static void reply_flags(struct reply *reply, uint32_t flags) {
-    size_t mark = reply_begin(reply), count = 0;
-    const char *name;
-    for (uint32_t flag = 1; (name = script_flag_name(flag)); flag <<= 1) {
-        if (!(flags & flag)) continue;
-        reply_status(reply, slice_of_cstr(name));
-        count++;
-    }
-    reply_set_end(reply, mark, count);
+    reply_set(reply, (size_t)__builtin_popcount(flags));
+    for (int i = 0; i < SCRIPT_FLAGS; i++)
+        if (flags >> i & 1) reply_status(reply, slice_of_cstr(script_flag_names[i]));
 }
 
 static void reply_function(struct reply *reply, const struct function *function) {

@@ -26,14 +26,6 @@ enum { LOAD_MS_MAX = 500, ACCEPTED_MS_MAX = 2000 };
 /* What is registered; the values stand on the stack at these positions, nil where missing. */
 enum { NAME = 1, CALLBACK, DESCRIPTION, FLAGS };
 
-/* Returns the flag of this name, in any case; 0: there is none. */
-static uint32_t flag_of(struct slice text) {
-    const char *name;
-    for (uint32_t flag = 1; (name = script_flag_name(flag)); flag <<= 1)
-        if (slice_is(text, name)) return flag;
-    return 0;
-}
-
 /* Returns the flags whose names are in the array at `index`, up to the first nil. */
 static uint32_t flags_at(lua_State *L, int index) {
     uint32_t flags = 0;
@@ -42,7 +34,7 @@ static uint32_t flags_at(lua_State *L, int index) {
         if (lua_isnil(L, -1)) break;
         size_t len = 0;
         const char *name = lua_isstring(L, -1) ? lua_tolstring(L, -1, &len) : "";
-        uint32_t flag = flag_of(slice_make(name, len));
+        uint32_t flag = script_flag_of(slice_make(name, len), true);
         if (flag == 0) redis_library_error(L, "ERR unknown flag given");
         flags |= flag;
         lua_pop(L, 1);
@@ -51,32 +43,33 @@ static uint32_t flags_at(lua_State *L, int index) {
     return flags;
 }
 
+/* The named arguments, by their positions. */
+static const struct {
+    const char *name;
+    int type;
+    const char *error; /* of another type */
+} arguments[] = {
+    [NAME] = {"function_name", LUA_TSTRING,
+              "ERR function_name argument given to redis.register_function must be a string"},
+    [CALLBACK] = {"callback", LUA_TFUNCTION,
+                  "ERR callback argument given to redis.register_function must be a function"},
+    [DESCRIPTION] = {"description", LUA_TSTRING,
+                     "ERR description argument given to redis.register_function must be a string"},
+    [FLAGS] = {"flags", LUA_TTABLE,
+               "ERR flags argument to redis.register_function must be a table representing "
+               "function flags"},
+};
+
 /* Puts the value on top of the stack, which an argument's name belongs to, into its position. */
 static void take_named(lua_State *L, struct slice name) {
-    if (slice_is(name, "function_name")) {
-        if (!lua_isstring(L, -1))
-            redis_library_error(
-                L, "ERR function_name argument given to redis.register_function must be a string");
-        lua_replace(L, NAME);
-    } else if (slice_is(name, "description")) {
-        if (!lua_isstring(L, -1))
-            redis_library_error(
-                L, "ERR description argument given to redis.register_function must be a string");
-        lua_replace(L, DESCRIPTION);
-    } else if (slice_is(name, "callback")) {
-        if (!lua_isfunction(L, -1))
-            redis_library_error(
-                L, "ERR callback argument given to redis.register_function must be a function");
-        lua_replace(L, CALLBACK);
-    } else if (slice_is(name, "flags")) {
-        if (!lua_istable(L, -1))
-            redis_library_error(
-                L, "ERR flags argument to redis.register_function must be a table representing "
-                   "function flags");
-        lua_replace(L, FLAGS);
-    } else {
+    int position = NAME, type = lua_type(L, -1);
+    while (position <= FLAGS && !slice_is(name, arguments[position].name)) position++;
+    if (position > FLAGS)
         redis_library_error(L, "ERR unknown argument given to redis.register_function");
-    }
+    if (type != arguments[position].type &&
+        !(type == LUA_TNUMBER && arguments[position].type == LUA_TSTRING))
+        redis_library_error(L, arguments[position].error);
+    lua_replace(L, position);
 }
 
 /* Reads the one argument, a table of named arguments. */

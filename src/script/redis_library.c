@@ -32,10 +32,8 @@ static struct scripts *scripts_of(lua_State *L) {
 
 /* Pushes {err = text}, which was not counted. */
 static void push_error(lua_State *L, struct slice text) {
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "err");
     lua_pushlstring(L, text.ptr, text.len);
-    lua_rawset(L, -3);
+    value_sink_wrap(L, "err");
 }
 
 int redis_library_error(lua_State *L, const char *text) {
@@ -62,25 +60,16 @@ static int error_reply(lua_State *L) {
     size_t len = strlen(text);
     if (len > 0 && *text == '-') text++, len--;
     while (len > 0 && (text[len - 1] == '\r' || text[len - 1] == '\n')) len--;
-    if (len > 0 && memchr(text, ' ', len)) {
-        push_error(L, slice_make(text, len));
-        return 1;
-    }
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "err");
-    lua_pushliteral(L, "ERR ");
+    lua_pushstring(L, memchr(text, ' ', len) ? "" : "ERR ");
     lua_pushlstring(L, text, len);
     lua_concat(L, 2);
-    lua_rawset(L, -3);
+    value_sink_wrap(L, "err");
     return 1;
 }
 
 static int status_reply(lua_State *L) {
     if (!is_one_string(L)) return push_wrong_arguments(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "ok");
-    lua_pushvalue(L, 1);
-    lua_rawset(L, -3);
+    value_sink_wrap(L, "ok");
     return 1;
 }
 
@@ -262,10 +251,7 @@ static int redis_pcall(lua_State *L) {
 
 /* --- The table --- */
 
-static const struct {
-    const char *name;
-    lua_CFunction function;
-} functions[] = {
+static const luaL_Reg functions[] = {
     {"call", redis_call},
     {"pcall", redis_pcall},
     {"error_reply", error_reply},
@@ -278,6 +264,7 @@ static const struct {
     {"breakpoint", breakpoint},
     {"debug", debug},
     {"acl_check_cmd", acl_check_cmd},
+    {NULL, NULL},
 };
 
 enum { LOG_LEVELS = 4 }; /* the first of these */
@@ -297,37 +284,29 @@ static int version_number(void) {
     return parts[0] << 16 | parts[1] << 8 | parts[2];
 }
 
-/* Adds a function to the table on top of the stack. */
-static void add_function(lua_State *L, const char *name, lua_CFunction function) {
-    lua_pushcfunction(L, function);
-    lua_setfield(L, -2, name);
-}
-
-static void add_number(lua_State *L, const char *name, int value) {
-    lua_pushnumber(L, value);
-    lua_setfield(L, -2, name);
-}
-
-static void add_version(lua_State *L) {
+/* Adds the first `count` of the numbers, and the version, to the table on top of the stack. */
+static void add_constants(lua_State *L, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        lua_pushnumber(L, numbers[i].value);
+        lua_setfield(L, -2, numbers[i].name);
+    }
     lua_pushliteral(L, PACKLIST_REDIS_VERSION);
     lua_setfield(L, -2, "REDIS_VERSION");
-    add_number(L, "REDIS_VERSION_NUM", version_number());
+    lua_pushnumber(L, version_number());
+    lua_setfield(L, -2, "REDIS_VERSION_NUM");
     lua_pushliteral(L, "redis"); /* as HELLO says */
     lua_setfield(L, -2, "SERVER_NAME");
 }
 
 int redis_library_open(lua_State *L) {
     lua_newtable(L);
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-        add_function(L, functions[i].name, functions[i].function);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        add_number(L, numbers[i].name, numbers[i].value);
-    add_version(L);
+    luaL_register(L, NULL, functions);
+    add_constants(L, sizeof(numbers) / sizeof(numbers[0]));
     return 1;
 }
 
 void redis_library_add_for_loading(lua_State *L) {
-    add_function(L, "log", write_log);
-    for (size_t i = 0; i < LOG_LEVELS; i++) add_number(L, numbers[i].name, numbers[i].value);
-    add_version(L);
+    lua_pushcfunction(L, write_log);
+    lua_setfield(L, -2, "log");
+    add_constants(L, LOG_LEVELS);
 }

@@ -128,18 +128,19 @@ void script_show_command(struct call *call) {
         reply_error(call->reply, "NOSCRIPT No matching script.");
 }
 
+bool script_parse_flush(struct call *call, const char *error, bool *async) {
+    bool is_last = call->argc == 3;
+    *async = is_last ? slice_is(call->argv[2], "async") : call->engine->config.lazyfree_user_flush;
+    if (call->argc == 2 || (is_last && (*async || slice_is(call->argv[2], "sync")))) return true;
+    return reply_error(call->reply, error);
+}
+
 /* SCRIPT FLUSH [ASYNC|SYNC] */
 void script_flush_command(struct call *call) {
-    bool in_pool = call->engine->config.lazyfree_user_flush;
-    if (call->argc == 3 && slice_is(call->argv[2], "sync")) {
-        in_pool = false;
-    } else if (call->argc == 3 && slice_is(call->argv[2], "async")) {
-        in_pool = true;
-    } else if (call->argc > 2) {
-        reply_error(call->reply, "ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+    bool async;
+    if (!script_parse_flush(call, "ERR SCRIPT FLUSH only support SYNC|ASYNC option", &async))
         return;
-    }
-    script_machine_flush(call->engine, in_pool);
+    script_machine_flush(call->engine, async);
     reply_ok(call->reply);
 }
 

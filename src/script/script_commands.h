@@ -36,4 +36,8 @@
 
 SCRIPT_COMMANDS(COMMAND_BODY_DECLARED)
 
+/* Parses what follows SCRIPT FLUSH and FUNCTION FLUSH: [ASYNC | SYNC]. Replies the error to
+ * anything else, and returns false. */
+bool script_parse_flush(struct call *call, const char *error, bool *async);
+
 #endif

@@ -4,29 +4,17 @@
 
 #include <string.h>
 
-static const struct {
-    const char *name;
-    uint32_t flag;
-} flags[] = {
-    {"no-writes", SCRIPT_NO_WRITES},
-    {"allow-oom", SCRIPT_ALLOW_OOM},
-    {"allow-stale", SCRIPT_ALLOW_STALE},
-    {"no-cluster", SCRIPT_NO_CLUSTER},
-    {"allow-cross-slot-keys", SCRIPT_ALLOW_CROSS_SLOT_KEYS},
+const char *const script_flag_names[SCRIPT_FLAGS] = {
+    "no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys",
 };
 
-uint32_t script_flag_of(struct slice name) {
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-        if (slice_equal(name, slice_of_cstr(flags[i].name))) return flags[i].flag;
+uint32_t script_flag_of(struct slice name, bool in_any_case) {
+    for (int i = 0; i < SCRIPT_FLAGS; i++) {
+        struct slice known = slice_of_cstr(script_flag_names[i]);
+        if (in_any_case ? slice_equal_nocase(name, known) : slice_equal(name, known))
+            return (uint32_t)1 << i;
     }
     return 0;
-}
-
-const char *script_flag_name(uint32_t flag) {
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-        if (flags[i].flag == flag) return flags[i].name;
-    }
-    return NULL;
 }
 
 static sds error_with(const char *text, struct slice what) {
@@ -40,7 +28,7 @@ static sds read_flags(struct slice list, struct shebang *shebang) {
         const char *comma = memchr(list.ptr, ',', list.len);
         size_t len = comma ? (size_t)(comma - list.ptr) : list.len;
         struct slice name = slice_make(list.ptr, len);
-        uint32_t flag = script_flag_of(name);
+        uint32_t flag = script_flag_of(name, false);
         if (flag == 0) return error_with("ERR Unexpected flag in script shebang: ", name);
         shebang->flags |= flag;
         more = comma != NULL;

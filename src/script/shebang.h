@@ -19,14 +19,15 @@ enum script_flag {
     SCRIPT_ALLOW_STALE = 1 << 2, /* also on a replica without its primary */
     SCRIPT_NO_CLUSTER = 1 << 3,  /* no effect without a cluster, as the next one */
     SCRIPT_ALLOW_CROSS_SLOT_KEYS = 1 << 4,
-    SCRIPT_IS_UNDECLARED = 1 << 5 /* it has no such line: anything goes */
+    SCRIPT_IS_UNDECLARED = 1 << 5 /* it has no such line, and no name: anything goes */
 };
 
-/* Returns the flag of that name; 0: there is none. */
-uint32_t script_flag_of(struct slice name);
+/* The names of the flags, from the lowest bit on. */
+enum { SCRIPT_FLAGS = 5 };
+extern const char *const script_flag_names[SCRIPT_FLAGS];
 
-/* Returns the name of a flag; NULL: it has none. */
-const char *script_flag_name(uint32_t flag);
+/* Returns the flag of that name; 0: there is none. */
+uint32_t script_flag_of(struct slice name, bool in_any_case);
 
 struct shebang {
     uint32_t flags; /* enum script_flag */

@@ -10,8 +10,7 @@ static struct value_sink *of(struct reply_sink *sink) {
 
 /* --- Placing values --- */
 
-/* {name = value}, where the value is on top of the stack. */
-static void wrap(lua_State *L, const char *name) {
+void value_sink_wrap(lua_State *L, const char *name) {
     lua_createtable(L, 0, 1);
     lua_insert(L, -2);
     lua_pushstring(L, name);
@@ -40,8 +39,8 @@ static void place_in_set(lua_State *L) {
 /* Closes the innermost aggregate, which is on top of the stack. */
 static void close_frame(struct value_sink *sink) {
     enum reply_aggregate kind = sink->frames[--sink->depth].kind;
-    if (kind == REPLY_MAP) wrap(sink->L, "map");
-    if (kind == REPLY_SET) wrap(sink->L, "set");
+    if (kind == REPLY_MAP) value_sink_wrap(sink->L, "map");
+    if (kind == REPLY_SET) value_sink_wrap(sink->L, "set");
 }
 
 /* Returns whether a value of `size` bytes may be added. */
@@ -83,7 +82,7 @@ static void push_text(struct value_sink *sink, struct slice text) {
 static void add_named(struct value_sink *sink, const char *name, struct slice text) {
     if (!admit(sink, text.len)) return;
     push_text(sink, text);
-    wrap(sink->L, name);
+    value_sink_wrap(sink->L, name);
     place(sink);
 }
 
@@ -139,7 +138,7 @@ static void add_boolean(struct reply_sink *sink, bool value) {
 static void add_floating(struct reply_sink *sink, double value) {
     if (!admit(of(sink), 0)) return;
     lua_pushnumber(of(sink)->L, value);
-    wrap(of(sink)->L, "double");
+    value_sink_wrap(of(sink)->L, "double");
     place(of(sink));
 }
 
@@ -153,7 +152,7 @@ static void add_verbatim(struct reply_sink *sink, struct slice text, const char 
     lua_pushliteral(L, "format");
     lua_pushlstring(L, format, 3);
     lua_rawset(L, -3);
-    wrap(L, "verbatim_string");
+    value_sink_wrap(L, "verbatim_string");
     place(of(sink));
 }
 

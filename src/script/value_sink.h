@@ -55,6 +55,9 @@ void value_sink_begin(struct value_sink *sink, lua_State *L, struct machine *mac
  * memory: then nothing is. O(1). */
 bool value_sink_end(struct value_sink *sink);
 
+/* Replaces the value on top of the stack by {name = value}. */
+void value_sink_wrap(lua_State *L, const char *name);
+
 /* Pushes {err = text, ignore_error_stats_update = true}, and returns the text, which lives as long
  * as the table. The error was counted already. */
 struct slice value_sink_push_error(lua_State *L, struct slice text);
