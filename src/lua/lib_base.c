@@ -2,12 +2,13 @@
  * no harm are kept; here are those that must know proxies, errors that end a run, or limits.
  * lib_deprecated.c has those that the server gives scripts only on demand. */
 #include "lua/machine_internal.h"
+#include "lua/text_buffer.h"
 
 #include <lua5.1/lualib.h>
 
-static const char *const KEPT[] = {"_G",       "_VERSION", "coroutine", "assert", "error",
-                                   "gcinfo",   "ipairs",   "rawequal",  "select", "tonumber",
-                                   "tostring", "type",     NULL};
+static const char *const KEPT[] = {"_G",       "_VERSION", "coroutine", "assert",   "error",
+                                   "gcinfo",   "ipairs",   "pairs",     "rawequal", "select",
+                                   "tonumber", "tostring", "type",      NULL};
 
 /* --- Tables --- */
 
@@ -61,14 +62,6 @@ static int base_next(lua_State *L) {
     if (lua_next(L, 1)) return 2;
     lua_pushnil(L);
     return 1;
-}
-
-static int base_pairs(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_pushvalue(L, lua_upvalueindex(1)); /* next */
-    lua_pushvalue(L, 1);
-    lua_pushnil(L);
-    return 3;
 }
 
 static int base_unpack(lua_State *L) {
@@ -152,14 +145,14 @@ static int base_loadstring(lua_State *L) {
     return load_text(L, slice_make(text, len), text);
 }
 
-/* Reads everything before it parses, so that the parser never calls back. The pieces are collected
- * in a table and joined by their library's concat (an upvalue), each byte once. */
+/* Reads everything before it parses, so that the parser never calls back. */
 static int base_load(lua_State *L) {
+    struct text_buffer text;
     luaL_checktype(L, 1, LUA_TFUNCTION);
     lua_settop(L, 1);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_newtable(L);
-    for (int count = 1;; count++) {
+    text_buffer_init(&text, L);
+    for (;;) {
+        size_t len;
         lua_pushvalue(L, 1);
         if (lua_pcall(L, 0, 1, 0) != 0) {
             machine_rethrow(L);
@@ -167,21 +160,19 @@ static int base_load(lua_State *L) {
             lua_insert(L, -2);
             return 2;
         }
-        if (lua_isnil(L, -1) || (lua_isstring(L, -1) && lua_objlen(L, -1) == 0)) break;
-        if (!lua_isstring(L, -1)) {
+        const char *piece = lua_tolstring(L, -1, &len);
+        if (lua_isnil(L, -1) || (piece && len == 0)) break;
+        if (!piece) {
             lua_pushnil(L);
             luaL_where(L, 1);
             lua_pushliteral(L, "reader function must return a string");
             lua_concat(L, 2);
             return 2;
         }
-        lua_rawseti(L, -2, count);
+        text_buffer_append(&text, piece, len);
+        lua_pop(L, 1);
     }
-    lua_pop(L, 1);
-    lua_call(L, 1, 1);
-    size_t len;
-    const char *text = lua_tolstring(L, -1, &len);
-    return load_text(L, slice_make(text, len), "=(load)");
+    return load_text(L, slice_make(text.ptr, text.len), "=(load)");
 }
 
 /* --- Garbage --- */
@@ -216,6 +207,7 @@ void library_open_base(lua_State *L) {
     static const luaL_Reg FUNCTIONS[] = {
         {"collectgarbage", base_collectgarbage},
         {"getmetatable", base_getmetatable},
+        {"load", base_load},
         {"loadstring", base_loadstring},
         {"next", base_next},
         {"pcall", base_pcall},
@@ -226,15 +218,10 @@ void library_open_base(lua_State *L) {
         {"xpcall", base_xpcall},
         {NULL, NULL},
     };
-    library_open(L, luaopen_base, "_G");
-    library_keep_only(L, KEPT);
-    luaL_register(L, NULL, FUNCTIONS);
-    lua_getfield(L, -1, "next");
-    lua_pushcclosure(L, base_pairs, 1);
-    lua_setfield(L, -2, "pairs");
-    library_open(L, luaopen_table, "table");
-    lua_getfield(L, -1, "concat");
-    lua_pushcclosure(L, base_load, 1);
-    lua_setglobal(L, "load");
-    lua_pop(L, 2);
+    library_open(L, luaopen_base, "_G", KEPT, FUNCTIONS);
+    lua_getglobal(L, "pairs"); /* it returns its upvalue: from now on, our next */
+    lua_getglobal(L, "next");
+    lua_pushcclosure(L, lua_tocfunction(L, -2), 1);
+    lua_setglobal(L, "pairs");
+    lua_pop(L, 1);
 }

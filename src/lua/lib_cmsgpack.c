@@ -23,14 +23,9 @@ enum {
     MSGPACK_FLOAT = 0xca,
     MSGPACK_DOUBLE = 0xcb,
     MSGPACK_UINT8 = 0xcc, /* then 16, 32 and 64 bits */
-    MSGPACK_UINT16 = 0xcd,
-    MSGPACK_UINT32 = 0xce,
-    MSGPACK_UINT64 = 0xcf,
-    MSGPACK_INT8 = 0xd0,
-    MSGPACK_INT16 = 0xd1,
-    MSGPACK_INT32 = 0xd2,
+    MSGPACK_INT8 = 0xd0,  /* the same */
     MSGPACK_INT64 = 0xd3,
-    MSGPACK_STRING8 = 0xd9,
+    MSGPACK_STRING8 = 0xd9, /* then lengths of 16 and 32 bits */
     MSGPACK_STRING16 = 0xda,
     MSGPACK_STRING32 = 0xdb,
     MSGPACK_ARRAY16 = 0xdc,
@@ -61,27 +56,25 @@ static void append(struct packer *p, int first, uint64_t value, size_t size) {
     p->text.len += 1 + size;
 }
 
-/* Appends a length in the shortest form: in the first byte up to `fix_max`, else after one of the
- * others. 0 as `first8`: there is no form with one byte. */
-static void append_length(struct packer *p, size_t length, int fix, size_t fix_max, int first8,
-                          int first16, int first32) {
+/* Appends a length in the shortest form: in the first byte, `fix`, up to `fix_max`; else after
+ * `first16`, or the next one with 32 bits. Only strings have a form with 8 bits. */
+static void append_length(struct packer *p, size_t length, int fix, size_t fix_max, int first16) {
     if (length > UINT32_MAX) luaL_error(p->lua, "value is too large for MessagePack");
     if (length <= fix_max) {
         append(p, fix | (int)length, 0, 0);
-    } else if (length <= UINT8_MAX && first8 != 0) {
-        append(p, first8, length, 1);
+    } else if (length <= UINT8_MAX && first16 == MSGPACK_STRING16) {
+        append(p, MSGPACK_STRING8, length, 1);
     } else if (length <= UINT16_MAX) {
         append(p, first16, length, 2);
     } else {
-        append(p, first32, length, 4);
+        append(p, first16 + 1, length, 4);
     }
 }
 
 static void pack_string(struct packer *p) {
     size_t length;
     const char *bytes = lua_tolstring(p->lua, -1, &length);
-    append_length(p, length, MSGPACK_FIX_STRING, 31, MSGPACK_STRING8, MSGPACK_STRING16,
-                  MSGPACK_STRING32);
+    append_length(p, length, MSGPACK_FIX_STRING, 31, MSGPACK_STRING16);
     effort_count_bytes(&p->effort, length);
     text_buffer_append(&p->text, bytes, length);
 }
@@ -90,25 +83,11 @@ static void pack_integer(struct packer *p, int64_t value) {
     uint64_t bits = (uint64_t)value;
     if (value >= -32 && value <= 127) {
         append(p, (int)(bits & 0xff), 0, 0);
-    } else if (value >= 0) {
-        if (value <= UINT8_MAX)
-            append(p, MSGPACK_UINT8, bits, 1);
-        else if (value <= UINT16_MAX)
-            append(p, MSGPACK_UINT16, bits, 2);
-        else if (value <= UINT32_MAX)
-            append(p, MSGPACK_UINT32, bits, 4);
-        else
-            append(p, MSGPACK_UINT64, bits, 8);
-    } else {
-        if (value >= INT8_MIN)
-            append(p, MSGPACK_INT8, bits, 1);
-        else if (value >= INT16_MIN)
-            append(p, MSGPACK_INT16, bits, 2);
-        else if (value >= INT32_MIN)
-            append(p, MSGPACK_INT32, bits, 4);
-        else
-            append(p, MSGPACK_INT64, bits, 8);
+        return;
     }
+    uint64_t needed = value < 0 ? ~bits << 1 : bits; /* one bit is the sign */
+    int log2 = (needed > UINT8_MAX) + (needed > UINT16_MAX) + (needed > UINT32_MAX);
+    append(p, (value < 0 ? MSGPACK_INT8 : MSGPACK_UINT8) + log2, bits, (size_t)1 << log2);
 }
 
 static void pack_number(struct packer *p) {
@@ -117,16 +96,9 @@ static void pack_number(struct packer *p) {
         pack_integer(p, (int64_t)value);
         return;
     }
-    float single = (float)value;
-    if (single == value) {
-        uint32_t bits;
-        memcpy(&bits, &single, sizeof(bits));
-        append(p, MSGPACK_FLOAT, bits, sizeof(bits));
-    } else {
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof(bits));
-        append(p, MSGPACK_DOUBLE, bits, sizeof(bits));
-    }
+    size_t size = (float)value == value ? sizeof(float) : sizeof(double);
+    int first = size == sizeof(float) ? MSGPACK_FLOAT : MSGPACK_DOUBLE;
+    append(p, first, library_float_bits(value, size), size);
 }
 
 /* How many pairs the table on top of the stack has. *array: its keys are 1 to that number. */
@@ -154,7 +126,7 @@ static void pack_table(struct packer *p, int depth) {
     bool array;
     size_t count = count_pairs(p, &array);
     if (array) {
-        append_length(p, count, MSGPACK_FIX_ARRAY, 15, 0, MSGPACK_ARRAY16, MSGPACK_ARRAY32);
+        append_length(p, count, MSGPACK_FIX_ARRAY, 15, MSGPACK_ARRAY16);
         for (size_t i = 1; i <= count; i++) {
             lua_rawgeti(L, -1, (int)i);
             pack_value(p, depth);
@@ -162,7 +134,7 @@ static void pack_table(struct packer *p, int depth) {
         }
         return;
     }
-    append_length(p, count, MSGPACK_FIX_MAP, 15, 0, MSGPACK_MAP16, MSGPACK_MAP32);
+    append_length(p, count, MSGPACK_FIX_MAP, 15, MSGPACK_MAP16);
     lua_pushnil(L);
     while (lua_next(L, -2)) {
         lua_pushvalue(L, -2); /* a copy: converting a key in place would confuse lua_next */
@@ -271,30 +243,16 @@ static void unpack_map(struct unpacker *u, size_t length) {
     }
 }
 
-static void unpack_float(struct unpacker *u) {
-    uint32_t bits = (uint32_t)take_uint(u, sizeof(bits));
-    float value;
-    memcpy(&value, &bits, sizeof(value));
-    lua_pushnumber(u->lua, (double)value);
-}
-
-static void unpack_double(struct unpacker *u) {
-    uint64_t bits = take_uint(u, sizeof(bits));
-    double value;
-    memcpy(&value, &bits, sizeof(value));
-    lua_pushnumber(u->lua, value);
+static void unpack_float(struct unpacker *u, size_t size) {
+    lua_pushnumber(u->lua, library_float(take_uint(u, size), size));
 }
 
 /* Unsigned numbers of 64 bits come out signed, as in Redis. */
 static void unpack_int(struct unpacker *u, int first) {
-    lua_Number value;
-    switch (first) {
-    case MSGPACK_INT8: value = (int8_t)take_uint(u, 1); break;
-    case MSGPACK_INT16: value = (int16_t)take_uint(u, 2); break;
-    case MSGPACK_INT32: value = (int32_t)take_uint(u, 4); break;
-    default: value = (lua_Number)(int64_t)take_uint(u, (size_t)1 << (first & 3)); break;
-    }
-    lua_pushnumber(u->lua, value);
+    size_t size = (size_t)1 << (first & 3);
+    uint64_t value = take_uint(u, size);
+    if (first >= MSGPACK_INT8) value = library_extend_sign(value, size);
+    lua_pushnumber(u->lua, (lua_Number)(int64_t)value);
 }
 
 /* A value whose first byte holds nothing but its type. */
@@ -303,8 +261,8 @@ static void unpack_typed(struct unpacker *u, int first) {
     case MSGPACK_NIL: lua_pushnil(u->lua); return;
     case MSGPACK_FALSE: lua_pushboolean(u->lua, false); return;
     case MSGPACK_TRUE: lua_pushboolean(u->lua, true); return;
-    case MSGPACK_FLOAT: unpack_float(u); return;
-    case MSGPACK_DOUBLE: unpack_double(u); return;
+    case MSGPACK_FLOAT: unpack_float(u, sizeof(float)); return;
+    case MSGPACK_DOUBLE: unpack_float(u, sizeof(double)); return;
     case MSGPACK_UINT8 ... MSGPACK_INT64: unpack_int(u, first); return;
     case MSGPACK_STRING8: unpack_string(u, take_uint(u, 1)); return;
     case MSGPACK_STRING16: unpack_string(u, take_uint(u, 2)); return;
@@ -399,16 +357,13 @@ int lua_open_cmsgpack(lua_State *L) {
         {"unpack_limit", unpack_limit},
         {NULL, NULL},
     };
-    static const char *const texts[][2] = {
-        {"_NAME", "cmsgpack"},
-        {"_VERSION", "lua-cmsgpack 0.4.0"},
-        {"_DESCRIPTION", "MessagePack C implementation for Lua"},
-    };
     lua_newtable(L);
     luaL_register(L, NULL, FUNCTIONS);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        lua_pushstring(L, texts[i][1]);
-        lua_setfield(L, -2, texts[i][0]);
-    }
+    lua_pushliteral(L, "cmsgpack");
+    lua_setfield(L, -2, "_NAME");
+    lua_pushliteral(L, "lua-cmsgpack 0.4.0");
+    lua_setfield(L, -2, "_VERSION");
+    lua_pushliteral(L, "MessagePack C implementation for Lua");
+    lua_setfield(L, -2, "_DESCRIPTION");
     return 1;
 }

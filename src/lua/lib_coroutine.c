@@ -96,8 +96,5 @@ void library_open_coroutine(lua_State *L) {
         {"create", co_create}, {"resume", co_resume}, {"status", co_status},
         {"wrap", co_wrap},     {NULL, NULL},
     };
-    lua_getglobal(L, "coroutine");
-    library_keep_only(L, KEPT);
-    luaL_register(L, NULL, FUNCTIONS);
-    lua_pop(L, 1);
+    library_open(L, NULL, "coroutine", KEPT, FUNCTIONS);
 }

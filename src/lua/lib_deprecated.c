@@ -11,6 +11,14 @@
  *   metatable itself, the guard, which refuses the key "__gc". */
 #include "lua/machine_internal.h"
 
+/* Returns whether the reference is one to the value on top of the stack. */
+static bool is_reference_to(lua_State *L, int reference) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, reference);
+    bool is_same = lua_rawequal(L, -1, -2);
+    lua_pop(L, 1);
+    return is_same;
+}
+
 /* --- Environments --- */
 
 static int invalid_level(lua_State *L) {
@@ -32,16 +40,7 @@ static void push_function(lua_State *L) {
     lua_getinfo(L, "f", &debug);
     if (lua_isnil(L, -1))
         luaL_error(L, "no function environment for tail call at level %d", (int)level);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, machine_of(L)->body);
-    if (lua_rawequal(L, -1, -2)) invalid_level(L); /* the script has no caller */
-    lua_pop(L, 1);
-}
-
-static bool is_reference_to(lua_State *L, int reference) {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, reference);
-    bool is_same = lua_rawequal(L, -1, -2);
-    lua_pop(L, 1);
-    return is_same;
+    if (is_reference_to(L, machine_of(L)->body)) invalid_level(L); /* the script has no caller */
 }
 
 static int base_getfenv(lua_State *L) {
@@ -76,26 +75,12 @@ static int base_setfenv(lua_State *L) {
 
 /* --- Userdata that are nothing but their metatable --- */
 
-static bool names_finalizer(lua_State *L, int key) {
-    return lua_type(L, key) == LUA_TSTRING && strcmp(lua_tostring(L, key), "__gc") == 0;
-}
-
-static void push_guard(lua_State *L) {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, machine_of(L)->guard);
-}
-
-/* Returns whether the value at `index` has the guard as its metatable. */
-static bool is_guarded(lua_State *L, int index) {
-    if (!lua_getmetatable(L, index)) return false;
-    push_guard(L);
-    bool is_guarded = lua_rawequal(L, -1, -2);
-    lua_pop(L, 2);
-    return is_guarded;
-}
-
 void library_refuse_finalizer(lua_State *L, int table, int key) {
-    if (names_finalizer(L, key) && is_guarded(L, table))
+    if (lua_type(L, key) != LUA_TSTRING || strcmp(lua_tostring(L, key), "__gc") != 0) return;
+    if (!lua_getmetatable(L, table)) return;
+    if (is_reference_to(L, machine_of(L)->guard))
         luaL_error(L, "scripts cannot have finalizers (__gc)");
+    lua_pop(L, 1);
 }
 
 /* Called for keys that the metatable does not have. */
@@ -114,7 +99,7 @@ static int base_newproxy(lua_State *L) {
     if (!lua_toboolean(L, 1)) return 1;
     if (lua_isboolean(L, 1)) {
         lua_newtable(L);
-        push_guard(L);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, machine_of(L)->guard);
         lua_setmetatable(L, -2);
     } else if (!lua_isuserdata(L, 1) || !lua_getmetatable(L, 1)) {
         return luaL_argerror(L, 1, "boolean or proxy expected");

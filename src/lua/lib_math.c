@@ -55,11 +55,8 @@ void library_open_math(lua_State *L) {
         {NULL, NULL},
     };
     static const char *const OF_OS[] = {"clock", NULL};
-    library_open(L, luaopen_math, "math");
-    luaL_register(L, NULL, FUNCTIONS);
-    library_open(L, luaopen_os, "os");
-    library_keep_only(L, OF_OS);
-    lua_pop(L, 2);
+    library_open(L, luaopen_math, "math", NULL, FUNCTIONS);
+    library_open(L, luaopen_os, "os", OF_OS, NULL);
 }
 
 /* --- Bits of 32-bit numbers, as LuaBitOp documents them ---
@@ -162,7 +159,6 @@ void library_open_bit(lua_State *L) {
         {"ror", bit_ror},       {"bswap", bit_bswap},     {"tohex", bit_tohex},
         {NULL, NULL},
     };
-    lua_newtable(L);
-    luaL_register(L, NULL, FUNCTIONS);
-    lua_setglobal(L, "bit");
+    luaL_register(L, "bit", FUNCTIONS);
+    lua_pop(L, 1);
 }

@@ -218,8 +218,5 @@ void library_open_string(lua_State *L) {
         {"gsub", string_gsub}, {"match", string_match},  {"rep", string_rep},
         {NULL, NULL},
     };
-    library_open(L, luaopen_string, "string");
-    library_keep_only(L, KEPT);
-    luaL_register(L, NULL, FUNCTIONS);
-    lua_pop(L, 1);
+    library_open(L, luaopen_string, "string", KEPT, FUNCTIONS);
 }

@@ -117,12 +117,15 @@ static size_t byte_place(const struct format *format, size_t size, size_t i) {
     return format->big_endian ? size - 1 - i : i;
 }
 
-/* Bytes beyond the 64 bits that numbers have are 0. */
-static void store(const struct format *format, char *to, size_t size, uint64_t value) {
+/* Appends the low `size` bytes; those beyond the 64 bits that numbers have are 0. */
+static void store(const struct format *format, struct text_buffer *text, size_t size,
+                  uint64_t value) {
+    char *to = text_buffer_reserve(text, size);
     for (size_t i = 0; i < size; i++) {
         to[byte_place(format, size, i)] = (char)value;
         value >>= 8;
     }
+    text->len += size;
 }
 
 /* The low 64 bits of `size` bytes. */
@@ -143,34 +146,10 @@ static uint64_t to_bits(double number) {
     return (uint64_t)1 << 63;
 }
 
-static void store_float(const struct format *format, char *to, size_t size, double number) {
-    uint64_t bits = 0;
-    float single = (float)number;
-    memcpy(&bits, size == sizeof(single) ? (void *)&single : (void *)&number, size);
-    store(format, to, size, bits);
-}
-
-static double load_float(const struct format *format, const char *from, size_t size) {
-    uint64_t bits = load(format, from, size);
-    float single;
-    double number;
-    if (size == sizeof(single)) {
-        memcpy(&single, &bits, sizeof(single));
-        return (double)single;
-    }
-    memcpy(&number, &bits, sizeof(number));
-    return number;
-}
-
-static double load_integer(const struct format *format, const char *from, size_t size,
-                           bool has_sign) {
-    uint64_t value = load(format, from, size);
-    if (!has_sign) return (double)value;
-    if (size > 0 && size < sizeof(value)) {
-        uint64_t sign = (uint64_t)1 << (size * 8 - 1);
-        value = (value ^ sign) - sign;
-    }
-    return (double)(int64_t)value;
+/* The value of an integer whose option is a small letter if it has a sign. */
+static double integer_of(uint64_t bits, size_t size, char option) {
+    if (isupper((unsigned char)option)) return (double)bits;
+    return (double)(int64_t)library_extend_sign(bits, size);
 }
 
 /* --- pack --- */
@@ -192,14 +171,10 @@ static bool pack_option(struct format *format, char option, size_t size, int arg
                         struct text_buffer *text) {
     lua_State *L = format->lua;
     switch (kind_of(option)) {
-    case 'i':
-        store(format, text_buffer_reserve(text, size), size, to_bits(luaL_checknumber(L, arg)));
-        text->len += size;
-        return true;
+    case 'i': store(format, text, size, to_bits(luaL_checknumber(L, arg))); return true;
     case 'f':
     case 'd':
-        store_float(format, text_buffer_reserve(text, size), size, luaL_checknumber(L, arg));
-        text->len += size;
+        store(format, text, size, library_float_bits(luaL_checknumber(L, arg), size));
         return true;
     case 'c':
     case 's':
@@ -269,12 +244,12 @@ static int unpack_option(struct format *format, char option, size_t size, struct
     switch (kind_of(option)) {
     case 'x': break;
     case 'i':
-        lua_pushnumber(L, load_integer(format, from, size, islower((unsigned char)option)));
+        lua_pushnumber(L, integer_of(load(format, from, size), size, option));
         results++;
         break;
     case 'f':
     case 'd':
-        lua_pushnumber(L, load_float(format, from, size));
+        lua_pushnumber(L, library_float(load(format, from, size), size));
         results++;
         break;
     case 'c':

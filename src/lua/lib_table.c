@@ -240,8 +240,5 @@ void library_open_table(lua_State *L) {
         {"maxn", table_maxn},         {"remove", table_remove},
         {"sort", table_sort},         {NULL, NULL},
     };
-    library_open(L, luaopen_table, "table");
-    library_keep_only(L, KEPT);
-    luaL_register(L, NULL, FUNCTIONS);
-    lua_pop(L, 1);
+    library_open(L, luaopen_table, "table", KEPT, FUNCTIONS);
 }

@@ -173,11 +173,11 @@ void lua_reset_cjson(struct cjson_settings *settings);
  * give them a finalizer. For whatever writes keys that a script has chosen without metamethods. */
 void library_refuse_finalizer(lua_State *L, int table, int key);
 
-/* Takes away from the table on top of the stack what is not named; the names end with NULL. */
-void library_keep_only(lua_State *L, const char *const *names);
-
-/* Opens a library of Lua itself, and pushes its table, which is the global `name`. */
-void library_open(lua_State *L, lua_CFunction open, const char *name);
+/* Opens a library of Lua itself, whose table is the global `name`; `open` is NULL if another one
+ * has opened it. Of its functions those remain that are named in `kept`, or all if that is NULL;
+ * then ours are added, if there are any. Both lists end with NULL. */
+void library_open(lua_State *L, lua_CFunction open, const char *name, const char *const *kept,
+                  const luaL_Reg *functions);
 
 /* Write into a table that a script has given, without metamethods: as lua_rawset and lua_rawseti.
  * All functions of libraries use these, so that machine_finish knows when proxies have to be looked
@@ -194,5 +194,12 @@ static inline void library_set_index(lua_State *L, int table, int index) {
 
 /* An optional index or count that a script gives: a whole number, cut to +-2^53. */
 int64_t library_integer(lua_State *L, int arg, int64_t otherwise);
+
+/* The bits of a number as a float or a double, whose size is given; and the number of such bits. */
+uint64_t library_float_bits(double number, size_t size);
+double library_float(uint64_t bits, size_t size);
+
+/* The 64 bits of a signed integer that has `size` bytes; of 0 or 8 bytes and more, `value`. */
+uint64_t library_extend_sign(uint64_t value, size_t size);
 
 #endif

@@ -11,18 +11,23 @@ static int refuse_write(lua_State *L) {
     return luaL_error(L, "Attempt to modify a readonly table");
 }
 
+/* Makes the metatable on top of the stack lead to the table at index `real`. */
+static void lead_to(lua_State *L, int real) {
+    lua_pushvalue(L, real);
+    lua_setfield(L, -2, "__index");
+    lua_pushlightuserdata(L, (void *)&key_of_contents);
+    lua_pushvalue(L, real);
+    lua_rawset(L, -3);
+}
+
 /* Makes a proxy for the table at index `real` and pushes it; the metatable to show is at index
  * `shown`, or 0. */
 static void make(lua_State *L, int real, int shown) {
     lua_newtable(L);
     lua_createtable(L, 0, 5);
-    lua_pushvalue(L, real);
-    lua_setfield(L, -2, "__index");
+    lead_to(L, real);
     lua_pushcfunction(L, refuse_write);
     lua_setfield(L, -2, "__newindex");
-    lua_pushlightuserdata(L, (void *)&key_of_contents);
-    lua_pushvalue(L, real);
-    lua_rawset(L, -3);
     if (shown != 0) {
         lua_pushlightuserdata(L, (void *)&key_of_metatable);
         lua_pushvalue(L, shown);
@@ -44,14 +49,10 @@ void proxy_push(lua_State *L, bool show_metatable) {
 }
 
 void proxy_set(lua_State *L, int index) {
+    int real = lua_gettop(L);
     lua_getmetatable(L, index);
-    lua_pushliteral(L, "__index");
-    lua_pushvalue(L, -3);
-    lua_rawset(L, -3);
-    lua_pushlightuserdata(L, (void *)&key_of_contents);
-    lua_pushvalue(L, -3);
-    lua_rawset(L, -3);
-    lua_pop(L, 2);
+    lead_to(L, real);
+    lua_settop(L, real - 1);
 }
 
 /* Pushes what the metatable of the value at `index` holds under a key; false when that is nil. */
