@@ -31,31 +31,37 @@ static void run_script(struct call *call, const struct script *script, size_t ke
     script_run_program(call, &program, key_count);
 }
 
+static struct script_cache *cache_of(const struct call *call) {
+    return &call->engine->scripts->cache;
+}
+
+/* Returns the script with this text, which may be a new one; NULL: it is bad, which was replied. */
+static struct script *find_or_add(struct call *call, struct slice text, bool is_loaded) {
+    struct script *script = script_cache_find_text(cache_of(call), text);
+    sds error;
+    if (!script) script = script_cache_add(cache_of(call), text, is_loaded, &error);
+    if (script) return script;
+    reply_error_text(call->reply, sds_slice(error));
+    sds_free(error);
+    return NULL;
+}
+
 /* EVAL, EVAL_RO */
 void eval_command(struct call *call) {
-    struct script_cache *cache = &call->engine->scripts->cache;
     size_t key_count;
     monitor_feed(call);
     if (!parse_key_count(call, NULL, &key_count)) return;
-    struct script *script = script_cache_find_text(cache, call->argv[1]);
-    sds error = NULL;
-    if (!script) script = script_cache_add(cache, call->argv[1], false, &error);
-    if (script) {
-        run_script(call, script, key_count);
-    } else {
-        reply_error_text(call->reply, sds_slice(error));
-        sds_free(error);
-    }
+    struct script *script = find_or_add(call, call->argv[1], false);
+    if (script) run_script(call, script, key_count);
 }
 
 /* EVALSHA, EVALSHA_RO */
 void evalsha_command(struct call *call) {
-    struct script_cache *cache = &call->engine->scripts->cache;
     size_t key_count = 0;
     monitor_feed(call);
     bool is_sha = call->argv[1].len == SCRIPT_SHA_LENGTH;
     if (is_sha && !parse_key_count(call, NULL, &key_count)) return;
-    struct script *script = script_cache_find_sha(cache, call->argv[1]);
+    struct script *script = script_cache_find_sha(cache_of(call), call->argv[1]);
     if (script)
         run_script(call, script, key_count);
     else
@@ -91,25 +97,12 @@ void fcall_command(struct call *call) {
 
 /* --- SCRIPT: looks at the cache of scripts and changes it --- */
 
-static struct script_cache *cache_of(const struct call *call) {
-    return &call->engine->scripts->cache;
-}
-
 /* SCRIPT LOAD script */
 void script_load_command(struct call *call) {
-    struct script_cache *cache = cache_of(call);
-    struct script *script = script_cache_find_text(cache, call->argv[2]);
-    sds error = NULL;
-    if (script)
-        script_cache_keep(cache, script);
-    else
-        script = script_cache_add(cache, call->argv[2], true, &error);
-    if (script) {
-        reply_bulk(call->reply, slice_make(script->sha, SCRIPT_SHA_LENGTH));
-    } else {
-        reply_error_text(call->reply, sds_slice(error));
-        sds_free(error);
-    }
+    struct script *script = find_or_add(call, call->argv[2], true);
+    if (!script) return;
+    script_cache_keep(cache_of(call), script);
+    reply_bulk(call->reply, slice_make(script->sha, SCRIPT_SHA_LENGTH));
 }
 
 /* SCRIPT EXISTS sha1 [sha1 …] */
