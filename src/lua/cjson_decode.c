@@ -24,18 +24,21 @@ struct decoder {
     int array_metatable; /* slot of the Lua stack; nil there: none has been needed */
     struct text_buffer unescaped;
     struct effort effort;
-};
-
-/* What is wrong with a token, and where. */
-struct fault {
-    const char *what;
-    const char *at;
+    const char *found; /* for errors: what is wrong with a token, and where */
+    const char *found_at;
 };
 
 static void parse_value(struct decoder *d);
 
 static void skip_blanks(struct decoder *d) {
     while (*d->at == ' ' || *d->at == '\n' || *d->at == '\t' || *d->at == '\r') d->at++;
+}
+
+/* Notes what an error is about to name. Returns NULL, as the functions that find it. */
+static const char *note(struct decoder *d, const char *found, const char *at) {
+    d->found = found;
+    d->found_at = at;
+    return NULL;
 }
 
 /* --- Strings --- */
@@ -83,18 +86,14 @@ static const char *unescape_unicode(struct decoder *d, const char *at) {
 }
 
 /* As above, for any escape. */
-static const char *unescape(struct decoder *d, const char *at, struct fault *fault) {
+static const char *unescape(struct decoder *d, const char *at) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     if (at[1] == 'u') {
         const char *end = unescape_unicode(d, at);
-        if (end == NULL) *fault = (struct fault){"invalid unicode escape code", at};
-        return end;
+        return end ? end : note(d, "invalid unicode escape code", at);
     }
     const char *found = at[1] == '\0' ? NULL : strchr(from, at[1]);
-    if (found == NULL) {
-        *fault = (struct fault){"invalid escape code", at};
-        return NULL;
-    }
+    if (found == NULL) return note(d, "invalid escape code", at);
     text_buffer_byte(&d->unescaped, to[found - from]);
     return at + 2;
 }
@@ -119,8 +118,7 @@ static const char *skip_plain(const struct decoder *d, const char *at) {
 
 /* The string after the quote at `at` into *text: a part of the input, or of `unescaped`. Returns
  * its end, after the closing quote, or NULL. */
-static const char *scan_string(struct decoder *d, const char *at, struct slice *text,
-                               struct fault *fault) {
+static const char *scan_string(struct decoder *d, const char *at, struct slice *text) {
     const char *begin = at + 1;
     at = skip_plain(d, begin);
     if (*at == '"') {
@@ -130,14 +128,11 @@ static const char *scan_string(struct decoder *d, const char *at, struct slice *
     d->unescaped.len = 0;
     while (*at == '\\') {
         text_buffer_append(&d->unescaped, begin, (size_t)(at - begin));
-        begin = unescape(d, at, fault);
+        begin = unescape(d, at);
         if (begin == NULL) return NULL;
         at = skip_plain(d, begin);
     }
-    if (*at == '\0') {
-        *fault = (struct fault){"unexpected end of string", at};
-        return NULL;
-    }
+    if (*at == '\0') return note(d, "unexpected end of string", at);
     text_buffer_append(&d->unescaped, begin, (size_t)(at - begin));
     *text = slice_make(d->unescaped.ptr, d->unescaped.len);
     return at + 1;
@@ -163,20 +158,18 @@ static bool is_number(const struct decoder *d, const char *at) {
     return d->settings->decode_invalid && is_invalid_number(at);
 }
 
-static const char *scan_number(struct decoder *d, const char *at, double *value,
-                               struct fault *fault) {
+static const char *scan_number(struct decoder *d, const char *at, double *value) {
     const char *end = NULL;
     if (d->settings->decode_invalid || !is_invalid_number(at)) {
         end = cjson_parse_number(slice_make(at, (size_t)(d->end - at)), value);
     }
-    if (end == NULL) *fault = (struct fault){"invalid number", at};
-    return end;
+    return end ? end : note(d, "invalid number", at);
 }
 
 /* --- Errors --- */
 
-/* The name of the token at `at`, as error messages give it; *fault is it and its place. */
-static void name_token(struct decoder *d, const char *at, struct fault *fault) {
+/* Notes the name of the token at `at`, as error messages give it. */
+static void name_token(struct decoder *d, const char *at) {
     static const char signs[] = "{}[]:,";
     static const char *const names[] = {"T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN",
                                         "T_ARR_END",   "T_COLON",   "T_COMMA"};
@@ -188,37 +181,35 @@ static void name_token(struct decoder *d, const char *at, struct fault *fault) {
     } else if (strchr(signs, *at) != NULL) {
         name = names[strchr(signs, *at) - signs];
     } else if (*at == '"') {
-        if (scan_string(d, at, &text, fault) == NULL) return;
+        if (scan_string(d, at, &text) == NULL) return;
         name = "T_STRING";
     } else if (strncmp(at, "true", 4) == 0 || strncmp(at, "false", 5) == 0) {
         name = "T_BOOLEAN";
     } else if (strncmp(at, "null", 4) == 0) {
         name = "T_NULL";
     } else if (is_number(d, at)) {
-        if (scan_number(d, at, &value, fault) == NULL) return;
+        if (scan_number(d, at, &value) == NULL) return;
         name = "T_NUMBER";
     }
-    *fault = (struct fault){name, at};
+    note(d, name, at);
 }
 
-static void fail(const struct decoder *d, const char *expected, const struct fault *fault) {
-    luaL_error(d->lua, "Expected %s but found %s at character %d", expected, fault->what,
-               (int)(fault->at - d->begin) + 1);
+static void fail(const struct decoder *d, const char *expected) {
+    luaL_error(d->lua, "Expected %s but found %s at character %d", expected, d->found,
+               (int)(d->found_at - d->begin) + 1);
 }
 
 static void fail_token(struct decoder *d, const char *expected) {
-    struct fault fault;
-    name_token(d, d->at, &fault);
-    fail(d, expected, &fault);
+    name_token(d, d->at);
+    fail(d, expected);
 }
 
 /* --- Values --- */
 
 static void parse_string(struct decoder *d, const char *expected) {
     struct slice text;
-    struct fault fault;
-    const char *end = scan_string(d, d->at, &text, &fault);
-    if (end == NULL) fail(d, expected, &fault);
+    const char *end = scan_string(d, d->at, &text);
+    if (end == NULL) fail(d, expected);
     effort_count_bytes(&d->effort, text.len);
     lua_pushlstring(d->lua, text.ptr, text.len);
     d->at = end;
@@ -226,9 +217,8 @@ static void parse_string(struct decoder *d, const char *expected) {
 
 static void parse_number(struct decoder *d) {
     double value;
-    struct fault fault;
-    const char *end = scan_number(d, d->at, &value, &fault);
-    if (end == NULL) fail(d, "value", &fault);
+    const char *end = scan_number(d, d->at, &value);
+    if (end == NULL) fail(d, "value");
     lua_pushnumber(d->lua, value);
     d->at = end;
 }

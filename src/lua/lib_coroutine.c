@@ -35,7 +35,7 @@ static int resume(lua_State *L, lua_State *thread, int count) {
     lua_xmove(L, thread, count);
     lua_setlevel(L, thread);
     int result = lua_resume(thread, count);
-    machine_leave_thread(L, previous);
+    machine_of(L)->running = previous;
     if (result != 0 && result != LUA_YIELD) {
         machine_rethrow(L);
         lua_xmove(thread, L, 1);

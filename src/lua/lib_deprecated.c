@@ -21,10 +21,6 @@ static bool is_reference_to(lua_State *L, int reference) {
 
 /* --- Environments --- */
 
-static int invalid_level(lua_State *L) {
-    return luaL_argerror(L, 1, "invalid level");
-}
-
 /* Pushes the function that argument 1 is, or that runs at that level of the stack; without an
  * argument, the caller. */
 static void push_function(lua_State *L) {
@@ -35,12 +31,14 @@ static void push_function(lua_State *L) {
     }
     int64_t level = library_integer(L, 1, 1);
     luaL_argcheck(L, level >= 0, 1, "level must be non-negative");
-    if (level > INT32_MAX || !lua_getstack(L, (int)level, &debug)) invalid_level(L);
+    bool is_level = level <= INT32_MAX && lua_getstack(L, (int)level, &debug);
+    luaL_argcheck(L, is_level, 1, "invalid level");
     machine_spend(L, (size_t)level); /* Lua has gone through the frames one by one */
     lua_getinfo(L, "f", &debug);
     if (lua_isnil(L, -1))
         luaL_error(L, "no function environment for tail call at level %d", (int)level);
-    if (is_reference_to(L, machine_of(L)->body)) invalid_level(L); /* the script has no caller */
+    /* The script has no caller. */
+    luaL_argcheck(L, !is_reference_to(L, machine_of(L)->body), 1, "invalid level");
 }
 
 static int base_getfenv(lua_State *L) {

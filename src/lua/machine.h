@@ -156,8 +156,9 @@ enum { MACHINE_BRACKET_MAX = 1000 };
  * functions that run while no view is chosen. O(size of its code). */
 void machine_shorten_globals(struct machine *machine, int function);
 
-/* Frees a reference from machine_compile or machine_take_function; not of the running script. The
- * memory comes back with a later collection. */
+/* Frees a reference to a function, from machine_compile or, when a script has registered it, from
+ * luaL_ref in the registry; not of the running script. The memory comes back with a later
+ * collection. */
 void machine_release(struct machine *machine, int function);
 
 enum machine_result {
@@ -195,10 +196,6 @@ void machine_fill_run_table(struct machine *machine, int table, const struct sli
 
 /* In `prepare`: pushes a new table of the strings, which are copied. May raise an error. */
 void machine_push_strings(lua_State *L, const struct slice *strings, size_t count);
-
-/* Keeps the function on top of the stack, which is popped, for machine_run. May raise an error. For
- * functions that a script registers. */
-int machine_take_function(lua_State *L);
 
 /* Ends a run: removes results, the run's strings and whatever else the script could have left, and
  * makes sure that all proxies are empty. O(1), but for garbage, which may be collected. */

@@ -23,25 +23,21 @@ static bool has_wide_bracket(struct slice text) {
 /* What lua_load reads: a space, then the text. A chunk that begins with a space is never byte code;
  * the parser complains of the character that byte code begins with. */
 struct chunk {
-    struct slice text;
+    struct slice pieces[2];
     int pieces_read;
 };
 
 static const char *read_chunk(lua_State *L, void *arg, size_t *len) {
     (void)L;
     struct chunk *chunk = arg;
-    struct slice piece = slice_make(NULL, 0);
-    if (chunk->pieces_read == 0)
-        piece = SLICE(" ");
-    else if (chunk->pieces_read == 1)
-        piece = chunk->text;
-    chunk->pieces_read++;
+    if (chunk->pieces_read == 2) return NULL;
+    struct slice piece = chunk->pieces[chunk->pieces_read++];
     *len = piece.len;
     return piece.ptr;
 }
 
 bool machine_load(lua_State *L, struct slice text, const char *chunk_name) {
-    struct chunk chunk = {text, 0};
+    struct chunk chunk = {.pieces = {SLICE(" "), text}};
     if (has_wide_bracket(text)) {
         lua_pushliteral(L, "long bracket with too many '='");
         return false;
@@ -81,10 +77,6 @@ void machine_release(struct machine *machine, int function) {
     machine_suspend_limit(machine); /* the registry may grow, and nothing would catch an error */
     luaL_unref(machine->main, LUA_REGISTRYINDEX, function);
     machine_resume_limit(machine);
-}
-
-int machine_take_function(lua_State *L) {
-    return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 void machine_open_compiler(struct machine *machine) {

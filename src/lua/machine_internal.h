@@ -80,10 +80,9 @@ void machine_keep_environments(struct machine *machine, lua_State *L);
 /* Begins to count the main thread's instructions, unless an alarm will do that. */
 void machine_begin_counting(struct machine *machine);
 
-/* Makes a coroutine's steps count. To be called before it is resumed; `previous` is restored by
- * machine_leave_thread. */
+/* Makes a coroutine's steps count. To be called before it is resumed. Returns what `running` must
+ * be afterwards. */
 lua_State *machine_enter_thread(lua_State *L, lua_State *thread);
-void machine_leave_thread(lua_State *L, lua_State *previous);
 
 /* --- Memory (machine_memory.c) --- */
 

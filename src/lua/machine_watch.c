@@ -51,15 +51,11 @@ void machine_expect_alarms(struct machine *machine, bool expects) {
     machine->expects_alarms = expects && !COUNTS_ALWAYS;
 }
 
-static int portion_of(const struct machine *machine, const lua_State *L) {
-    return L == machine->main ? MACHINE_WATCH_STEPS : COROUTINE_PORTION;
-}
-
 /* Lua calls this when a portion has run. The first one after an alarm is one instruction. */
 static void count_portion(lua_State *L, lua_Debug *debug) {
     (void)debug;
     struct machine *machine = machine_of(L);
-    int portion = portion_of(machine, L);
+    int portion = L == machine->main ? MACHINE_WATCH_STEPS : COROUTINE_PORTION;
     if (lua_gethookcount(L) != portion) lua_sethook(L, count_portion, LUA_MASKCOUNT, portion);
     machine_spend(L, (size_t)portion);
 }
@@ -81,9 +77,4 @@ lua_State *machine_enter_thread(lua_State *L, lua_State *thread) {
     lua_State *previous = machine->running;
     machine->running = thread;
     return previous;
-}
-
-void machine_leave_thread(lua_State *L, lua_State *previous) {
-    struct machine *machine = machine_of(L);
-    machine->running = previous;
 }

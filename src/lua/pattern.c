@@ -26,7 +26,7 @@ struct pattern_match pattern_begin(lua_State *L, struct slice subject) {
     return match;
 }
 
-static void tell_steps(struct pattern_match *match) {
+void pattern_finish(struct pattern_match *match) {
     int64_t steps = MACHINE_WATCH_STEPS - match->portion;
     match->portion = MACHINE_WATCH_STEPS;
     match->left -= steps;
@@ -36,11 +36,7 @@ static void tell_steps(struct pattern_match *match) {
 
 static inline void count_steps(struct pattern_match *match, int64_t steps) {
     match->portion -= steps;
-    if (match->portion < 0) tell_steps(match);
-}
-
-void pattern_finish(struct pattern_match *match) {
-    tell_steps(match);
+    if (match->portion < 0) pattern_finish(match);
 }
 
 /* --- One character --- */

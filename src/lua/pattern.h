@@ -42,7 +42,7 @@ struct pattern_match {
 
 struct pattern_match pattern_begin(lua_State *L, struct slice subject);
 
-/* Tells the machine of the steps that it does not know yet. */
+/* Tells the machine of the steps that it does not know yet. To be called at the end, too. */
 void pattern_finish(struct pattern_match *match);
 
 /* Matches the pattern at `at`, a place of the subject. Returns the end of what matched, or NULL.

@@ -120,7 +120,7 @@ static void add(lua_State *L, struct function_library *library) {
     if (!function_name_is_valid(slice_make(name, name_len)))
         redis_library_error(L, "ERR " FUNCTION_NAME_ERROR);
     lua_pushvalue(L, CALLBACK);
-    int reference = machine_take_function(L);
+    int reference = luaL_ref(L, LUA_REGISTRYINDEX);
     /* From here on nothing may raise an error. */
     sds text = description ? sds_new(slice_make(description, description_len)) : NULL;
     if (function_library_add(library, slice_make(name, name_len), text, flags, reference)) return;

@@ -568,7 +568,7 @@ static void arguments_for_coroutines_end_no_process(void **state) {
 /* The function that a script gives to stub.keep, for later runs. */
 static int kept_function;
 static int keep_function(lua_State *L) {
-    kept_function = machine_take_function(L);
+    kept_function = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
 

@@ -69,7 +69,7 @@ static void a_view_cannot_be_written(void **state) {
 /* The function on top of the stack is kept for a later run. */
 static int kept;
 static int keep(lua_State *L) {
-    kept = machine_take_function(L);
+    kept = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
 
