@@ -78,8 +78,6 @@ static void read_named(lua_State *L) {
         redis_library_error(
             L, "ERR calling redis.register_function with a single argument is only applicable to "
                "Lua table (representing named arguments).");
-    lua_settop(L, 1);
-    lua_insert(L, 1);
     for (int i = NAME; i <= FLAGS; i++) {
         lua_pushnil(L);
         lua_insert(L, 1);

@@ -121,22 +121,17 @@ static void write_line(struct reply *reply, void (*write)(struct reply *, struct
 /* The format has three characters: cut, or filled with blanks. */
 static void write_verbatim(struct writer *writer, int table) {
     lua_State *L = writer->L;
-    if (!push_named(L, table, "string", LUA_TSTRING)) {
-        reply_array(writer->reply, 0);
-        return;
-    }
-    struct slice text = take_text(writer, -1);
-    char format[3] = {' ', ' ', ' '};
-    bool has_format = push_named(L, table, "format", LUA_TSTRING);
-    if (has_format) {
+    int top = lua_gettop(L);
+    if (push_named(L, table, "string", LUA_TSTRING) &&
+        push_named(L, table, "format", LUA_TSTRING)) {
         const char *given = lua_tostring(L, -1);
+        char format[3] = {' ', ' ', ' '};
         memcpy(format, given, strnlen(given, 3));
-        reply_verbatim(writer->reply, text, format);
-        lua_pop(L, 1);
+        reply_verbatim(writer->reply, take_text(writer, -2), format);
     } else {
         reply_array(writer->reply, 0);
     }
-    lua_pop(L, 1);
+    lua_settop(L, top);
 }
 
 /* --- Aggregates --- */
