@@ -19,24 +19,17 @@ static double next_fraction(lua_State *L) {
     return (double)(nrand48(machine_of(L)->random) % modulus) / modulus;
 }
 
-static double floor_argument(lua_State *L, int arg) {
-    return floor(luaL_checknumber(L, arg));
-}
-
 static int math_random(lua_State *L) {
+    int count = lua_gettop(L);
     double fraction = next_fraction(L);
-    double low = 1;
-    double high;
-    switch (lua_gettop(L)) {
-    case 0: lua_pushnumber(L, fraction); return 1;
-    case 1: high = floor_argument(L, 1); break;
-    case 2:
-        low = floor_argument(L, 1);
-        high = floor_argument(L, 2);
-        break;
-    default: return luaL_error(L, "wrong number of arguments");
+    if (count == 0) {
+        lua_pushnumber(L, fraction);
+        return 1;
     }
-    luaL_argcheck(L, low <= high, lua_gettop(L), "interval is empty");
+    if (count > 2) return luaL_error(L, "wrong number of arguments");
+    double low = count == 1 ? 1 : floor(luaL_checknumber(L, 1));
+    double high = floor(luaL_checknumber(L, count));
+    luaL_argcheck(L, low <= high, count, "interval is empty");
     lua_pushnumber(L, floor(fraction * (high - low + 1)) + low);
     return 1;
 }
@@ -85,23 +78,16 @@ static int bit_bnot(lua_State *L) {
     return push_bits(L, ~to_bits(L, 1));
 }
 
-static int bit_band(lua_State *L) {
-    uint32_t bits = to_bits(L, 1);
-    for (int i = lua_gettop(L); i > 1; i--) bits &= to_bits(L, i);
-    return push_bits(L, bits);
-}
-
-static int bit_bor(lua_State *L) {
-    uint32_t bits = to_bits(L, 1);
-    for (int i = lua_gettop(L); i > 1; i--) bits |= to_bits(L, i);
-    return push_bits(L, bits);
-}
-
-static int bit_bxor(lua_State *L) {
-    uint32_t bits = to_bits(L, 1);
-    for (int i = lua_gettop(L); i > 1; i--) bits ^= to_bits(L, i);
-    return push_bits(L, bits);
-}
+/* Defines a function that joins all arguments by an operator, from the last one on. */
+#define JOINING(function, operator)                                                                \
+    static int function(lua_State *L) {                                                            \
+        uint32_t bits = to_bits(L, 1);                                                             \
+        for (int i = lua_gettop(L); i > 1; i--) bits operator to_bits(L, i);                       \
+        return push_bits(L, bits);                                                                 \
+    }
+JOINING(bit_band, &=)
+JOINING(bit_bor, |=)
+JOINING(bit_bxor, ^=)
 
 static int bit_lshift(lua_State *L) {
     uint32_t bits = to_bits(L, 1);

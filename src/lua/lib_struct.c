@@ -40,8 +40,7 @@ static struct format begin_format(lua_State *L) {
 
 /* --- Options --- */
 
-/* Reads the number that stands at the format's place; `missing` if no digit does. At most INT_MAX.
- */
+/* Reads the number at the format's place, at most INT_MAX; `missing` if no digit is there. */
 static size_t read_number(struct format *format, size_t missing) {
     if (!number_is_digit(*format->at)) return missing;
     size_t number = 0;

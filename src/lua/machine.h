@@ -8,15 +8,12 @@
  * machine_finish as often as wanted; machine_free. A machine runs one script at a time.
  *
  * What scripts share (their globals and the tables of libraries) they see through *proxies*: empty
- * tables that lead to the real ones and cannot be written. Only KEYS and the like, which live for
- * one run, change: see machine_add_run_table.
+ * tables that lead to the real ones and cannot be written. Only KEYS and the like change.
  *
  * It is the interpreter of PUC-Rio, from the system's package, but for how strings are made
- * (interned.c) and for its tables (tables.c). LuaJIT's is 1.2 times as fast for scripts that mostly
- * run commands, and 3 times for those that work on strings, but scripts can crash it in ways that
- * cannot be closed from outside: coroutines that create coroutines overflow the stack of C (its
- * issues 619, 1263 and 1452), and an error handler can overflow the stack of Lua (1471) in the
- * versions that systems package. All known holes of PUC-Rio's can be closed.
+ * (interned.c) and for its tables (tables.c). LuaJIT's is faster, up to 3 times for work on
+ * strings, but scripts can overflow its stacks (its issues 619, 1263, 1452, 1471), which cannot be
+ * prevented from outside. All known holes of PUC-Rio's can be closed.
  *
  * Errors of Lua are long jumps. They may cross C functions that Lua calls only where nothing needs
  * releasing: see machine_suspend_limit. */
@@ -38,37 +35,35 @@ struct machine;
  * see machine_owner. Aborts when the memory of an empty machine (100 KB) cannot be had. */
 struct machine *machine_new(size_t memory_limit, void *owner);
 
-/* Adds a library: `open` returns its table, which becomes the global `name`. A second name for the
- * same table is added by machine_add_alias. Before machine_seal only. */
+/* These add to a machine that is not sealed yet. */
+
+/* A library: `open` returns its table, which becomes the global `name`; and another name for it. */
 void machine_add_library(struct machine *machine, const char *name, lua_CFunction open);
 void machine_add_alias(struct machine *machine, const char *alias, const char *name);
 
-/* Adds the libraries cjson, cmsgpack and struct, which Lua does not have, to a machine that is not
- * sealed yet. What one script sets in cjson ends with its run. */
+/* cjson, cmsgpack and struct. What one script sets in cjson ends with its run. */
 void machine_add_data_libraries(struct machine *machine);
 
-/* Adds the functions getfenv, setfenv and newproxy, as lua-enable-deprecated-api asks for. What
- * setfenv has changed is undone when the run ends, except for functions other than the one that
- * machine_run was given; userdata have no finalizers. Before machine_seal only. */
+/* getfenv, setfenv and newproxy, as lua-enable-deprecated-api asks for. What setfenv has changed is
+ * undone when the run ends, except for functions other than the one that machine_run was given;
+ * userdata have no finalizers. */
 void machine_add_deprecated(struct machine *machine);
 
-/* Adds the view: other globals, which code sees instead of the libraries while the view is chosen.
- * `open` as above; each table in what it returns becomes read-only like a library. Before
- * machine_seal only. */
+/* The view: other globals, which code sees instead of the libraries while the view is chosen.
+ * `open` as above; each table in what it returns becomes read-only like a library. */
 void machine_add_view(struct machine *machine, lua_CFunction open);
 
-/* Chooses what all code sees from now on: the view or, at first, the libraries. Functions keep no
- * view, but what they have read from it. Not while a script runs. */
-void machine_choose_view(struct machine *machine, bool is_view);
-
-/* Adds a global that is a table of strings, other ones for each run (KEYS). `name` is that of no
- * library. Returns its number for machine_fill_run_table. Before machine_seal only; at most
- * MACHINE_RUN_TABLES. */
+/* A global that is a table of strings, other ones for each run (KEYS). `name` is that of no
+ * library. Returns its number for machine_fill_run_table. At most MACHINE_RUN_TABLES. */
 int machine_add_run_table(struct machine *machine, const char *name);
 enum { MACHINE_RUN_TABLES = 2 };
 
 /* Puts proxies before the globals and every table among them. Nothing can be added afterwards. */
 void machine_seal(struct machine *machine);
+
+/* Chooses what all code sees from now on: the view or, at first, the libraries. Functions keep no
+ * view, but what they have read from it. Not while a script runs. */
+void machine_choose_view(struct machine *machine, bool is_view);
 
 /* Ends the state and frees everything. Not while a script runs. O(memory used). */
 void machine_free(struct machine *machine);
@@ -123,10 +118,10 @@ void machine_set_watch(struct machine *machine, machine_watch *watch, void *arg)
  * interrupts the machine while it counts steps may be lost, so the timer repeats it. */
 void machine_alarm(struct machine *machine);
 
-/* Says whether a timer calls machine_alarm again and again while the machine runs; at first none is
- * expected. If one does, the instructions of a run count as steps only after its first alarm:
- * counting them takes a sixth of what Lua's interpreter executes. Those of coroutines, and the
- * steps of functions that take long, always count. Not while a script runs. */
+/* Says whether a timer calls machine_alarm again and again while the machine runs; at first none
+ * does. If so, the instructions of a run count as steps only after its first alarm, because
+ * counting takes a sixth of a script's time. Those of coroutines, and the steps of functions that
+ * take long, always count. Not while a script runs. */
 void machine_expect_alarms(struct machine *machine, bool expects);
 
 /* For functions that Lua calls and that take long: counts `steps` (of about the work of one

@@ -1,11 +1,10 @@
 /* machine_globals: functions that only read globals read them where they are.
  *
- * Each global that code reads through the proxy costs a search in the empty proxy, one in its
- * metatable and one in the real table, and so does each member of a library: a tenth of the work of
- * a script of one command. Nothing but a function's own instructions leads to its environment:
- * scripts have no getfenv, or one that shows the proxy instead (lib_deprecated.c); _G is the proxy,
- * and what they compile has the proxy. So the code of a function, and that of the functions within
- * it, tells which environment it may have:
+ * A global that is read through the proxy costs three searches, and so does each member of a
+ * library: a tenth of the work of a script of one command. Only a function's own instructions lead
+ * to its environment: scripts have no getfenv, or one that shows the proxy instead; _G and what
+ * they compile have the proxy. So the code of a function, and that of the functions within it,
+ * tells which environment it may have:
  *
  * - Only the instruction SETGLOBAL needs the proxy of globals, which refuses it. Code without that
  *   may have `contents`, the real table.

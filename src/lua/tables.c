@@ -39,18 +39,8 @@ void luaC_link(lua_State *L, void *object, unsigned char type);
 void luaC_barrierback(lua_State *L, struct table *table);
 extern const struct value luaO_nilobject_;
 
-/* What Lua calls here. */
-struct table *luaH_new(lua_State *L, int array_size, int pairs);
-void luaH_free(lua_State *L, struct table *table);
-void luaH_resizearray(lua_State *L, struct table *table, int size);
-const struct value *luaH_getnum(struct table *table, int key);
-const struct value *luaH_getstr(struct table *table, struct interned *key);
-const struct value *luaH_get(struct table *table, const struct value *key);
-struct value *luaH_setnum(lua_State *L, struct table *table, int key);
-struct value *luaH_setstr(lua_State *L, struct table *table, struct interned *key);
+/* As all functions luaH_…, called by Lua. */
 struct value *luaH_set(lua_State *L, struct table *table, const struct value *key);
-int luaH_next(lua_State *L, struct table *table, struct value *key);
-int luaH_getn(struct table *table);
 
 static const struct value *const NOTHING = &luaO_nilobject_;
 

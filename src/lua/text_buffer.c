@@ -5,15 +5,11 @@
 /* From this size on garbage is collected when there is too little memory. */
 enum { LARGE = 1 << 20 };
 
-static void empty(struct text_buffer *text) {
+void text_buffer_init(struct text_buffer *text, lua_State *L) {
+    text->lua = L;
     text->ptr = text->local;
     text->len = 0;
     text->capacity = sizeof(text->local);
-}
-
-void text_buffer_init(struct text_buffer *text, lua_State *L) {
-    text->lua = L;
-    empty(text);
     lua_pushnil(L);
     text->slot = lua_gettop(L);
 }
@@ -31,11 +27,7 @@ void text_buffer_grow(struct text_buffer *text, size_t more) {
     text->capacity = size;
 }
 
-void text_buffer_push(struct text_buffer *text) {
-    lua_State *L = text->lua;
-    if (text->len >= LARGE) machine_make_room(L, text->len);
-    lua_pushlstring(L, text->ptr, text->len);
-    lua_pushnil(L);
-    lua_replace(L, text->slot);
-    empty(text);
+void text_buffer_push(const struct text_buffer *text) {
+    if (text->len >= LARGE) machine_make_room(text->lua, text->len);
+    lua_pushlstring(text->lua, text->ptr, text->len);
 }

@@ -52,8 +52,7 @@ static inline void text_buffer_byte(struct text_buffer *text, int byte) {
     text->len++;
 }
 
-/* Pushes the text as a Lua string, and empties the buffer. Raises "not enough memory".
- * O(length). */
-void text_buffer_push(struct text_buffer *text);
+/* Pushes the text as a Lua string. Raises "not enough memory". O(length). */
+void text_buffer_push(const struct text_buffer *text);
 
 #endif
