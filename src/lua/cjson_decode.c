@@ -5,7 +5,6 @@
  * objects; lua_checkstack bounds it to 8,000 levels, whatever the settings say. Only an error looks
  * at tokens, to name what stands there. */
 #include "lua/cjson.h"
-#include "lua/cjson_number.h"
 #include "lua/effort.h"
 
 #include "base/text/number.h"

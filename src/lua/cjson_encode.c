@@ -1,6 +1,5 @@
 /* cjson_encode: Lua values to JSON texts. */
 #include "lua/cjson.h"
-#include "lua/cjson_number.h"
 #include "lua/effort.h"
 
 #include "base/word_bytes.h"

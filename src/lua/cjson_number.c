@@ -1,10 +1,9 @@
-#include "lua/cjson_number.h"
+#include "lua/cjson.h"
 
 #include "base/text/number.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 

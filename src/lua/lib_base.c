@@ -186,21 +186,17 @@ static int base_collectgarbage(lua_State *L) {
     struct machine *machine = machine_of(L);
     int option = luaL_checkoption(L, 1, "collect", OPTIONS);
     luaL_optinteger(L, 2, 0);
-    switch (option) {
-    case COLLECT:
-    case STEP:
+    if (option == COLLECT || option == STEP) {
         machine_spend(L, machine->used / BYTES_PER_STEP);
         machine_collect_all(machine, L);
-        if (option == STEP)
-            lua_pushboolean(L, true);
-        else
-            lua_pushinteger(L, 0);
-        return 1;
-    case COUNT: lua_pushnumber(L, (double)machine->used / 1024); return 1;
-    case SET_PAUSE:
-    case SET_STEP_MULTIPLIER: lua_pushinteger(L, 200); return 1;
-    default: lua_pushinteger(L, 0); return 1;
     }
+    if (option == STEP)
+        lua_pushboolean(L, true);
+    else if (option == COUNT)
+        lua_pushnumber(L, (double)machine->used / 1024);
+    else
+        lua_pushinteger(L, option >= SET_PAUSE ? 200 : 0);
+    return 1;
 }
 
 void library_open_base(lua_State *L) {

@@ -1,11 +1,7 @@
 /* lib_cjson: the library `cjson` of scripts: JSON texts to Lua values and back, byte for byte as
- * Redis's cjson.
- *
- * It is our own because the library that Redis took it from, in the form that distributions ship,
- * allocates memory that the machine does not count, aborts the process when an allocation fails,
- * and counts sizes in ints. This one allocates through the machine, and is faster. */
+ * Redis's cjson. It is our own because the one that distributions ship allocates memory that the
+ * machine does not count, and aborts the process when it gets none. */
 #include "lua/cjson.h"
-#include "lua/cjson_number.h"
 #include "lua/machine_internal.h"
 
 #include <limits.h>

@@ -1,14 +1,11 @@
 /* lib_deprecated: getfenv, setfenv and newproxy, which scripts have only if the server is told so.
  *
- * What they do to the machine ends with the run:
- *
- * - The environment of a function may be a table that scripts must not write into
- *   (machine_globals.c). getfenv shows _G in its place.
+ * - getfenv shows _G in the place of a table that scripts must not write into (machine_globals.c).
  * - setfenv may change the function that runs, which is run again, and the globals of the main
  *   thread. machine_finish gives both back what they had.
  * - What newproxy returns has no finalizer: Lua calls finalizers within any allocation, perhaps
- *   after the run, and without hooks, so that no watch could end them. The metatable has a
- *   metatable itself, the guard, which refuses the key "__gc". */
+ *   after the run, and no watch could end them. The metatable has a metatable itself, the guard,
+ *   which refuses the key "__gc". */
 #include "lua/machine_internal.h"
 
 /* Returns whether the reference is one to the value on top of the stack. */

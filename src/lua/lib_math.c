@@ -105,8 +105,7 @@ static int bit_arshift(lua_State *L) {
 }
 
 static uint32_t rotate_left(uint32_t bits, uint32_t count) {
-    count &= 31;
-    return count == 0 ? bits : bits << count | bits >> (32 - count);
+    return bits << (count & 31) | bits >> (-count & 31);
 }
 
 static int bit_rol(lua_State *L) {

@@ -1,11 +1,10 @@
 /* machine_collect: when the garbage of a machine is collected.
  *
- * Lua 5.1 collects a little at each step of a running collector, which never stops for long: each
- * time the collector is started it works until a cycle is done, and waits until memory has doubled.
- * While a chunk is parsed nothing may be collected, and restarting the collector after each parse
- * would make every new script pay for a cycle. So the collector is kept stopped until memory has
- * doubled since the last cycle. Then it is started by the allocator, or after a parse, when it does
- * as much work as the parse has made: short scripts allocate nothing else. */
+ * A collector of Lua 5.1 that is started works until a cycle is done, and then waits until memory
+ * has doubled. While a chunk is parsed nothing may be collected, and restarting the collector after
+ * each parse would make every new script pay for a cycle. So it is kept stopped until memory has
+ * doubled. Then it is started by the allocator, or after a parse, when it does as much work as the
+ * parse has made: short scripts allocate nothing else. */
 #include "lua/machine_internal.h"
 
 /* Below this the collector does not start. */

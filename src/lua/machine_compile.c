@@ -55,8 +55,7 @@ struct compilation {
     int function;
 };
 
-/* In protected mode: notes the function, or returns a message. */
-static int compile_body(lua_State *L) {
+int machine_compile_body(lua_State *L) {
     struct compilation *compilation = lua_touserdata(L, 1);
     if (!machine_load(L, compilation->text, compilation->chunk_name)) return 1;
     compilation->function = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -77,9 +76,4 @@ void machine_release(struct machine *machine, int function) {
     machine_suspend_limit(machine); /* the registry may grow, and nothing would catch an error */
     luaL_unref(machine->main, LUA_REGISTRYINDEX, function);
     machine_resume_limit(machine);
-}
-
-void machine_open_compiler(struct machine *machine) {
-    lua_pushcfunction(machine->main, compile_body);
-    machine->compiler = luaL_ref(machine->main, LUA_REGISTRYINDEX);
 }

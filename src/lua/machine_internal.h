@@ -43,10 +43,9 @@ struct machine {
     int contents; /* the table behind it, which has proxies of libraries */
     int bare;     /* the same globals, but the libraries themselves */
     int view;     /* a table that may take the place of `contents` */
-    /* Functions are made beforehand, because making one may fail. */
-    int body;     /* run_body */
-    int compiler; /* compile_body */
-    int handler;  /* note_error */
+    int body;     /* machine_run_body */
+    int compiler; /* machine_compile_body */
+    int handler;  /* machine_note_error */
     int guard;    /* lib_deprecated.c; 0: none */
     int proxies[MACHINE_LIBRARIES_MAX];
     size_t proxy_count;
@@ -68,8 +67,12 @@ struct machine {
 
 /* --- Runs (machine_run.c) --- */
 
-/* Prepares machine_run. */
-void machine_open_runs(struct machine *machine);
+/* In protected mode, with its argument as a pointer: the run, or the compilation, which returns
+ * nothing or a message; and the handler of errors, which notes where one was raised. All are values
+ * that exist beforehand, because making one may fail. */
+int machine_run_body(lua_State *L);
+int machine_compile_body(lua_State *L);
+int machine_note_error(lua_State *L);
 
 /* Called before the environment of a function, or the globals of a thread, change in a run: keeps
  * what machine_finish restores. May raise an error. */
@@ -122,9 +125,6 @@ void machine_collect_when_full(struct machine *machine, lua_State *L);
 /* As lua_load with this text: pushes a function and returns true, or a message and returns false.
  * The collector does not run during the call. */
 bool machine_load(lua_State *L, struct slice text, const char *chunk_name);
-
-/* Prepares machine_compile. */
-void machine_open_compiler(struct machine *machine);
 
 /* Makes the tables of a run that were added. In machine_seal, once there is `contents`. */
 void machine_make_run_tables(struct machine *machine);

@@ -33,6 +33,11 @@ static int keep(lua_State *L) {
     return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
+static int keep_function(lua_State *L, lua_CFunction function) {
+    lua_pushcfunction(L, function);
+    return luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
 /* Keeps the proxy on top of the stack for empty_proxies. */
 static int note_proxy(struct machine *machine) {
     if (machine->proxy_count == MACHINE_LIBRARIES_MAX) abort();
@@ -216,8 +221,9 @@ struct machine *machine_new(size_t memory_limit, void *owner) {
         log_warning("The Lua of this build is not the one that the server was made for");
         abort();
     }
-    machine_open_runs(machine);
-    machine_open_compiler(machine);
+    machine->body = keep_function(L, machine_run_body);
+    machine->compiler = keep_function(L, machine_compile_body);
+    machine->handler = keep_function(L, machine_note_error);
     keep_messages(L);
     library_open_base(L);
     library_open_coroutine(L);

@@ -14,11 +14,6 @@ lua_State *machine_state(struct machine *machine) {
     return machine->main;
 }
 
-static int keep(lua_State *L, lua_CFunction function) {
-    lua_pushcfunction(L, function);
-    return luaL_ref(L, LUA_REGISTRYINDEX);
-}
-
 /* --- Long jumps ---
  *
  * Lua leaves functions by long jumps, in distributions' builds by __longjmp_chk, which
@@ -42,8 +37,7 @@ struct run {
     int function;
 };
 
-/* In protected mode. */
-static int run_body(lua_State *L) {
+int machine_run_body(lua_State *L) {
     struct run *run = lua_touserdata(L, 1);
     lua_settop(L, 0);
     lua_rawgeti(L, LUA_REGISTRYINDEX, run->function);
@@ -52,9 +46,8 @@ static int run_body(lua_State *L) {
     return lua_gettop(L);
 }
 
-/* Handles an error where it was raised: notes the place of the innermost function of Lua, looking
- * at the function that raised it and at its caller. */
-static int note_error(lua_State *L) {
+/* The innermost function of Lua is the one that raised the error, or its caller. */
+int machine_note_error(lua_State *L) {
     struct machine *machine = machine_of(L);
     lua_Debug debug;
     for (int level = 1; level <= 2; level++) {
@@ -95,11 +88,6 @@ enum machine_result machine_run(struct machine *machine, int function, machine_p
     return failed ? MACHINE_FAILED : MACHINE_DONE;
 }
 
-void machine_open_runs(struct machine *machine) {
-    machine->handler = keep(machine->main, note_error);
-    machine->body = keep(machine->main, run_body);
-}
-
 struct machine_place machine_error_place(const struct machine *machine) {
     return machine->place;
 }
@@ -107,11 +95,10 @@ struct machine_place machine_error_place(const struct machine *machine) {
 /* --- Proxies stay empty ---
  *
  * What stands in a proxy itself would hide the real table from all later scripts. Instructions of
- * Lua cannot write into a proxy: a key that a table lacks, as an empty one lacks every key, goes to
- * __newindex. Functions of C can, if they write without metamethods; they refuse proxies. Should
- * one of them forget that, the proxy is emptied after the run: each such write into a table that
- * the function was given goes through library_set or library_set_index, which note it (`make lint`
- * knows no other way). So after most runs nothing has to be looked at. */
+ * Lua cannot write into it: a key that it lacks goes to __newindex. Functions of C that write
+ * without metamethods refuse proxies. Should one of them forget that, the proxy is emptied after
+ * the run: they write by library_set and library_set_index (`make lint` sees to it), which note it.
+ * So after most runs nothing has to be looked at. */
 
 /* Builds for tests look after every run, so that a write that was not noted is found, too. */
 #if defined(TINY_LIMITS) || defined(PACKLIST_LIBC_MALLOC) || defined(PACKLIST_CHECKED)
@@ -143,8 +130,7 @@ static void empty_proxies(struct machine *machine) {
 /* --- Tables of strings that each run has as globals (KEYS, ARGV) ---
  *
  * Making a table and its global anew costs more than a short script, so the same tables serve all
- * runs. A script can change its tables, but keep nothing beyond its run, so it is enough to look at
- * them when it ends: a table that then holds anything but the run's strings is replaced. So are
+ * runs. One that holds anything but the run's strings when the script ends is replaced. So are
  * tables that may have become large, since looking at a table takes as long as it has room: after
  * a run in which a single block of LARGE_BLOCK bytes was allocated. */
 

@@ -1,6 +1,6 @@
 /* Tables of Lua, in the place of its own, which place numbers by a hash that needs no secret:
- * whoever chooses numbers that collide makes each new key look at all others, and one that lets the
- * table grow compares each of them with the others in a single instruction.
+ * whoever chooses numbers that collide makes each new key look at all others, and a table that
+ * grows compares each with the others in a single instruction.
  *
  * A table has an array and pairs. Each key has a *main position* among the pairs. The keys of one
  * main position are linked, beginning there; a pair in the main position of another key gives way

@@ -84,16 +84,12 @@ static const char *refusal(const struct script_run *run) {
     return NULL;
 }
 
-static bool lacks_memory(struct engine *engine) {
-    return engine->config.maxmemory && !evict_make_room(engine);
-}
-
 static struct script_scope scope_of(const struct call *call, const struct script_program *program) {
     struct script_scope scope = {.requester = *call->requester, .audience = COMMAND_LOG_ALL};
     scope.requester.last_command = call->engine->scripts->last_command;
     scope.is_readonly =
         call->command->flags & COMMAND_READONLY || program->flags & SCRIPT_NO_WRITES;
-    scope.lacks_memory = lacks_memory(call->engine);
+    scope.lacks_memory = call->engine->config.maxmemory && !evict_make_room(call->engine);
     return scope;
 }
 

@@ -1,6 +1,6 @@
 /* cjson as scripts see it: byte for byte what Redis makes, bounded in memory, depth and time, and
  * with settings that end with their script. */
-#include "lua/cjson_number.h"
+#include "lua/cjson.h"
 
 #include "unit/cjson_facts.h"
 #include "unit/library_fixture.h"
