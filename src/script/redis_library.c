@@ -19,13 +19,6 @@
 
 #define BAD_ARGUMENTS "ERR Lua redis lib command arguments must be strings or integers"
 
-enum {
-    REPL_NONE = 0,
-    REPL_AOF = COMMAND_LOG_FILE,
-    REPL_REPLICA = COMMAND_LOG_REPLICAS,
-    REPL_ALL = COMMAND_LOG_ALL
-};
-
 static struct scripts *scripts_of(lua_State *L) {
     return machine_owner(machine_of(L));
 }
@@ -89,7 +82,7 @@ static int set_repl(lua_State *L) {
     if (lua_gettop(L) != 1)
         return redis_library_error(L, "ERR redis.set_repl() requires one argument.");
     lua_Number flags = lua_tonumber(L, 1);
-    if (!(flags >= REPL_NONE && flags <= REPL_ALL))
+    if (!(flags >= 0 && flags <= COMMAND_LOG_ALL))
         return redis_library_error(L, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, "
                                       "REPL_ALL or REPL_NONE.");
     scripts_of(L)->run->scope.audience = (enum command_log_audience)flags;
@@ -272,9 +265,15 @@ static const struct {
     const char *name;
     int value;
 } numbers[] = {
-    {"LOG_DEBUG", LOG_DEBUG},     {"LOG_VERBOSE", LOG_VERBOSE},   {"LOG_NOTICE", LOG_NOTICE},
-    {"LOG_WARNING", LOG_WARNING}, {"REPL_NONE", REPL_NONE},       {"REPL_AOF", REPL_AOF},
-    {"REPL_SLAVE", REPL_REPLICA}, {"REPL_REPLICA", REPL_REPLICA}, {"REPL_ALL", REPL_ALL},
+    {"LOG_DEBUG", LOG_DEBUG},
+    {"LOG_VERBOSE", LOG_VERBOSE},
+    {"LOG_NOTICE", LOG_NOTICE},
+    {"LOG_WARNING", LOG_WARNING},
+    {"REPL_NONE", 0},
+    {"REPL_AOF", COMMAND_LOG_FILE},
+    {"REPL_SLAVE", COMMAND_LOG_REPLICAS},
+    {"REPL_REPLICA", COMMAND_LOG_REPLICAS},
+    {"REPL_ALL", COMMAND_LOG_ALL},
 };
 
 /* 8.10.0 is 0x00080A00. */
