@@ -139,16 +139,12 @@ static const char *scan_string(struct decoder *d, const char *at, struct slice *
 
 /* --- Numbers --- */
 
-static bool begins_with(const char *at, const char *word) {
-    return strncasecmp(at, word, strlen(word)) == 0;
-}
-
 /* What strtod accepts though it is not a number in JSON. */
 static bool is_invalid_number(const char *at) {
     if (*at == '+') return true;
     at += *at == '-';
     if (*at == '0') return (at[1] | 0x20) == 'x' || number_is_digit(at[1]);
-    return begins_with(at, "inf") || begins_with(at, "nan");
+    return strncasecmp(at, "inf", 3) == 0 || strncasecmp(at, "nan", 3) == 0;
 }
 
 /* Returns whether a number, good or bad, begins at `at`. */

@@ -104,18 +104,14 @@ static int base_newproxy(lua_State *L) {
 }
 
 /* getmetatable shows `false` of a guarded table, and setmetatable refuses to replace the guard. */
-static void make_guard(lua_State *L) {
+void machine_add_deprecated(struct machine *machine) {
+    lua_State *L = machine->main;
     lua_newtable(L);
     lua_pushcfunction(L, guard_new_key);
     lua_setfield(L, -2, "__newindex");
     lua_pushboolean(L, false);
     lua_setfield(L, -2, "__metatable");
-    machine_of(L)->guard = luaL_ref(L, LUA_REGISTRYINDEX);
-}
-
-void machine_add_deprecated(struct machine *machine) {
-    lua_State *L = machine->main;
-    make_guard(L);
+    machine->guard = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_register(L, "getfenv", base_getfenv);
     lua_register(L, "setfenv", base_setfenv);
     lua_register(L, "newproxy", base_newproxy);

@@ -54,14 +54,6 @@ static int table_remove(lua_State *L) {
 
 /* --- Concatenating --- */
 
-static void add_element(lua_State *L, luaL_Buffer *buffer, int64_t index) {
-    lua_rawgeti(L, 1, (int)index);
-    if (!lua_isstring(L, -1))
-        luaL_error(L, "invalid value (%s) at index %d in table for 'concat'", luaL_typename(L, -1),
-                   (int)index);
-    luaL_addvalue(buffer);
-}
-
 static int table_concat(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
     size_t separator_len;
@@ -74,7 +66,11 @@ static int table_concat(lua_State *L) {
     luaL_buffinit(L, &buffer);
     for (int64_t i = first; i <= last; i++) {
         if (i > first) luaL_addlstring(&buffer, separator, separator_len);
-        add_element(L, &buffer, i);
+        lua_rawgeti(L, 1, (int)i);
+        if (!lua_isstring(L, -1))
+            luaL_error(L, "invalid value (%s) at index %d in table for 'concat'",
+                       luaL_typename(L, -1), (int)i);
+        luaL_addvalue(&buffer);
         machine_spend(L, 1);
     }
     luaL_pushresult(&buffer);

@@ -126,6 +126,10 @@ void machine_collect_when_full(struct machine *machine, lua_State *L);
  * The collector does not run during the call. */
 bool machine_load(lua_State *L, struct slice text, const char *chunk_name);
 
+/* Sets the global that a reference names, in `contents` and in `bare`, to what is on top of the
+ * stack and stays there. */
+void machine_set_global(struct machine *machine, int name);
+
 /* Makes the tables of a run that were added. In machine_seal, once there is `contents`. */
 void machine_make_run_tables(struct machine *machine);
 

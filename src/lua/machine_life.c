@@ -112,14 +112,6 @@ static void push_copy(lua_State *L) {
     }
 }
 
-/* Makes the proxy on top of the stack what scripts have as _G. */
-static void set_own_name(lua_State *L, int globals) {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, globals);
-    lua_pushvalue(L, -2);
-    lua_setfield(L, -2, "_G");
-    lua_pop(L, 1);
-}
-
 static int seal_body(lua_State *L) {
     struct machine *machine = machine_of(L);
     lua_pushvalue(L, LUA_GLOBALSINDEX);
@@ -136,8 +128,8 @@ static int seal_body(lua_State *L) {
     note_proxy(machine);
     lua_pop(L, 1);
     machine->globals = note_proxy(machine);
-    set_own_name(L, machine->contents);
-    set_own_name(L, machine->bare);
+    lua_pushliteral(L, "_G");
+    machine_set_global(machine, luaL_ref(L, LUA_REGISTRYINDEX));
     return 0;
 }
 

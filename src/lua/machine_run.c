@@ -140,29 +140,29 @@ enum {
 };
 
 int machine_add_run_table(struct machine *machine, const char *name) {
-    lua_State *L = machine->main;
     if (machine->run_table_count == MACHINE_RUN_TABLES) abort();
-    lua_pushstring(L, name);
-    machine->run_tables[machine->run_table_count].name = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushstring(machine->main, name);
+    machine->run_tables[machine->run_table_count].name = luaL_ref(machine->main, LUA_REGISTRYINDEX);
     return (int)machine->run_table_count++;
 }
 
-/* Sets a global in one of the tables of globals to what is on top of the stack. */
-static void set_global(lua_State *L, int globals, int name) {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, globals);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, name);
-    lua_pushvalue(L, -3);
-    lua_rawset(L, -3);
-    lua_pop(L, 1);
+void machine_set_global(struct machine *machine, int name) {
+    lua_State *L = machine->main;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->contents);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, machine->bare);
+    for (int tables = 2; tables > 0; tables--) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, name);
+        lua_pushvalue(L, -2 - tables);
+        lua_rawset(L, -3);
+        lua_pop(L, 1);
+    }
 }
 
 /* Makes the table on top of the stack, which is popped, the global. The global's key exists, except
  * for the first time. */
 static void take(struct machine *machine, struct machine_run_table *table) {
-    lua_State *L = machine->main;
-    set_global(L, machine->contents, table->name);
-    set_global(L, machine->bare, table->name);
-    lua_rawseti(L, LUA_REGISTRYINDEX, table->table);
+    machine_set_global(machine, table->name);
+    lua_rawseti(machine->main, LUA_REGISTRYINDEX, table->table);
 }
 
 void machine_make_run_tables(struct machine *machine) {
