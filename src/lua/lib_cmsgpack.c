@@ -61,7 +61,7 @@ static void append(struct packer *p, int first, uint64_t value, size_t size) {
 static void append_length(struct packer *p, size_t length, int fix, size_t fix_max, int first16) {
     if (length > UINT32_MAX) luaL_error(p->lua, "value is too large for MessagePack");
     if (length <= fix_max) {
-        append(p, fix | (int)length, 0, 0);
+        text_buffer_byte(&p->text, fix | (int)length);
     } else if (length <= UINT8_MAX && first16 == MSGPACK_STRING16) {
         append(p, MSGPACK_STRING8, length, 1);
     } else if (length <= UINT16_MAX) {
@@ -82,7 +82,7 @@ static void pack_string(struct packer *p) {
 static void pack_integer(struct packer *p, int64_t value) {
     uint64_t bits = (uint64_t)value;
     if (value >= -32 && value <= 127) {
-        append(p, (int)(bits & 0xff), 0, 0);
+        text_buffer_byte(&p->text, (int)value);
         return;
     }
     uint64_t needed = value < 0 ? ~bits << 1 : bits; /* one bit is the sign */
@@ -153,7 +153,7 @@ static void pack_value(struct packer *p, int depth) {
     case LUA_TSTRING: pack_string(p); return;
     case LUA_TNUMBER: pack_number(p); return;
     case LUA_TBOOLEAN:
-        append(p, lua_toboolean(p->lua, -1) ? MSGPACK_TRUE : MSGPACK_FALSE, 0, 0);
+        text_buffer_byte(&p->text, lua_toboolean(p->lua, -1) ? MSGPACK_TRUE : MSGPACK_FALSE);
         return;
     case LUA_TTABLE:
         if (depth < NESTING_MAX) {
@@ -162,7 +162,7 @@ static void pack_value(struct packer *p, int depth) {
         }
         break;
     }
-    append(p, MSGPACK_NIL, 0, 0);
+    text_buffer_byte(&p->text, MSGPACK_NIL);
 }
 
 static int pack(lua_State *L) {

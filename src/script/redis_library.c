@@ -53,9 +53,10 @@ static int error_reply(lua_State *L) {
     size_t len = strlen(text);
     if (len > 0 && *text == '-') text++, len--;
     while (len > 0 && (text[len - 1] == '\r' || text[len - 1] == '\n')) len--;
-    lua_pushstring(L, memchr(text, ' ', len) ? "" : "ERR ");
+    bool has_code = memchr(text, ' ', len);
+    if (!has_code) lua_pushliteral(L, "ERR ");
     lua_pushlstring(L, text, len);
-    lua_concat(L, 2);
+    if (!has_code) lua_concat(L, 2);
     value_sink_wrap(L, "err");
     return 1;
 }
