@@ -197,17 +197,13 @@ size_t lazyfree_pending_bytes(const struct lazyfree *lazyfree) {
 
 /* --- Life --- */
 
-static void do_nothing(void *arg) {
-    (void)arg;
-}
-
 /* Starts the threads now, which takes a millisecond, rather than while a client waits for its first
  * UNLINK. */
 void lazyfree_start(struct engine *engine) {
     struct lazyfree *lazyfree = mem_alloc_zeroed(sizeof(*lazyfree));
     lazyfree->engine = engine;
     engine->lazyfree = lazyfree;
-    net_pool_run(engine->net, do_nothing, do_nothing, NULL);
+    net_pool_run(engine->net, NULL, NULL, NULL);
 }
 
 void lazyfree_stop(struct engine *engine) {

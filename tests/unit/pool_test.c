@@ -83,10 +83,25 @@ static void freeing_the_loop_waits_for_work_that_was_begun(void **state) {
     assert_int_equal(open, 0);
 }
 
+static void either_function_may_be_missing(void **state) {
+    (void)state;
+    struct net *net = new_net();
+    int open = 1;
+    struct job silent = {.bytes = mem_alloc(100)}, idle = {.net = net, .open = &open};
+    net_pool_run(net, work, NULL, &silent);
+    net_pool_run(net, NULL, done, &idle);
+    net_run(net);
+    net_free(net); /* waits for the other one */
+    assert_int_equal(silent.result, 1);
+    assert_int_equal(idle.result, 0);
+    assert_int_equal(open, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_runs_in_another_thread_and_its_end_is_reported_in_the_loop),
         cmocka_unit_test(freeing_the_loop_waits_for_work_that_was_begun),
+        cmocka_unit_test(either_function_may_be_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void name_and_let_others_go_first(void) {
 static void run(uv_work_t *request) {
     struct piece *piece = (struct piece *)request;
     name_and_let_others_go_first();
-    piece->work(piece->arg);
+    if (piece->work) piece->work(piece->arg);
 }
 
 static void after_run(uv_work_t *request, int status) {

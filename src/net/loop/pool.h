@@ -8,10 +8,10 @@
 
 struct net;
 
-/* Runs work(arg) in a thread of the pool, and then done(arg) as a callback from the loop; `done`
- * may be NULL. Until it is called, and sees all that work() wrote, `arg` belongs to the work.
- * Pieces of work may run at the same time and end in any order. net_free waits for those that have
- * begun and calls their `done`, which may not start another. */
+/* Runs work(arg) in a thread of the pool, and then done(arg) as a callback from the loop; NULL:
+ * nothing. Until `done` is called, which sees all that work() wrote, what `arg` points to belongs
+ * to the work. Pieces of work may run at the same time and end in any order. net_free waits for
+ * those that have begun and calls their `done`, which may not start another. */
 void net_pool_run(struct net *net, void (*work)(void *arg), void (*done)(void *arg), void *arg);
 
 #endif

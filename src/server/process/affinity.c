@@ -24,10 +24,6 @@ static void use(const char *directive, sds list) {
         log_warning("%s %s has no effect: %s", directive, list, strerror(errno));
 }
 
-static void nothing(void *arg) {
-    (void)arg;
-}
-
 /* A thread runs on the processors of the one that has started it. */
 void affinity_start(struct engine *engine) {
     const struct config *config = &engine->config;
@@ -35,7 +31,7 @@ void affinity_start(struct engine *engine) {
     if (sds_len(config->bio_cpulist) == 0 && sds_len(config->server_cpulist) == 0) return;
     bool is_known = sched_getaffinity(0, sizeof(before), &before) == 0;
     use("bio-cpulist", config->bio_cpulist);
-    net_pool_run(engine->net, nothing, nothing, NULL); /* starts all of its threads */
+    net_pool_run(engine->net, NULL, NULL, NULL); /* starts all of its threads */
     memory_return_configure(engine);
     if (is_known) sched_setaffinity(0, sizeof(before), &before);
     use("server-cpulist", config->server_cpulist);
