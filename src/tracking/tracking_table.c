@@ -379,6 +379,7 @@ size_t tracking_table_sweep(struct tracking_table *table,
 }
 
 bool tracking_table_relocate(struct tracking_table *table, struct relocator *relocator) {
+    if (table->next_relocate == 0) segmented_relocate(&table->buckets, relocator);
     while (table->next_relocate < table->buckets.count) {
         struct tracking_bucket *bucket = bucket_numbered(table, table->next_relocate++);
         if (bucket->length > 0) bucket->bytes = relocate(relocator, bucket->bytes, bucket->length);

@@ -77,8 +77,9 @@ bool tracking_table_free_some(struct tracking_table *table);
  * more to give up. Removing a key does the same, except during a sweep. O(bucket). */
 bool tracking_table_shrink(struct tracking_table *table);
 
-/* Moves the memory of some buckets to better places (base/memory/relocate.h), until a step is due.
- * Goes on there with the next call. Returns true when it has come to the end. */
+/* Moves the memory of some buckets, and at its beginning that of their array, to better places
+ * (base/memory/relocate.h), until a step is due. The next call goes on there. Returns true when it
+ * has come to the end. */
 bool tracking_table_relocate(struct tracking_table *table, struct relocator *relocator);
 
 /* Returns the bytes that the table takes. O(buckets): for tests. */

@@ -179,6 +179,19 @@ static void each_bucket_is_moved(void **state) {
     assert_in_range(relocator.moved, 1, 2 * steps);
 }
 
+static void the_array_of_buckets_is_moved(void **state) {
+    (void)state;
+    struct tracking_table table = {0};
+    struct relocator relocator;
+    tracking_table_add(&table, SLICE("key"), 7);
+    relocator_init_for_tests(&relocator, 100);
+    assert_true(tracking_table_relocate(&table, &relocator));
+    assert_int_equal(relocator.moved, 2); /* the bucket, and the segment of its array */
+    assert_true(tracking_table_check(&table));
+    while (tracking_table_free_some(&table)) {
+    }
+}
+
 static void a_search_of_many_empty_buckets_takes_several_calls(void **state) {
     (void)state;
     enum { MANY = 100000, ROUNDS = 20 };
@@ -564,6 +577,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_does_what_the_model_does),
         cmocka_unit_test(each_bucket_is_moved),
+        cmocka_unit_test(the_array_of_buckets_is_moved),
         cmocka_unit_test(a_search_of_many_empty_buckets_takes_several_calls),
         cmocka_unit_test(a_key_takes_few_bytes),
         cmocka_unit_test(numbers_may_be_large_and_far_apart),
