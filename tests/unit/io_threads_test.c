@@ -2,6 +2,7 @@
 #define NET_FIXTURE_THREADS 2
 #include "net/connections/conn_state.h"
 #include "net/nested_poll.h"
+#include "net/threads/io_state.h"
 #include "unit/tls_fixture.h"
 
 #include <limits.h>
@@ -92,6 +93,28 @@ static void input_may_arrive_on_the_way_back(void **state) {
     ITERATE_UNTIL(world.ended == 1);
 }
 
+static bool is_leaving(const struct conn *conn) {
+    return conn->transport->is_threaded && ((struct threaded *)transport_state(conn))->is_leaving;
+}
+
+static void more_than_4_gb_may_be_queued_on_the_way_back(void **state) {
+    (void)state;
+    const size_t size = (size_t)UINT_MAX + 100;
+    const char *error;
+    char *bytes = mem_try_alloc(size); /* hardly any of it is ever touched */
+    if (!bytes) skip();
+    int fd = client_of_thread();
+    struct conn *conn = world.newest;
+    assert_true(io_threads_set(world.net, 0, IO_ALWAYS, &error));
+    ITERATE_UNTIL(is_leaving(conn));
+    conn_queue_owned(conn, bytes, 0, size);
+    assert_int_equal(conn_pending_output(conn), size);
+    ITERATE_UNTIL(conn_io_thread(conn) == 0);
+    assert_in_range(conn_pending_output(conn), size / 2, size);
+    client_reset(fd);
+    ITERATE_UNTIL(world.ended == 1);
+}
+
 /* --- By reference, over TLS --- */
 
 static struct conn_shared *shared;
@@ -147,6 +170,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         NET_TEST(one_that_resumes_may_be_closed_by_the_one_before_it),
         NET_TEST(input_may_arrive_on_the_way_back),
+        NET_TEST(more_than_4_gb_may_be_queued_on_the_way_back),
         TLS_TEST(input_that_goes_on_between_bytes_by_reference),
     };
     return cmocka_run_group_tests(tests, make_certificates, remove_certificates);

@@ -440,7 +440,7 @@ static void write_again(struct conn *conn, const struct threaded *before, int st
     assert(before->write_count <= CONN_BATCH_MAX);
     CHECKED_ASSERT(!before->is_draining); /* that write is put before IO_RELEASE, and answered */
     for (unsigned i = 0; i < before->write_count; i++)
-        buffers[i] = uv_buf_init(before->write[i].at, (unsigned)before->write[i].len);
+        buffers[i] = (uv_buf_t){.base = before->write[i].at, .len = before->write[i].len};
     memset(before->write_area, 0, conn->transport->write_size);
     if (status == 0)
         status = conn->transport->write(conn, before->write_area, buffers, before->write_count);
