@@ -21,6 +21,7 @@
 #include <uv.h>
 
 struct net;
+struct net_timer;
 
 /* Also each I/O thread has one. Handles are the first member of their struct, so a handle can be
  * freed as the struct. The `data` of a stream's handle is its connection, or NULL for a
@@ -55,6 +56,9 @@ int loop_watch_bell(struct loop *loop, uv_poll_t *poll, struct bell *bell);
 
 /* The loop does not sleep from now on, or may. */
 void loop_stay_awake(struct loop *loop, bool on);
+
+/* As net_timer_new (timer.h), for the loop of any thread. */
+struct net_timer *loop_timer_new(struct loop *loop, void (*callback)(void *arg), void *arg);
 
 /* Frees the struct that begins with the handle; a uv_close_cb. */
 void loop_free_handle(uv_handle_t *handle);

@@ -44,12 +44,16 @@ static void on_timer(uv_timer_t *handle) {
     timer->callback(timer->arg);
 }
 
-struct net_timer *net_timer_new(struct net *net, void (*callback)(void *arg), void *arg) {
+struct net_timer *loop_timer_new(struct loop *loop, void (*callback)(void *arg), void *arg) {
     struct net_timer *timer = mem_alloc(sizeof(*timer));
-    uv_timer_init(&loop_of(net)->uv, &timer->handle);
+    uv_timer_init(&loop->uv, &timer->handle);
     timer->callback = callback;
     timer->arg = arg;
     return timer;
+}
+
+struct net_timer *net_timer_new(struct net *net, void (*callback)(void *arg), void *arg) {
+    return loop_timer_new(loop_of(net), callback, arg);
 }
 
 void net_timer_free(struct net_timer *timer) {

@@ -18,11 +18,13 @@ enum { PIECES_MAX = 64 }; /* blocks passed to one system call */
 static void on_poll(uv_poll_t *poll, int status, int events);
 
 static bool has_output(const struct io_socket *socket) {
-    return socket->output.first || (socket->tls && io_tls_has_records(socket->tls));
+    return socket->output.first || (socket->tls && socket->tls->left > 0);
 }
 
+/* Whether it is of use that the socket takes bytes: with TLS there must be records, or bytes that
+ * can be encrypted now. */
 static bool may_send(const struct io_socket *socket) {
-    return !socket->tls || io_tls_may_send(socket);
+    return !socket->tls || socket->tls->left > 0 || tls_may_encrypt(&socket->tls->codec);
 }
 
 static void update_events(struct io_socket *socket) {

@@ -11,6 +11,7 @@
 #include "net/threads/io_tls.h"
 
 #include "base/memory/alloc.h"
+#include "net/loop/timer.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -24,37 +25,20 @@ enum { INPUT_SIZE = 20 * 1024 }; /* read at a time: a whole record at least */
 
 struct io_tls_worker {
     struct tls_worker worker;
-    uv_timer_t timer;
     char input[INPUT_SIZE];
 };
 
 /* --- The worker --- */
 
-static void on_timer(uv_timer_t *timer) {
-    struct io_tls_worker *worker = timer->data;
-    tls_free_idle_buffers(&worker->worker);
-}
-
-static void set_timer(struct tls_worker *all, bool on) {
-    struct io_tls_worker *worker =
-        (struct io_tls_worker *)(void *)((char *)all - offsetof(struct io_tls_worker, worker));
-    if (on)
-        uv_timer_start(&worker->timer, on_timer, TLS_BUFFERS_TICK_MS, TLS_BUFFERS_TICK_MS);
-    else
-        uv_timer_stop(&worker->timer);
-}
-
 static struct io_tls_worker *worker_of(struct io_thread *thread) {
     if (thread->tls) return thread->tls;
     struct io_tls_worker *worker = thread->tls = mem_alloc_zeroed(sizeof(*worker));
-    worker->worker.set_timer = set_timer;
-    worker->timer.data = worker;
-    uv_timer_init(&thread->loop.uv, &worker->timer);
+    tls_worker_begin(&worker->worker, &thread->loop);
     return worker;
 }
 
 void io_tls_end(struct io_thread *thread) {
-    if (thread->tls) uv_close((uv_handle_t *)&thread->tls->timer, NULL);
+    if (thread->tls) net_timer_free(thread->tls->worker.timer);
 }
 
 void io_tls_free(struct io_thread *thread) {
@@ -181,7 +165,9 @@ static bool decrypt(struct io_socket *socket) {
     struct tls_codec *codec = &socket->tls->codec;
     const char *reason = NULL;
     int status = 0;
-    bool is_large = tls_input_left(codec) > IO_SMALL_SIZE || codec->header_len > 0;
+    size_t left =
+        codec->input_len + (size_t)SSL_pending(codec->ssl); /* some is decrypted already */
+    bool is_large = left > IO_SMALL_SIZE || codec->header_len > 0;
     struct block *block = io_block_new(spares, is_large);
     size_t len = tls_decrypt(codec, (uv_buf_t){.base = block->bytes, .len = block->capacity},
                              &status, &reason);

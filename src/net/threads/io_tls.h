@@ -17,15 +17,6 @@ void io_tls_read(struct io_socket *socket);
 /* Sends what the socket takes now. */
 void io_tls_send(struct io_socket *socket);
 
-/* Whether there are records that the socket has not taken; and whether it is of use that it takes
- * bytes: there are records, or bytes that can be encrypted now. */
-static inline bool io_tls_has_records(const struct io_tls *tls) {
-    return tls->left > 0;
-}
-static inline bool io_tls_may_send(const struct io_socket *socket) {
-    return socket->tls->left > 0 || tls_may_encrypt(&socket->tls->codec);
-}
-
 /* The thread ends: closes its timer, and, after that, frees what it has for TLS. */
 void io_tls_end(struct io_thread *thread);
 void io_tls_free(struct io_thread *thread);

@@ -7,7 +7,6 @@
  * write, is in the list of turns: an idle handle gives it one in the next loop iteration. */
 #include "net/tls/tls.h"
 
-#include "base/chain.h"
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/memory/alloc.h"
@@ -16,8 +15,6 @@
 
 #include <errno.h>
 #include <openssl/err.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/socket.h>
 
 enum { HANDSHAKE_RECORD = 22 };
@@ -36,31 +33,16 @@ void tls_free(struct net *net) {
     net->tls = NULL;
 }
 
-static void on_buffer_timer(void *arg) {
-    struct tls_shared *shared = arg;
-    tls_free_idle_buffers(&shared->worker);
-}
-
-static void set_buffer_timer(struct tls_worker *worker, bool on) {
-    struct tls_shared *shared =
-        (struct tls_shared *)(void *)((char *)worker - offsetof(struct tls_shared, worker));
-    if (on)
-        net_timer_start(shared->buffer_timer, TLS_BUFFERS_TICK_MS, TLS_BUFFERS_TICK_MS);
-    else
-        net_timer_stop(shared->buffer_timer);
-}
-
 static struct tls_shared *shared_of(struct net *net) {
     if (net->tls) return net->tls;
     struct tls_shared *shared = net->tls = mem_alloc_zeroed(sizeof(*shared));
     shared->net = net;
     shared->method = tls_codec_method_new();
-    shared->worker.set_timer = set_buffer_timer;
     uv_idle_init(&net->loop.uv, &shared->idle);
     shared->idle.data = shared;
     shared->take_turns = on_idle;
     shared->timer = net_timer_new(net, on_timer, shared);
-    shared->buffer_timer = net_timer_new(net, on_buffer_timer, shared);
+    tls_worker_begin(&shared->worker, &net->loop);
     return shared;
 }
 
@@ -110,7 +92,8 @@ static void report_end(struct tls *tls) {
 /* Whether the other side of a connection that had to wait has closed or reset it. */
 static bool is_gone(const struct tls *tls) {
     char byte;
-    int fd = tls_fd(tls_conn((struct tls *)tls));
+    const struct conn *lower = tls_lower(tls);
+    int fd = lower->transport->fd(lower);
     if (fd < 0) return false;
     ssize_t got = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
@@ -283,7 +266,7 @@ static void work(struct tls *tls) {
         report_end(tls);
 }
 
-uv_buf_t tls_room(struct conn *conn) {
+static uv_buf_t room_for(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     struct tls_shared *shared = tls_shared_of(tls);
     net_note_awake(shared->net);
@@ -292,7 +275,7 @@ uv_buf_t tls_room(struct conn *conn) {
     return uv_buf_init(shared->input, sizeof(shared->input));
 }
 
-void tls_received(struct conn *conn, size_t len) {
+static void received(struct conn *conn, size_t len) {
     struct tls *tls = tls_of(conn);
     tls->codec.input = tls_shared_of(tls)->input;
     tls->codec.input_len = len;
@@ -312,7 +295,7 @@ void tls_received(struct conn *conn, size_t len) {
 }
 
 /* The lower transport is read no more. What it has brought before comes first. */
-void tls_input_ended(struct conn *conn, int status) {
+static void input_ended(struct conn *conn, int status) {
     struct tls *tls = tls_of(conn);
     if (tls->is_closed || tls->end_status) return;
     if (!tls->is_open) {
@@ -351,13 +334,13 @@ static void take_turn(struct tls *tls) {
  * most. */
 static struct tls *next_waiting(struct tls_shared *shared) {
     shared->newest_next = !shared->newest_next;
-    return shared->newest_next ? shared->waiting_first : shared->waiting_last;
+    return shared->newest_next ? shared->lists[TLS_WAITING].first : shared->lists[TLS_WAITING].last;
 }
 
 /* Begins handshakes that had to wait, and ends those whose client has gone: few in an iteration. */
 static void begin_waiting(struct tls_shared *shared) {
     unsigned gone = 0;
-    while (shared->waiting_first && gone < TLS_TURN_GONE && may_begin(shared)) {
+    while (shared->lists[TLS_WAITING].first && gone < TLS_TURN_GONE && may_begin(shared)) {
         struct tls *tls = next_waiting(shared);
         tls_leave_list(tls);
         if (is_gone(tls)) {
@@ -376,14 +359,14 @@ static void on_idle(uv_idle_t *idle) {
     net_note_awake(shared->net);
     shared->net->reader = NULL;
     size_t count = 0;
-    for (const struct tls *tls = shared->turns_first; tls; tls = tls->next) count++;
-    for (; count > 0 && shared->turns_first; count--) {
-        struct tls *tls = shared->turns_first;
+    for (const struct tls *tls = shared->lists[TLS_TURNS].first; tls; tls = tls->next) count++;
+    for (; count > 0 && shared->lists[TLS_TURNS].first; count--) {
+        struct tls *tls = shared->lists[TLS_TURNS].first;
         tls_leave_list(tls);
         take_turn(tls);
     }
     begin_waiting(shared);
-    if (!shared->turns_first && !shared->waiting_first) uv_idle_stop(idle);
+    if (!shared->lists[TLS_TURNS].first && !shared->lists[TLS_WAITING].first) uv_idle_stop(idle);
 }
 
 static void end_late(struct tls *tls) {
@@ -429,7 +412,7 @@ static struct conn *make_lower(struct conn *conn, enum tls_role role) {
     return lower;
 }
 
-int tls_accept(struct conn *conn, void *from) {
+static int accept_tls(struct conn *conn, void *from) {
     struct conn *lower = make_lower(conn, TLS_SERVER);
     return lower->transport->accept(lower, from);
 }
@@ -459,7 +442,7 @@ static int adopt(struct conn *conn, int fd) {
     return lower->transport->adopt(lower, fd);
 }
 
-void tls_start_reading(struct conn *conn) {
+static void start_reading(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
     bool is_first = !tls->is_begun;
@@ -471,24 +454,31 @@ void tls_start_reading(struct conn *conn) {
 }
 
 /* A handshake goes on without the connection. */
-void tls_stop_reading(struct conn *conn) {
+static void stop_reading(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
     tls->reads = false;
     if (tls->is_open || tls->is_failed || tls->is_closed) lower->transport->stop_reading(lower);
 }
 
+static bool wants_turn(const struct conn *conn) {
+    const struct tls *tls = tls_of(conn);
+    bool takes_input = tls->reads || !tls->is_open;
+    return tls->list != TLS_NO_LIST || (takes_input && tls_has_input(&tls->codec)) ||
+           (tls->unsent.first && !tls->lower_write);
+}
+
 /* In nested polling. */
-void tls_read_now(struct conn *conn) {
+static void read_now(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
     tls_leave_list(tls);
-    if (tls_wants_turn(conn) || tls->lower_status || tls->end_status) take_turn(tls);
+    if (wants_turn(conn) || tls->lower_status || tls->end_status) take_turn(tls);
     if (tls->is_closed || tls->end_status || tls_has_input(&tls->codec)) return;
     lower->transport->read_now(lower);
 }
 
-void tls_shut_down(struct conn *conn) {
+static void shut_down(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
     lower->transport->shut_down(lower);
@@ -506,7 +496,7 @@ static void say_goodbye(struct tls *tls) {
     worker->output_len = 0;
 }
 
-void tls_close(struct conn *conn) {
+static void close_tls(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     struct conn *lower = tls_lower(tls);
     tls_leave_list(tls);
@@ -518,7 +508,7 @@ void tls_close(struct conn *conn) {
     lower->transport->close(lower);
 }
 
-void tls_closed(struct conn *conn) {
+static void closed(struct conn *conn) {
     struct tls *tls = tls_of(conn);
     if (tls->call) tls_connected(tls, UV_ECANCELED);
     tls_free_call(tls);
@@ -527,34 +517,79 @@ void tls_closed(struct conn *conn) {
     conn_closed(conn);
 }
 
-int tls_fd(const struct conn *conn) {
+static int fd_of(const struct conn *conn) {
     const struct conn *lower = tls_lower(tls_of(conn));
     return lower->transport->fd(lower);
 }
 
-bool tls_wants_turn(const struct conn *conn) {
-    const struct tls *tls = tls_of(conn);
-    bool takes_input = tls->reads || !tls->is_open;
-    return tls->list != TLS_NO_LIST || (takes_input && tls_has_input(&tls->codec)) ||
-           (tls->unsent.first && !tls->lower_write);
-}
-
-size_t tls_allocated(const struct conn *conn) {
+static size_t allocated(const struct conn *conn) {
     const struct tls *tls = tls_of(conn);
     return tls->ssl_allocated + tls_codec_allocated(&tls->codec) + tls->unsent.bytes;
 }
 
 /* --- Over TCP --- */
 
-static const struct transport TLS_DIRECT;
-static const struct filter OVER_TCP = TLS_FILTER(&transport_tcp);
-static const struct filter OVER_DIRECT = TLS_FILTER(&transport_direct_tcp);
+#define TLS_FILTER                                                                                 \
+    .room = room_for, .received = received, .input_ended = input_ended, .written = tls_written,    \
+    .closed = closed
+#define TLS_FUNCTIONS                                                                              \
+    .state_size = TLS_STATE_SIZE(sizeof(uv_tcp_t)), .write_size = sizeof(struct tls_write),        \
+    .accept = accept_tls, .start_reading = start_reading, .stop_reading = stop_reading,            \
+    .read_now = read_now, .try_write = tls_try_write, .write = tls_begin_write,                    \
+    .unsent = tls_unsent, .shut_down = shut_down, .close = close_tls, .fd = fd_of,                 \
+    .wants_turn = wants_turn, .allocated = allocated
 
-const struct transport transport_tls = {.counterpart = &TLS_DIRECT,
+static const struct transport TLS_DIRECT;
+static const struct filter OVER_TCP = {.lower = &transport_tcp, TLS_FILTER};
+static const struct filter OVER_DIRECT = {.lower = &transport_direct_tcp, TLS_FILTER};
+
+const struct transport transport_tls = {.filter = &OVER_TCP,
+                                        .counterpart = &TLS_DIRECT,
                                         .adopt = adopt,
                                         .connect = connect_tls,
                                         .failure = tls_failure,
-                                        TLS_FUNCTIONS(&OVER_TCP, sizeof(uv_tcp_t))};
+                                        TLS_FUNCTIONS};
 
-static const struct transport TLS_DIRECT = {.counterpart = &transport_tls,
-                                            TLS_FUNCTIONS(&OVER_DIRECT, sizeof(uv_tcp_t))};
+static const struct transport TLS_DIRECT = {
+    .filter = &OVER_DIRECT, .counterpart = &transport_tls, TLS_FUNCTIONS};
+
+bool tls_is(const struct conn *conn) {
+    const struct filter *filter = conn->transport->filter;
+    return filter && filter->room == room_for;
+}
+
+/* --- In an I/O thread, for a while ---
+ *
+ * The codec goes there and comes back; everything else stays. */
+
+bool tls_is_over_tcp(const struct conn *conn) {
+    return tls_is(conn) && tls_lower(tls_of(conn))->transport == &transport_tcp;
+}
+
+bool tls_may_lend(const struct conn *conn) {
+    const struct tls *tls = tls_of(conn);
+    return tls->is_open && !tls->call && !tls->is_failed && !tls->end_status &&
+           !tls->lower_status && !tls->unsent.first && !tls->write && tls->list == TLS_NO_LIST &&
+           !tls_has_input(&tls->codec);
+}
+
+void tls_lend(struct conn *conn, struct tls_codec *to) {
+    struct tls *tls = tls_of(conn);
+    tls_detach(&tls->codec);
+    tls_codec_move(to, &tls->codec);
+}
+
+void tls_take_back(struct conn *conn, struct tls_codec *from, struct block_queue *records) {
+    struct tls *tls = tls_of(conn);
+    tls_codec_move(&tls->codec, from);
+    tls_attach(&tls->codec, &tls_shared_of(tls)->worker);
+    tls->reads = false;
+    if (!records->first) return;
+    tls->unsent = *records;
+    *records = (struct block_queue){.first = NULL};
+    tls_want_turn(tls);
+}
+
+size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec) {
+    return tls_of(conn)->ssl_allocated + tls_codec_allocated(codec);
+}

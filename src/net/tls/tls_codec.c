@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory/alloc.h"
 #include "base/text/secret.h"
+#include "net/loop/timer.h"
 
 #include <limits.h>
 #include <openssl/err.h>
@@ -81,7 +82,7 @@ BIO_METHOD *tls_codec_method_new(void) {
 
 /* A connection is idle when it was not used for one to two of these periods. The others bound what
  * a call of the timer does: it takes 4 us to free the buffers of a connection. */
-enum { IDLE_MS = 500, LOOKED_AT_MAX = 1000, FREED_MAX = 32 };
+enum { IDLE_MS = 500, LOOKED_AT_MAX = 1000, FREED_MAX = 32, TICK_MS = 50 };
 
 static void append_buffered(struct tls_worker *worker, struct tls_codec *codec) {
     codec->used = false;
@@ -97,7 +98,7 @@ static void remove_buffered(struct tls_worker *worker, struct tls_codec *codec) 
 
 static void look_after(struct tls_codec *codec) {
     struct tls_worker *worker = codec->worker;
-    if (!worker->buffered_first) worker->set_timer(worker, true);
+    if (!worker->buffered_first) net_timer_start(worker->timer, TICK_MS, TICK_MS);
     append_buffered(worker, codec);
 }
 
@@ -133,7 +134,8 @@ void tls_forget_buffers(struct tls_codec *codec) {
     __atomic_store_n(&codec->has_buffers, false, __ATOMIC_RELAXED);
 }
 
-void tls_free_idle_buffers(struct tls_worker *worker) {
+static void free_idle_buffers(void *arg) {
+    struct tls_worker *worker = arg;
     uint64_t now_ms = (uint64_t)clock_monotonic_ms();
     int looked_at = 0, freed = 0;
     struct tls_codec *codec;
@@ -147,7 +149,7 @@ void tls_free_idle_buffers(struct tls_worker *worker) {
             freed++;
         }
     }
-    if (!worker->buffered_first) worker->set_timer(worker, false);
+    if (!worker->buffered_first) net_timer_stop(worker->timer);
 }
 
 /* --- Ownership --- */
@@ -171,6 +173,10 @@ size_t tls_codec_allocated(const struct tls_codec *codec) {
     bool has_buffers = __atomic_load_n(&codec->has_buffers, __ATOMIC_RELAXED);
     return __atomic_load_n(&codec->kept_allocated, __ATOMIC_RELAXED) +
            (has_buffers ? TLS_BUFFERS : 0);
+}
+
+void tls_worker_begin(struct tls_worker *worker, struct loop *loop) {
+    worker->timer = loop_timer_new(loop, free_idle_buffers, worker);
 }
 
 void tls_worker_free(struct tls_worker *worker) {

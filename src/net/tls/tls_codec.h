@@ -36,11 +36,8 @@ struct tls_worker {
     size_t output_capacity;
     struct tls_codec *buffered_first; /* those that have buffers, by looked_at_ms */
     struct tls_codec *buffered_last;
-
-    /* Has tls_free_idle_buffers called every TLS_BUFFERS_TICK_MS, or no longer. */
-    void (*set_timer)(struct tls_worker *worker, bool on);
-
-    char piece[TLS_PIECE]; /* bytes gathered for a record */
+    struct net_timer *timer; /* runs while there are any; tls_worker_begin makes it */
+    char piece[TLS_PIECE];   /* bytes gathered for a record */
 };
 
 struct tls_codec {
@@ -88,7 +85,10 @@ void tls_codec_move(struct tls_codec *to, struct tls_codec *from);
 /* Ends the connection's use of the codec, and frees what it has. */
 void tls_codec_free(struct tls_codec *codec);
 
-void tls_worker_free(struct tls_worker *worker); /* what it has, not itself */
+/* Begins to work in this loop, zeroed and staying where it is; frees what it has, except its timer
+ * and itself. */
+void tls_worker_begin(struct tls_worker *worker, struct loop *loop);
+void tls_worker_free(struct tls_worker *worker);
 
 /* Returns the memory of its input and buffers. Any thread. */
 size_t tls_codec_allocated(const struct tls_codec *codec);
@@ -96,11 +96,6 @@ size_t tls_codec_allocated(const struct tls_codec *codec);
 /* Whether there is input whose bytes were not taken. */
 static inline bool tls_has_input(const struct tls_codec *codec) {
     return codec->input_len > 0 || codec->has_more;
-}
-
-/* Returns the bytes of records that were not taken, some of them decrypted already. */
-static inline size_t tls_input_left(const struct tls_codec *codec) {
-    return codec->input_len + (size_t)SSL_pending(codec->ssl);
 }
 
 /* Moves unread records to memory of the codec: what they were read into is needed for others. */
@@ -138,15 +133,10 @@ bool tls_peer_has_expired(const struct tls_codec *codec);
 
 /* --- OpenSSL's buffers --- */
 
-enum { TLS_BUFFERS_TICK_MS = 50 };
-
 /* Frees OpenSSL's buffers, unless a record is in them. Returns whether it did. */
 bool tls_free_buffers(const struct tls_codec *codec);
 
 /* The worker looks no longer after its buffers. */
 void tls_forget_buffers(struct tls_codec *codec);
-
-/* For the timer: see set_timer. */
-void tls_free_idle_buffers(struct tls_worker *worker);
 
 #endif

@@ -8,8 +8,6 @@
 #include "base/memory/alloc.h"
 #include "net/tls/tls_state.h"
 
-#include <string.h>
-
 /* --- Records --- */
 
 static struct block_pool *pool_of(const struct tls *tls) {
@@ -45,7 +43,8 @@ static void start_lower_write(struct tls *tls) {
     tls_fail(tls, status);
 }
 
-bool tls_send_kept(struct tls *tls) {
+/* Tries to send kept records. Returns whether none are left. */
+static bool send_kept(struct tls *tls) {
     struct conn *lower = tls_lower(tls);
     while (tls->unsent.first && !tls->lower_write && !tls->is_failed) {
         uv_buf_t buffer;
@@ -110,7 +109,7 @@ ssize_t tls_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count
     struct tls *tls = tls_of(conn);
     struct tls_write rest;
     if (tls->is_failed) return tls->end_status;
-    if (!tls->is_open || !tls_send_kept(tls)) return tls->is_failed ? tls->end_status : 0;
+    if (!tls->is_open || !send_kept(tls)) return tls->is_failed ? tls->end_status : 0;
     tls_set_write(&rest, buffers, count);
     size_t all = rest.left;
     while (rest.left > 0 && all - rest.left < TLS_WRITE_MAX && !tls->unsent.first &&
@@ -137,7 +136,7 @@ size_t tls_unsent(const struct conn *conn) {
 
 void tls_pump(struct tls *tls) {
     size_t done = 0;
-    while (tls_send_kept(tls) && tls->write && may_encrypt(tls)) {
+    while (send_kept(tls) && tls->write && may_encrypt(tls)) {
         struct tls_write *write = tls->write;
         size_t left = write->left;
         if (left == 0) {

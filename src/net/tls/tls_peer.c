@@ -36,7 +36,7 @@ static bool give_uris(const X509 *certificate, bool (*each)(struct slice name, v
 
 bool tls_peer_names(struct conn *conn, enum tls_name which,
                     bool (*each)(struct slice name, void *arg), void *arg) {
-    if (!conn->transport->filter || conn->transport->filter->room != tls_room) return false;
+    if (!tls_is(conn)) return false;
     const struct tls *tls = tls_of(conn);
     if (!tls_has_peer(&tls->codec)) return false;
     const X509 *certificate = SSL_get0_peer_certificate(tls->codec.ssl);

@@ -1,7 +1,8 @@
 /* The state of TLS connections, and what its files call of each other.
  *
- *      tls_lend.c, tls_peer.c    connections that are with an I/O thread; names in certificates
- *      tls.c                     the table of the transport: handshakes, input, turns, the end
+ *      tls_peer.c                names in certificates
+ *      tls.c                     the table of the transport: handshakes, input, turns, the end;
+ *                                connections that go to an I/O thread and come back
  *      tls_output.c              output
  *      tls_turns.c               whose turn it is, failures
  *      tls_call.c                what is different when they go to a server
@@ -66,16 +67,16 @@ struct tls_shared {
     struct net *net;
     struct tls_context *contexts[TLS_ROLES];
     BIO_METHOD *method;
-    uv_idle_t idle;                 /* active while there are turns to take … */
-    uv_idle_cb take_turns;          /* … by this function, of tls.c */
-    struct net_timer *timer;        /* runs while there are handshakes */
-    struct net_timer *buffer_timer; /* calls tls_free_idle_buffers while a connection has buffers */
-    struct tls_worker worker;       /* the loop's */
-    struct tls *turns_first;        /* those that have something to do in the next iteration */
-    struct tls *turns_last;
-    struct tls *waiting_first; /* those whose handshake may not begin yet */
-    struct tls *waiting_last;
-    bool newest_next; /* the last of them begins next, otherwise the first */
+    uv_idle_t idle;           /* active while there are turns to take … */
+    uv_idle_cb take_turns;    /* … by this function, of tls.c */
+    struct net_timer *timer;  /* runs while there are handshakes */
+    struct tls_worker worker; /* the loop's */
+    /* Those that have something to do in the next iteration, and those whose handshake may not
+     * begin yet. */
+    struct {
+        struct tls *first, *last;
+    } lists[TLS_WAITING + 1];
+    bool newest_next; /* the last of those that wait begins next, otherwise the first */
     /* In the order in which they began, which is that of their deadlines, unless a context had
      * another time limit; then the end of some is late. */
     struct tls *shaking_first;
@@ -131,24 +132,6 @@ void tls_fail_by_openssl(struct tls *tls);
  * noticed as far as `limit` allows; NULL: it is nothing to be noticed. */
 void tls_log_failure(struct conn *conn, const char *reason, struct log_limit *limit);
 
-/* --- tls_lend.c --- */
-
-/* Returns whether the connection is one of TLS over a socket of TCP that is libuv's. */
-bool tls_is_over_tcp(const struct conn *conn);
-
-/* Such a connection: returns whether its codec can be given to another thread now: it is open, and
- * nothing of it is on its way. tls_lend copies it to `to`, without a worker. Until tls_take_back no
- * function of its table is called, and its certificate is not known. */
-bool tls_may_lend(const struct conn *conn);
-void tls_lend(struct conn *conn, struct tls_codec *to);
-
-/* The codec comes back, which reads nothing at first, with records that are to be sent. Its socket
- * is that of the table's `adopt` from then on. */
-void tls_take_back(struct conn *conn, struct tls_codec *from, struct block_queue *records);
-
-/* Returns what TLS takes for a connection whose codec is lent. Any thread may have the codec. */
-size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec);
-
 /* --- tls_call.c --- */
 
 /* Keeps what `connect` has got, until the connection is connected or closed. */
@@ -179,46 +162,34 @@ void tls_pump(struct tls *tls);
 /* OpenSSL has read: the outstanding write goes on in the next turn, if it had to wait for that. */
 void tls_go_on_writing(struct tls *tls);
 
-/* Tries to send kept records. Returns whether none are left. */
-bool tls_send_kept(struct tls *tls);
-
 void tls_drop_output(struct tls *tls);
 
 ssize_t tls_try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count);
 int tls_begin_write(struct conn *conn, void *write, const uv_buf_t *buffers, unsigned count);
 size_t tls_unsent(const struct conn *conn);
+void tls_written(struct conn *conn, int status); /* of its filter */
 
 /* --- tls.c --- */
 
-/* The table of a transport over a lower one with a state of `lower_size` bytes; `over` is its
- * struct filter, made with TLS_FILTER. */
-uv_buf_t tls_room(struct conn *conn);
-void tls_received(struct conn *conn, size_t len);
-void tls_input_ended(struct conn *conn, int status);
-void tls_written(struct conn *conn, int status);
-void tls_closed(struct conn *conn);
-int tls_accept(struct conn *conn, void *from);
-void tls_start_reading(struct conn *conn);
-void tls_stop_reading(struct conn *conn);
-void tls_read_now(struct conn *conn);
-void tls_shut_down(struct conn *conn);
-void tls_close(struct conn *conn);
-int tls_fd(const struct conn *conn);
-bool tls_wants_turn(const struct conn *conn);
-size_t tls_allocated(const struct conn *conn);
+/* Returns whether the connection is one of TLS, which the loop has; and over a socket of TCP that
+ * is libuv's. */
+bool tls_is(const struct conn *conn);
+bool tls_is_over_tcp(const struct conn *conn);
 
-#define TLS_FILTER(transport)                                                                      \
-    {                                                                                              \
-        .lower = (transport), .room = tls_room, .received = tls_received,                          \
-        .input_ended = tls_input_ended, .written = tls_written, .closed = tls_closed               \
-    }
+/* Returns whether the codec of a connection over TCP can be given to another thread now: it is
+ * open, and nothing of it is on its way. tls_lend copies it to `to`, without a worker. Until
+ * tls_take_back no function of its table is called, and its certificate is not known. */
+bool tls_may_lend(const struct conn *conn);
+void tls_lend(struct conn *conn, struct tls_codec *to);
+
+/* The codec comes back, which reads nothing at first, with records that are to be sent. Its socket
+ * is that of the table's `adopt` from then on. */
+void tls_take_back(struct conn *conn, struct tls_codec *from, struct block_queue *records);
+
+/* Returns what TLS takes for a connection whose codec is lent. Any thread may have the codec. */
+size_t tls_lent_allocated(const struct conn *conn, const struct tls_codec *codec);
+
+/* The size of its state over a lower transport with one of `lower_size` bytes. */
 #define TLS_STATE_SIZE(lower_size) ((lower_size) + sizeof(struct conn) + sizeof(struct tls))
-#define TLS_FUNCTIONS(over, lower_size)                                                            \
-    .filter = (over), .state_size = TLS_STATE_SIZE(lower_size),                                    \
-    .write_size = sizeof(struct tls_write), .accept = tls_accept,                                  \
-    .start_reading = tls_start_reading, .stop_reading = tls_stop_reading,                          \
-    .read_now = tls_read_now, .try_write = tls_try_write, .write = tls_begin_write,                \
-    .unsent = tls_unsent, .shut_down = tls_shut_down, .close = tls_close, .fd = tls_fd,            \
-    .wants_turn = tls_wants_turn, .allocated = tls_allocated
 
 #endif

@@ -11,10 +11,9 @@ enum { TIMER_MS = 500 }; /* between two looks for handshakes that take too long 
 
 void tls_leave_list(struct tls *tls) {
     struct tls_shared *shared = tls_shared_of(tls);
-    if (tls->list == TLS_TURNS)
-        CHAIN_REMOVE(shared->turns_first, shared->turns_last, tls, prev, next);
-    else if (tls->list == TLS_WAITING)
-        CHAIN_REMOVE(shared->waiting_first, shared->waiting_last, tls, prev, next);
+    enum tls_list list = tls->list;
+    if (list != TLS_NO_LIST)
+        CHAIN_REMOVE(shared->lists[list].first, shared->lists[list].last, tls, prev, next);
     tls->list = TLS_NO_LIST;
 }
 
@@ -22,10 +21,7 @@ void tls_enter_list(struct tls *tls, enum tls_list list) {
     struct tls_shared *shared = tls_shared_of(tls);
     if (tls->is_closed || tls->list == list) return;
     tls_leave_list(tls);
-    if (list == TLS_TURNS)
-        CHAIN_APPEND(shared->turns_first, shared->turns_last, tls, prev, next);
-    else
-        CHAIN_APPEND(shared->waiting_first, shared->waiting_last, tls, prev, next);
+    CHAIN_APPEND(shared->lists[list].first, shared->lists[list].last, tls, prev, next);
     tls->list = list;
     if (!uv_is_closing((uv_handle_t *)&shared->idle))
         uv_idle_start(&shared->idle, shared->take_turns);
