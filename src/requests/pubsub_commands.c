@@ -28,51 +28,41 @@ static int64_t subscription_count(const struct session *session, enum pubsub_kin
                      publish_count(session, PUBSUB_PATTERN));
 }
 
-static void begin_confirmation(struct call *call, const char *event) {
+/* Confirms that a subscription has begun or ended; `name` is NULL when there was none to end. */
+static void confirm(struct call *call, const char *event, const struct slice *name, int64_t count) {
     struct reply *reply = confirmations(call);
     reply_push(reply, 3);
     reply_bulk_cstr(reply, event);
-}
-
-static void end_confirmation(struct call *call, enum pubsub_kind kind) {
-    reply_integer(confirmations(call), subscription_count(call_session(call), kind));
+    if (name)
+        reply_bulk(reply, *name);
+    else
+        reply_null(reply);
+    reply_integer(reply, count);
 }
 
 static void subscribe(struct call *call, enum pubsub_kind kind, const char *event) {
-    for (size_t i = 1; i < call->argc; i++) {
-        publish_subscribe(call_session(call), kind, call->argv[i]);
-        begin_confirmation(call, event);
-        reply_bulk(confirmations(call), call->argv[i]);
-        end_confirmation(call, kind);
-    }
-}
-
-/* Ends subscriptions one after the other, oldest first. A client without any gets one confirmation,
- * without a name. */
-static void unsubscribe_all(struct call *call, enum pubsub_kind kind, const char *event) {
     struct session *session = call_session(call);
-    size_t count = publish_count(session, kind);
-    if (count == 0) {
-        begin_confirmation(call, event);
-        reply_null(confirmations(call));
-        end_confirmation(call, kind);
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct slice name = pubsub_oldest(session->subscriber, kind);
-        begin_confirmation(call, event);
-        reply_bulk(confirmations(call), name);
-        publish_unsubscribe(session, kind, name);
-        end_confirmation(call, kind);
+    for (size_t i = 1; i < call->argc; i++) {
+        publish_subscribe(session, kind, call->argv[i]);
+        confirm(call, event, &call->argv[i], subscription_count(session, kind));
     }
 }
 
+/* Without names ends all subscriptions one after the other, oldest first. A client without any gets
+ * one confirmation, without a name. */
 static void unsubscribe(struct call *call, enum pubsub_kind kind, const char *event) {
-    if (call->argc == 1) unsubscribe_all(call, kind, event);
+    struct session *session = call_session(call);
     for (size_t i = 1; i < call->argc; i++) {
-        publish_unsubscribe(call_session(call), kind, call->argv[i]);
-        begin_confirmation(call, event);
-        reply_bulk(confirmations(call), call->argv[i]);
-        end_confirmation(call, kind);
+        publish_unsubscribe(session, kind, call->argv[i]);
+        confirm(call, event, &call->argv[i], subscription_count(session, kind));
+    }
+    if (call->argc > 1) return;
+    size_t count = publish_count(session, kind);
+    if (count == 0) confirm(call, event, NULL, subscription_count(session, kind));
+    for (; count > 0; count--) {
+        struct slice name = pubsub_oldest(session->subscriber, kind);
+        confirm(call, event, &name, subscription_count(session, kind) - 1);
+        publish_unsubscribe(session, kind, name);
     }
 }
 
@@ -134,10 +124,10 @@ static void answer_names(struct call *call, enum pubsub_kind kind) {
     size_t mark = reply_begin(call->reply), count = 0;
     struct hashtable_iter iter;
     const struct topic *topic;
-    pubsub_iter_start(&iter, &call->engine->clients->pubsub, kind);
-    while ((topic = pubsub_iter_next(&iter))) {
-        if (pattern && !glob_match(*pattern, pubsub_topic_name(topic), false)) continue;
-        reply_bulk(call->reply, pubsub_topic_name(topic));
+    hashtable_iter_start(&iter, call->engine->clients->pubsub.topics.spaces[kind]);
+    while ((topic = hashtable_iter_next(&iter))) {
+        if (pattern && !glob_match(*pattern, topic->key.name, false)) continue;
+        reply_bulk(call->reply, topic->key.name);
         count++;
     }
     reply_array_end(call->reply, mark, count);
@@ -150,7 +140,7 @@ static void answer_counts(struct call *call, enum pubsub_kind kind) {
         const struct topic *topic =
             pubsub_find(&call->engine->clients->pubsub, kind, call->argv[i]);
         reply_bulk(call->reply, call->argv[i]);
-        reply_integer(call->reply, topic ? (int64_t)pubsub_topic_subscribers(topic) : 0);
+        reply_integer(call->reply, topic ? (int64_t)topic->count : 0);
     }
 }
 

@@ -69,10 +69,10 @@ static void write_frame(struct reply *frame, const struct delivery *delivery) {
         [PUBSUB_PATTERN] = "pmessage",
         [PUBSUB_SHARD] = "smessage",
     };
-    enum pubsub_kind kind = pubsub_topic_kind(delivery->topic);
-    reply_push(frame, kind == PUBSUB_PATTERN ? 4 : 3);
-    reply_bulk_cstr(frame, names[kind]);
-    if (kind == PUBSUB_PATTERN) reply_bulk(frame, pubsub_topic_name(delivery->topic));
+    bool has_pattern = delivery->topic->key.space == PUBSUB_PATTERN;
+    reply_push(frame, has_pattern ? 4 : 3);
+    reply_bulk_cstr(frame, names[delivery->topic->key.space]);
+    if (has_pattern) reply_bulk(frame, delivery->topic->key.name);
     reply_bulk(frame, delivery->channel);
     reply_bulk(frame, delivery->message);
 }

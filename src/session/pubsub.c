@@ -17,16 +17,6 @@
 
 #include <assert.h>
 
-struct topic {
-    struct keytable_key key; /* its space is the topic's kind */
-    struct subscription *first;
-    struct subscription *last;
-    size_t count;
-    struct topic *prev; /* in the list of patterns */
-    struct topic *next;
-    bool is_pinned;
-};
-
 /* The key of a subscription in its table. */
 struct pair {
     const struct subscriber *subscriber;
@@ -64,20 +54,7 @@ void pubsub_free(struct pubsub *pubsub) {
 
 /* --- Topics --- */
 
-enum pubsub_kind pubsub_topic_kind(const struct topic *topic) {
-    return (enum pubsub_kind)topic->key.space;
-}
-
-struct slice pubsub_topic_name(const struct topic *topic) {
-    return topic->key.name;
-}
-
-size_t pubsub_topic_subscribers(const struct topic *topic) {
-    return topic->count;
-}
-
-static struct topic *find_topic(const struct pubsub *pubsub, enum pubsub_kind kind,
-                                struct slice name) {
+struct topic *pubsub_find(const struct pubsub *pubsub, enum pubsub_kind kind, struct slice name) {
     return keytable_find(&pubsub->topics, kind, name);
 }
 
@@ -92,7 +69,7 @@ static struct topic *find_or_add_topic(struct pubsub *pubsub, enum pubsub_kind k
 
 static void free_topic_if_idle(struct pubsub *pubsub, struct topic *topic) {
     if (topic->first || topic->is_pinned) return;
-    if (pubsub_topic_kind(topic) == PUBSUB_PATTERN)
+    if (topic->key.space == PUBSUB_PATTERN)
         CHAIN_REMOVE(pubsub->first_pattern, pubsub->last_pattern, topic, prev, next);
     keytable_delete(&pubsub->topics, topic);
 }
@@ -110,7 +87,7 @@ static hashtable_slot *find_subscription(const struct pubsub *pubsub,
 static void link_subscription(struct subscription *subscription) {
     struct subscriber *subscriber = subscription->subscriber;
     struct topic *topic = subscription->topic;
-    enum pubsub_kind kind = pubsub_topic_kind(topic);
+    enum pubsub_kind kind = topic->key.space;
     CHAIN_APPEND(topic->first, topic->last, subscription, prev, next);
     topic->count++;
     CHAIN_APPEND(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
@@ -120,7 +97,7 @@ static void link_subscription(struct subscription *subscription) {
 static void unlink_subscription(struct subscription *subscription) {
     struct subscriber *subscriber = subscription->subscriber;
     struct topic *topic = subscription->topic;
-    enum pubsub_kind kind = pubsub_topic_kind(topic);
+    enum pubsub_kind kind = topic->key.space;
     CHAIN_REMOVE(topic->first, topic->last, subscription, prev, next);
     topic->count--;
     CHAIN_REMOVE(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
@@ -160,7 +137,7 @@ static void end_subscription(struct pubsub *pubsub, hashtable_slot *slot, uint64
 bool pubsub_unsubscribe(struct pubsub *pubsub, struct subscriber *subscriber, enum pubsub_kind kind,
                         struct slice name) {
     uint64_t hash;
-    const struct topic *topic = find_topic(pubsub, kind, name);
+    const struct topic *topic = pubsub_find(pubsub, kind, name);
     hashtable_slot *slot = topic ? find_subscription(pubsub, subscriber, topic, &hash) : NULL;
     if (!slot) return false;
     end_subscription(pubsub, slot, hash);
@@ -168,14 +145,14 @@ bool pubsub_unsubscribe(struct pubsub *pubsub, struct subscriber *subscriber, en
 }
 
 struct slice pubsub_oldest(const struct subscriber *subscriber, enum pubsub_kind kind) {
-    return pubsub_topic_name(subscriber->first[kind]->topic);
+    return subscriber->first[kind]->topic->key.name;
 }
 
 bool pubsub_all(const struct subscriber *subscriber,
                 bool (*allows)(enum pubsub_kind kind, struct slice name, void *arg), void *arg) {
     for (int kind = 0; kind < PUBSUB_KINDS; kind++)
         for (const struct subscription *at = subscriber->first[kind]; at; at = at->next_own)
-            if (!allows((enum pubsub_kind)kind, pubsub_topic_name(at->topic), arg)) return false;
+            if (!allows((enum pubsub_kind)kind, at->topic->key.name, arg)) return false;
     return true;
 }
 
@@ -208,7 +185,7 @@ static size_t deliver_through(struct topic *topic, pubsub_deliver_function *deli
 size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice channel,
                       pubsub_deliver_function *deliver, void *arg) {
     size_t count = 0;
-    struct topic *topic = find_topic(pubsub, kind, channel);
+    struct topic *topic = pubsub_find(pubsub, kind, channel);
     if (topic) {
         topic->is_pinned = true;
         count += deliver_through(topic, deliver, arg);
@@ -219,7 +196,7 @@ size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice
     struct topic *next;
     for (topic = pubsub->first_pattern; topic; topic = next) {
         next = topic->next;
-        if (!glob_match(pubsub_topic_name(topic), channel, false)) continue;
+        if (!glob_match(topic->key.name, channel, false)) continue;
         topic->is_pinned = true;
         count += deliver_through(topic, deliver, arg);
         topic->is_pinned = false;
@@ -229,31 +206,15 @@ size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice
     return count;
 }
 
-/* --- Lookup --- */
-
 size_t pubsub_topic_count(const struct pubsub *pubsub, enum pubsub_kind kind) {
     return hashtable_count(pubsub->topics.spaces[kind]);
-}
-
-const struct topic *pubsub_find(const struct pubsub *pubsub, enum pubsub_kind kind,
-                                struct slice name) {
-    return find_topic(pubsub, kind, name);
-}
-
-void pubsub_iter_start(struct hashtable_iter *iter, const struct pubsub *pubsub,
-                       enum pubsub_kind kind) {
-    hashtable_iter_start(iter, pubsub->topics.spaces[kind]);
-}
-
-const struct topic *pubsub_iter_next(struct hashtable_iter *iter) {
-    return hashtable_iter_next(iter);
 }
 
 /* --- Check --- */
 
 static bool check_subscription(const struct pubsub *pubsub, const struct subscription *at) {
     uint64_t hash;
-    enum pubsub_kind kind = pubsub_topic_kind(at->topic);
+    enum pubsub_kind kind = at->topic->key.space;
     hashtable_slot *slot = find_subscription(pubsub, at->subscriber, at->topic, &hash);
     if (!slot || hashtable_item(*slot) != at) return false;
     const struct subscription *prev = at->prev_own, *next = at->next_own;
@@ -275,7 +236,7 @@ static bool check_patterns(const struct pubsub *pubsub) {
     size_t count = 0;
     const struct topic *prev = NULL;
     for (const struct topic *at = pubsub->first_pattern; at; prev = at, at = at->next) {
-        if (pubsub_topic_kind(at) != PUBSUB_PATTERN || at->prev != prev) return false;
+        if (at->key.space != PUBSUB_PATTERN || at->prev != prev) return false;
         count++;
     }
     return pubsub->last_pattern == prev && count == pubsub_topic_count(pubsub, PUBSUB_PATTERN);

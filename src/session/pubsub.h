@@ -22,8 +22,19 @@
 
 enum pubsub_kind { PUBSUB_CHANNEL, PUBSUB_PATTERN, PUBSUB_SHARD, PUBSUB_KINDS };
 
+/* Only pubsub.c writes to it. */
+struct topic {
+    struct keytable_key key; /* its space is the topic's kind */
+    struct subscription *first;
+    struct subscription *last;
+    size_t count;
+    struct topic *prev; /* in the list of patterns */
+    struct topic *next;
+    bool is_pinned;
+};
+
 struct pubsub {
-    struct keytable topics; /* one space per kind */
+    struct keytable topics; /* struct topic; one space per kind */
     struct hashtable *subscriptions;
     struct topic *first_pattern;
     struct topic *last_pattern;
@@ -82,22 +93,9 @@ typedef void pubsub_deliver_function(struct subscriber *subscriber, const struct
 size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice channel,
                       pubsub_deliver_function *deliver, void *arg);
 
-/* Return a topic's kind, its name (valid as long as the topic), and its number of subscribers.
- * O(1). */
-enum pubsub_kind pubsub_topic_kind(const struct topic *topic);
-struct slice pubsub_topic_name(const struct topic *topic);
-size_t pubsub_topic_subscribers(const struct topic *topic);
-
 /* Return the number of topics of a kind; the topic of that name, or NULL. O(1). */
 size_t pubsub_topic_count(const struct pubsub *pubsub, enum pubsub_kind kind);
-const struct topic *pubsub_find(const struct pubsub *pubsub, enum pubsub_kind kind,
-                                struct slice name);
-
-/* Iterate over all topics of a kind in no particular order; NULL at the end. Nothing may change
- * during the iteration. */
-void pubsub_iter_start(struct hashtable_iter *iter, const struct pubsub *pubsub,
-                       enum pubsub_kind kind);
-const struct topic *pubsub_iter_next(struct hashtable_iter *iter);
+struct topic *pubsub_find(const struct pubsub *pubsub, enum pubsub_kind kind, struct slice name);
 
 /* Returns whether there is any subscription that could get a message. O(1). */
 static inline bool pubsub_has_subscribers(const struct pubsub *pubsub) {
