@@ -179,8 +179,8 @@ static void reply_flags(struct reply *reply, uint32_t flags) {
         if ((flags & names[i].flags) == names[i].flags) reply_bulk_cstr(reply, names[i].name);
 }
 
-static void reply_prefix(struct slice prefix, void *reply) {
-    reply_bulk(reply, prefix);
+static void reply_prefix(void *item, void *reply) {
+    reply_bulk(reply, tracker_prefix(item));
 }
 
 void client_trackinginfo_command(struct call *call) {
@@ -198,5 +198,5 @@ void client_trackinginfo_command(struct call *call) {
     reply_integer(reply, redirect_of(call));
     reply_bulk_cstr(reply, "prefixes");
     reply_array(reply, tracker ? tracker->prefixes.count : 0);
-    if (tracker) tracker_each_prefix(tracker, reply_prefix, reply);
+    if (tracker) prefix_tree_each(&tracker->prefixes, reply_prefix, reply);
 }

@@ -22,6 +22,11 @@ static bool takes_pushes(const struct session *session) {
     return session->protocol == 3 && !(session->flags & SESSION_REPLICA);
 }
 
+static void send(struct session *target, struct reply *reply) {
+    outbox_push(target, slice_make(reply->data, reply->len));
+    reply_free(reply);
+}
+
 static void send_broken(struct session *session, const struct tracker *tracker) {
     if (!takes_pushes(session)) return;
     struct reply reply;
@@ -30,8 +35,7 @@ static void send_broken(struct session *session, const struct tracker *tracker) 
     reply_push(&reply, 2);
     reply_bulk_cstr(&reply, "tracking-redir-broken");
     reply_integer(&reply, (int64_t)tracker->redirect);
-    outbox_push(session, slice_make(reply.data, reply.len));
-    reply_free(&reply);
+    send(session, &reply);
 }
 
 /* Returns the session that gets the tracker's messages, or NULL. If it is gone, says so. */
@@ -61,27 +65,18 @@ static void begin_message(struct reply *reply, const struct session *target) {
     }
 }
 
-static void send(struct session *target, struct reply *reply) {
-    outbox_push(target, slice_make(reply->data, reply->len));
-    reply_free(reply);
-}
-
-static void tell_key(struct tracker *tracker, struct slice key) {
+/* `key` NULL: all have changed. */
+static void tell(struct tracker *tracker, const struct slice *key) {
     struct session *target = target_of(tracker);
     if (!target) return;
     struct reply reply;
     begin_message(&reply, target);
-    reply_array(&reply, 1);
-    reply_bulk(&reply, key);
-    send(target, &reply);
-}
-
-static void tell_all(struct tracker *tracker) {
-    struct session *target = target_of(tracker);
-    if (!target) return;
-    struct reply reply;
-    begin_message(&reply, target);
-    reply_null(&reply);
+    if (key) {
+        reply_array(&reply, 1);
+        reply_bulk(&reply, *key);
+    } else {
+        reply_null(&reply);
+    }
     send(target, &reply);
 }
 
@@ -126,8 +121,7 @@ static void tell_keys(struct tracker *tracker, struct tracking_change *const *ch
 }
 
 void invalidate_init(struct engine *engine) {
-    const struct tracking_callbacks callbacks = {
-        .tell_key = tell_key, .tell_keys = tell_keys, .tell_all = tell_all};
+    const struct tracking_callbacks callbacks = {.tell = tell, .tell_keys = tell_keys};
     tracking_init(engine->tracking, callbacks, random_next(&engine->random));
     invalidate_configure(engine);
 }

@@ -15,8 +15,6 @@
 #include "base/clock.h"
 #include "base/memory/alloc.h"
 
-#include <string.h>
-
 enum {
     NO_NUMBER = UINT32_MAX,
 #ifdef TINY_LIMITS
@@ -190,20 +188,8 @@ bool tracker_find_overlap(const struct tracker *tracker, const struct slice *pre
     return among_them < count && overlaps_with_later(prefixes, count, among_them, with);
 }
 
-struct prefix_visit {
-    void (*visit)(struct slice prefix, void *arg);
-    void *arg;
-};
-
-static void visit_prefix(void *item, void *arg) {
-    const struct tracking_subscription *subscription = item;
-    const struct prefix_visit *visit = arg;
-    visit->visit(bytes_of(subscription->prefix), visit->arg);
-}
-
-void tracker_each_prefix(const struct tracker *tracker,
-                         void (*visit)(struct slice prefix, void *arg), void *arg) {
-    prefix_tree_each(&tracker->prefixes, visit_prefix, &(struct prefix_visit){visit, arg});
+struct slice tracker_prefix(const void *item) {
+    return bytes_of(((const struct tracking_subscription *)item)->prefix);
 }
 
 /* --- The table --- */
@@ -217,7 +203,7 @@ static void tell_numbered(struct tracking *tracking, const struct tracking_numbe
         struct tracker *tracker = tracking->numbered[numbers->numbers[i]];
         if (!tracker->owner) continue;
         if (tracker->flags & TRACKER_NOLOOP && tracker->owner == source) continue;
-        tracking->callbacks.tell_key(tracker, key);
+        tracking->callbacks.tell(tracker, &key);
     }
 }
 
@@ -239,7 +225,7 @@ void tracking_record(struct tracking *tracking, struct tracker *tracker, struct 
     CHECKED_ASSERT(tracker->owner && !(tracker->flags & TRACKER_BCAST));
     enum { EVICTIONS = 2 }; /* so that it comes below the limit while more keys are read */
     if (key.len > TRACKING_NAME_MAX) {
-        tracking->callbacks.tell_key(tracker, key);
+        tracking->callbacks.tell(tracker, &key);
         return;
     }
     if (!tracking_table_add(&tracking->table, key, tracker->number)) return;
@@ -306,7 +292,7 @@ void tracking_invalidate_all(struct tracking *tracking) {
     for (struct tracker *tracker = tracking->first; tracker; tracker = tracker->next)
         tracker->pairs = 0;
     for (struct tracker *tracker = tracking->first; tracker; tracker = tracker->next)
-        if (tracker->owner) tracking->callbacks.tell_all(tracker);
+        if (tracker->owner) tracking->callbacks.tell(tracker, NULL);
 }
 
 static void tell_prefix(const struct tracking *tracking, struct tracking_prefix *prefix) {

@@ -2,10 +2,10 @@
  * TRACKING).
  *
  *      a command read key "a"  ── tracking_record ──→  table: "a" ── trackers 3, 7
- *      key "a" has changed     ── tracking_invalidate ─→ tell_key(tracker 3), tell_key(tracker 7)
+ *      key "a" has changed     ── tracking_invalidate ─→ tell(tracker 3, key), tell(tracker 7, key)
  *                                                   └──→ changed keys of this loop iteration
  *      the iteration ends      ── tracking_tell_changes ─→ tell_keys(each tracker of each prefix)
- *      data is replaced        ── tracking_invalidate_all ─→ tell_all(each tracker)
+ *      data is replaced        ── tracking_invalidate_all ─→ tell(each tracker, NULL)
  *
  * A tracker is a client that tracks. It either gets a message for each key that it has read, once
  * (the table), or for all keys that begin with its prefixes (TRACKER_BCAST). A tracker that ends
@@ -57,10 +57,9 @@ struct tracking_change {
 
 /* What is told, and how. A tracker has an owner then; all may call tracker_end. */
 struct tracking_callbacks {
-    void (*tell_key)(struct tracker *tracker, struct slice key);
+    void (*tell)(struct tracker *tracker, const struct slice *key); /* NULL: all keys */
     void (*tell_keys)(struct tracker *tracker, struct tracking_change *const *changes,
                       size_t count);
-    void (*tell_all)(struct tracker *tracker); /* all keys have changed */
 };
 
 struct tracking {
@@ -116,9 +115,8 @@ void tracker_add_prefix(struct tracking *tracking, struct tracker *tracker, stru
 bool tracker_find_overlap(const struct tracker *tracker, const struct slice *prefixes, size_t count,
                           size_t *index, struct slice *with, bool *is_own);
 
-/* Calls `visit` for each prefix, in the order of bytes. O(prefixes). */
-void tracker_each_prefix(const struct tracker *tracker,
-                         void (*visit)(struct slice prefix, void *arg), void *arg);
+/* Returns the prefix of an item of tracker->prefixes. O(1). */
+struct slice tracker_prefix(const void *item);
 
 /* Returns whether the keys of a command that only reads are to be recorded now. O(1). */
 static inline bool tracker_records(const struct tracker *tracker) {

@@ -401,15 +401,6 @@ bool tracking_table_free_some(struct tracking_table *table) {
 
 /* --- Checks --- */
 
-size_t tracking_table_allocated(const struct tracking_table *table) {
-    size_t size = segmented_allocated(&table->buckets);
-    for (size_t i = 0; i < table->buckets.count; i++) {
-        size_t length = bucket_numbered(table, i)->length;
-        if (length) size += mem_good_size(length);
-    }
-    return size;
-}
-
 /* Counts the record's numbers; 0: the list is wrong. */
 static size_t count_numbers(const struct tracking_bucket *bucket, const struct record *record) {
     size_t at = record->list, count = 0;

@@ -82,9 +82,6 @@ bool tracking_table_shrink(struct tracking_table *table);
  * has come to the end. */
 bool tracking_table_relocate(struct tracking_table *table, struct relocator *relocator);
 
-/* Returns the bytes that the table takes. O(buckets): for tests. */
-size_t tracking_table_allocated(const struct tracking_table *table);
-
 /* Checks the invariants. O(table). */
 bool tracking_table_check(const struct tracking_table *table);
 
