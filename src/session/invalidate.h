@@ -13,11 +13,9 @@
 #ifndef PACKLIST_SESSION_INVALIDATE_H
 #define PACKLIST_SESSION_INVALIDATE_H
 
-#include "base/slice.h"
 #include "engine/client.h"
 #include "tracking/tracking.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct call;

@@ -9,11 +9,6 @@
 #ifndef PACKLIST_SESSION_MONITOR_H
 #define PACKLIST_SESSION_MONITOR_H
 
-#include "table/command.h"
-
-#include <stddef.h>
-#include <stdint.h>
-
 struct call;
 struct monitors;
 struct session;

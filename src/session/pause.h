@@ -5,7 +5,6 @@
 #define PACKLIST_SESSION_PAUSE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct engine;

@@ -7,8 +7,6 @@
 #include "session/session.h"
 #include "store/event.h"
 
-#include <stdint.h>
-
 struct engine;
 
 /* Sends a message to all clients that listen to a channel, or to a shard channel. Returns how many

@@ -3,7 +3,6 @@
 #define PACKLIST_SESSION_REFUSAL_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct conn;
 struct engine;

@@ -307,8 +307,10 @@ uv_buf_t conn_room(struct conn *conn) {
 }
 
 static inline void note_received(struct conn *conn, size_t len) {
-    conn_count_input(conn, len);
-    net_of(conn)->reader_bytes += len;
+    struct net *net = net_of(conn);
+    net->totals[conn->kind].input_bytes += len;
+    conn->traffic.input_bytes += len;
+    net->reader_bytes += len;
 }
 
 /* conn_received for a connection that has input. */

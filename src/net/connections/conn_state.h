@@ -168,13 +168,6 @@ static inline struct net *net_of(const struct conn *conn) {
     return conn->net;
 }
 
-/* Makes `lower`, which has no session, the lower connection of `conn`, whose transport is a filter.
- */
-static inline void conn_put_below(struct conn *lower, struct conn *conn) {
-    lower->above = conn;
-    lower->flags |= CONN_LOWER;
-}
-
 /* Returns the connection that has the session: this one, or the one above it. */
 static inline struct conn *conn_top(struct conn *conn) {
     return conn->flags & CONN_LOWER ? conn->above : conn;
@@ -186,12 +179,7 @@ static inline const struct filter *filter_above(const struct conn *conn) {
     return conn->above && conn->flags & CONN_LOWER ? conn->above->transport->filter : NULL;
 }
 
-/* Counts bytes that were read, or sent. */
-static inline void conn_count_input(struct conn *conn, size_t len) {
-    net_of(conn)->totals[conn->kind].input_bytes += len;
-    conn->traffic.input_bytes += len;
-}
-
+/* Counts bytes that were sent. */
 static inline void conn_count_output(struct conn *conn, size_t len) {
     net_of(conn)->totals[conn->kind].output_bytes += len;
     conn->traffic.output_bytes += len;

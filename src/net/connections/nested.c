@@ -1,7 +1,5 @@
 #include "net/connections/nested.h"
 
-#include "base/chain.h"
-
 #include <sys/epoll.h>
 
 void nested_change(struct conn *conn, int operation, uint32_t events) {
@@ -24,19 +22,4 @@ void nested_note_held(struct conn *conn) {
 void nested_forget(struct conn *conn) {
     conn->flags &= (uint16_t)~CONN_NESTED;
     nested_change(conn, EPOLL_CTL_DEL, 0);
-}
-
-void nested_start_reading(struct conn *conn) {
-    nested_change(conn_top(conn), EPOLL_CTL_ADD, EPOLLIN);
-}
-
-void nested_keep_open(struct net *net, struct direct *direct) {
-    struct nested *nested = net->nested;
-    CHAIN_APPEND(nested->open_first, nested->open_last, direct, prev, next);
-}
-
-void nested_keep_closed(struct net *net, struct direct *direct) {
-    struct nested *nested = net->nested;
-    CHAIN_REMOVE(nested->open_first, nested->open_last, direct, prev, next);
-    CHAIN_APPEND(nested->closed_first, nested->closed_last, direct, prev, next);
 }

@@ -23,7 +23,7 @@ struct nested {
     char *read_buffer;
     const uv_handle_t *listeners[NESTED_LISTENERS_MAX];
     size_t listener_count;
-    struct direct *open_first; /* connections that libuv does not know */
+    struct direct *open_first; /* connections that libuv does not know, until it gets them */
     struct direct *open_last;
     struct direct *closed_first; /* those that were closed in this step */
     struct direct *closed_last;
@@ -37,13 +37,5 @@ void nested_note_held(struct conn *conn);
 
 /* The connection is read no longer, or closes. */
 void nested_forget(struct conn *conn);
-
-/* A connection that was accepted during nested polling is read from now on. */
-void nested_start_reading(struct conn *conn);
-
-/* Keep a connection that was accepted during nested polling until its socket is given to libuv, or
- * until the step in which it is closed ends. */
-void nested_keep_open(struct net *net, struct direct *direct);
-void nested_keep_closed(struct net *net, struct direct *direct);
 
 #endif

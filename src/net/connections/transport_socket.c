@@ -6,12 +6,14 @@
  * of this file. libuv frees a connection that it knows only in its loop, so during a long script,
  * clients that come and go would take more and more memory. So libuv gets a socket only when its
  * loop runs again. Until then the direct functions use it, and nested polling says when. */
+#include "base/chain.h"
 #include "net/connections/nested.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -82,8 +84,9 @@ static int fd_of(const struct conn *conn) {
     return uv_fileno(&socket_of(conn)->handle, &fd) == 0 ? fd : -1;
 }
 
+/* shut_down of all sockets. */
 static void shut_down(struct conn *conn) {
-    shutdown(fd_of(conn), SHUT_RDWR);
+    shutdown(conn->transport->fd(conn), SHUT_RDWR);
 }
 
 /* --- Reading --- */
@@ -175,7 +178,8 @@ static int direct_accept_unix(struct conn *conn, void *from) {
     const int *fd = from;
     direct->conn = conn;
     direct->fd = *fd;
-    nested_keep_open(net_of(conn), direct);
+    struct nested *nested = net_of(conn)->nested;
+    CHAIN_APPEND(nested->open_first, nested->open_last, direct, prev, next);
     return 0;
 }
 
@@ -183,6 +187,10 @@ static int direct_accept_tcp(struct conn *conn, void *from) {
     const int *fd = from, on = 1;
     setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return direct_accept_unix(conn, from);
+}
+
+static void direct_start_reading(struct conn *conn) {
+    nested_change(conn_top(conn), EPOLL_CTL_ADD, EPOLLIN);
 }
 
 /* What is not read any more, nested polling forgets. */
@@ -211,15 +219,13 @@ static size_t direct_unsent(const struct conn *conn) {
     return 0;
 }
 
-static void direct_shut_down(struct conn *conn) {
-    shutdown(direct_of(conn)->fd, SHUT_RDWR);
-}
-
 static void direct_close_socket(struct conn *conn) {
     struct direct *direct = direct_of(conn);
     close(direct->fd);
     direct->fd = -1;
-    nested_keep_closed(net_of(conn), direct);
+    struct nested *nested = net_of(conn)->nested;
+    CHAIN_REMOVE(nested->open_first, nested->open_last, direct, prev, next);
+    CHAIN_APPEND(nested->closed_first, nested->closed_last, direct, prev, next);
 }
 
 static int direct_fd_of(const struct conn *conn) {
@@ -227,9 +233,9 @@ static int direct_fd_of(const struct conn *conn) {
 }
 
 #define DIRECT_FUNCTIONS                                                                           \
-    .write_size = sizeof(uv_write_t), .start_reading = nested_start_reading,                       \
+    .write_size = sizeof(uv_write_t), .start_reading = direct_start_reading,                       \
     .stop_reading = direct_stop_reading, .read_now = read_socket, .try_write = direct_try_write,   \
-    .write = direct_begin_write, .unsent = direct_unsent, .shut_down = direct_shut_down,           \
+    .write = direct_begin_write, .unsent = direct_unsent, .shut_down = shut_down,                  \
     .close = direct_close_socket, .fd = direct_fd_of
 
 const struct transport transport_direct_tcp = {.counterpart = &transport_tcp,

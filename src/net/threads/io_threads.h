@@ -17,7 +17,6 @@
 #include "net/threads/io_load.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct net;

@@ -12,7 +12,6 @@
 #include "net/tls/tls_state.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -37,6 +36,11 @@ static void put(const struct threaded *threaded, enum io_kind kind, void *bytes,
 
 static struct io_spares *spares_of(const struct threaded *threaded) {
     return &threaded->thread->write_spares;
+}
+
+/* Returns how many bytes the thread has sent. */
+static uint64_t sent_by(const struct threaded *threaded) {
+    return __atomic_load_n(&threaded->socket->sent, __ATOMIC_RELAXED);
 }
 
 static void mark_dirty(struct threaded *threaded) {
@@ -177,7 +181,7 @@ static void read_now(struct conn *conn) {
 static size_t room_of(struct threaded *threaded, size_t wanted) {
     size_t unsent = threaded->given - threaded->sent_seen;
     if (unsent + wanted > IO_UNSENT_MAX) {
-        threaded->sent_seen = __atomic_load_n(&threaded->socket->sent, __ATOMIC_RELAXED);
+        threaded->sent_seen = sent_by(threaded);
         unsent = threaded->given - threaded->sent_seen;
     }
     return unsent < IO_UNSENT_MAX ? IO_UNSENT_MAX - unsent : 0;
@@ -219,7 +223,7 @@ static __attribute__((noinline)) void hand_over_now(struct threaded *threaded) {
     struct io_thread *thread = threaded->thread;
     threaded_hand_over(threaded);
     if (ring_publish(&thread->to_thread)) bell_ring(&thread->bell);
-    threaded->sent_seen = __atomic_load_n(&threaded->socket->sent, __ATOMIC_RELAXED);
+    threaded->sent_seen = sent_by(threaded);
 }
 
 static ssize_t try_write(struct conn *conn, const uv_buf_t *buffers, unsigned count) {
@@ -292,7 +296,7 @@ static size_t unsent(const struct conn *conn) {
     const struct threaded *threaded = threaded_of(conn);
     if (!threaded->write) return 0;
     if (threaded->is_leaving) return threaded->write_len;
-    size_t left = threaded->given - __atomic_load_n(&threaded->socket->sent, __ATOMIC_RELAXED);
+    size_t left = threaded->given - sent_by(threaded);
     return left < threaded->write_len ? left : threaded->write_len;
 }
 
@@ -309,9 +313,8 @@ static void end_write(struct threaded *threaded, int status) {
 /* An empty write ends when all before it is sent. */
 static bool drain(struct conn *conn) {
     struct threaded *threaded = threaded_of(conn);
-    uint64_t sent = __atomic_load_n(&threaded->socket->sent, __ATOMIC_RELAXED);
     uv_buf_t nothing = uv_buf_init(NULL, 0);
-    if (sent == threaded->given || threaded->failed) return false;
+    if (sent_by(threaded) == threaded->given || threaded->failed) return false;
     threaded->is_draining = true;
     return begin_write(conn, NULL, &nothing, 1) == 0;
 }
@@ -396,16 +399,11 @@ bool threaded_give(struct conn *conn, struct io_thread *thread) {
     return true;
 }
 
-/* Returns whether the thread has sent all that it was given. */
-static bool is_sent(const struct threaded *threaded) {
-    return __atomic_load_n(&threaded->socket->sent, __ATOMIC_RELAXED) == threaded->given;
-}
-
 /* A thread that still had to send would wait for a client that does not read. */
 bool threaded_take_back(struct threaded *threaded) {
     if (threaded->is_closing || threaded->is_leaving || threaded->failed || threaded->ended ||
         is_writing(threaded->conn) || threaded->open.first || threaded->input.first ||
-        !is_sent(threaded))
+        sent_by(threaded) != threaded->given)
         return false;
     threaded_hand_over(threaded);
     put(threaded, IO_RELEASE, NULL, 0);
@@ -465,12 +463,16 @@ static void adopt(struct threaded *threaded) {
     if (status != 0) conn_input_ended(conn, status);
 }
 
-static void released(struct threaded *threaded) {
+static void closed(struct threaded *threaded) {
     struct io_threads *io = io_of(threaded);
+    leave_lists(threaded);
+    CHAIN_APPEND(io->closed_first, io->closed_last, threaded, prev, next);
+}
+
+static void released(struct threaded *threaded) {
     if (threaded->is_closing) {
         close(threaded->fd);
-        leave_lists(threaded);
-        CHAIN_APPEND(io->closed_first, io->closed_last, threaded, prev, next);
+        closed(threaded);
     } else if (threaded->input.first || threaded->is_presenting || threaded->ended ||
                threaded->failed || net_of(threaded->conn)->nested) {
         give_again(threaded);
@@ -489,12 +491,6 @@ static void close_threaded(struct conn *conn) {
     if (threaded->is_leaving) return; /* the answer to that is still to come */
     threaded_hand_over(threaded);
     put(threaded, IO_CLOSE, NULL, 0);
-}
-
-static void closed(struct threaded *threaded) {
-    struct io_threads *io = io_of(threaded);
-    leave_lists(threaded);
-    CHAIN_APPEND(io->closed_first, io->closed_last, threaded, prev, next);
 }
 
 void threaded_free(struct threaded *threaded) {
@@ -541,7 +537,7 @@ static size_t tls_allocated_by(const struct threaded *threaded) {
 /* What is in the thread's hands, and not in the caller's buffers. */
 static size_t held(const struct conn *conn) {
     const struct threaded *threaded = threaded_of(conn);
-    size_t left = threaded->given - __atomic_load_n(&threaded->socket->sent, __ATOMIC_RELAXED);
+    size_t left = threaded->given - sent_by(threaded);
     bool has_write = threaded->write && !threaded->is_leaving;
     size_t written = has_write ? threaded->write_len : 0;
     return left > written ? left - written : 0;

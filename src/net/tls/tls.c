@@ -407,7 +407,8 @@ static struct conn *make_lower(struct conn *conn, enum tls_role role) {
     tls->codec.worker = &shared_of(net_of(conn))->worker;
     lower->transport = conn->transport->filter->lower;
     lower->net = net_of(conn);
-    conn_put_below(lower, conn);
+    lower->above = conn;
+    lower->flags |= CONN_LOWER;
     tls->role = role;
     return lower;
 }

@@ -6,7 +6,6 @@
 #define PACKLIST_NET_TLS_TLS_CONTEXT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum tls_role { TLS_SERVER, TLS_CLIENT, TLS_ROLES };
