@@ -28,7 +28,6 @@
 #include "base/chain.h"
 #include "base/memory/shared.h"
 #include "base/threads/bell.h"
-#include "base/threads/owner.h"
 #include "base/threads/ring.h"
 #include "net/connections/conn_state.h"
 #include "net/threads/io_load.h"
@@ -244,6 +243,24 @@ void io_hand_data(struct io_socket *socket, struct block *block, size_t len);
 
 /* The input ends, unless it has ended before. `reason`, static, is logged; or NULL. */
 void io_end_input(struct io_socket *socket, int status, const char *reason);
+
+/* --- TLS of a socket: all but io_tls_free run in the thread (io_tls.c) --- */
+
+/* The socket is the thread's, or no longer. After io_tls_release the struct is the loop's again;
+ * io_tls_close says goodbye, if that can be sent at once, and frees what OpenSSL has. */
+void io_tls_open(struct io_socket *socket);
+void io_tls_release(struct io_socket *socket);
+void io_tls_close(struct io_socket *socket);
+
+/* Reads once, unless there is input that was not decrypted; and decrypts. The socket has credit. */
+void io_tls_read(struct io_socket *socket);
+
+/* Sends what the socket takes now. */
+void io_tls_send(struct io_socket *socket);
+
+/* The thread ends: closes its timer, and, after that, frees what it has for TLS. */
+void io_tls_end(struct io_thread *thread);
+void io_tls_free(struct io_thread *thread);
 
 /* --- A thread (io_thread.c) --- */
 

@@ -2,7 +2,7 @@
  * functions but those at the end run in the thread. */
 #include "base/memory/alloc.h"
 #include "base/threads/thread.h"
-#include "net/threads/io_tls.h"
+#include "net/threads/io_state.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  *
  * Bytes count as sent when the socket has taken their records, so whatever waits for that needs to
  * know nothing of TLS. While records are kept, no further bytes are encrypted. */
-#include "net/threads/io_tls.h"
+#include "net/threads/io_state.h"
 
 #include "base/memory/alloc.h"
 #include "net/loop/timer.h"
