@@ -33,10 +33,11 @@ static bool refuse(char error[TLS_ERROR_MAX], const char *what, const char *name
 static const struct protocol {
     const char *name;
     int version;
-} PROTOCOLS[] = {{"TLSv1", TLS1_VERSION},
-                 {"TLSv1.1", TLS1_1_VERSION},
-                 {"TLSv1.2", TLS1_2_VERSION},
-                 {"TLSv1.3", TLS1_3_VERSION}};
+    uint64_t off; /* the option that turns it off */
+} PROTOCOLS[] = {{"TLSv1", TLS1_VERSION, SSL_OP_NO_TLSv1},
+                 {"TLSv1.1", TLS1_1_VERSION, SSL_OP_NO_TLSv1_1},
+                 {"TLSv1.2", TLS1_2_VERSION, SSL_OP_NO_TLSv1_2},
+                 {"TLSv1.3", TLS1_3_VERSION, SSL_OP_NO_TLSv1_3}};
 enum { PROTOCOL_COUNT = 4 };
 
 /* Sets the bit of each protocol that the text names. Returns false for another word. */
@@ -57,8 +58,6 @@ static bool parse_protocols(const char *text, unsigned *set) {
 }
 
 static bool set_protocols(SSL_CTX *ssl, const char *text, char error[TLS_ERROR_MAX]) {
-    static const uint64_t OFF[] = {SSL_OP_NO_TLSv1, SSL_OP_NO_TLSv1_1, SSL_OP_NO_TLSv1_2,
-                                   SSL_OP_NO_TLSv1_3};
     unsigned set;
     if (!parse_protocols(is_given(text) ? text : "TLSv1.2 TLSv1.3", &set) || set == 0) {
         snprintf(error, TLS_ERROR_MAX,
@@ -68,14 +67,15 @@ static bool set_protocols(SSL_CTX *ssl, const char *text, char error[TLS_ERROR_M
     }
     int least = 0, most = 0;
     for (unsigned i = 0; i < PROTOCOL_COUNT; i++) {
-        if (!(set & 1u << i)) continue;
+        if (!(set & 1u << i)) {
+            SSL_CTX_set_options(ssl, PROTOCOLS[i].off);
+            continue;
+        }
         if (least == 0) least = PROTOCOLS[i].version;
         most = PROTOCOLS[i].version;
     }
     SSL_CTX_set_min_proto_version(ssl, least);
     SSL_CTX_set_max_proto_version(ssl, most);
-    for (unsigned i = 0; i < PROTOCOL_COUNT; i++)
-        if (!(set & 1u << i)) SSL_CTX_set_options(ssl, OFF[i]);
     return true;
 }
 
