@@ -122,15 +122,14 @@ static void set_list_length(struct tracking_table *table, struct tracking_bucket
 /* Appends a record with a list of one number. */
 static void append_record(struct tracking_table *table, struct tracking_bucket *bucket,
                           struct slice key, uint64_t hash, uint32_t number) {
-    unsigned char head[1 + 2 * VARINT_MAX], list[VARINT_MAX];
-    size_t list_size = put_varint(list, number), head_size = 1, at = bucket->length;
-    head[0] = tag_of(hash);
-    head_size += put_varint(head + head_size, key.len);
-    head_size += put_varint(head + head_size, list_size);
-    resize(table, bucket, at + head_size + key.len + list_size);
-    memcpy(bucket->bytes + at, head, head_size);
-    if (key.len) memcpy(bucket->bytes + at + head_size, key.ptr, key.len);
-    memcpy(bucket->bytes + at + head_size + key.len, list, list_size);
+    size_t at = bucket->length, list_length = varint_size(number);
+    size_t head_length = 1 + varint_size(key.len) + varint_size(list_length);
+    resize(table, bucket, at + head_length + key.len + list_length);
+    unsigned char *to = bucket->bytes + at;
+    *to++ = tag_of(hash);
+    to = varint_write(varint_write(to, key.len), list_length);
+    slice_copy((char *)to, key);
+    varint_write(to + key.len, number);
 }
 
 /* Adds the number to the record's list. Returns false when it is there. */
