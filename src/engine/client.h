@@ -65,7 +65,7 @@ struct session {
     sds name;              /* CLIENT SETNAME; NULL = none */
     sds lib_name;
     sds lib_version;
-    struct prepared *prepared; /* fields that HIMPORT PREPARE has named: requests/import.h; NULL */
+    struct prepared *prepared; /* fields that HIMPORT PREPARE has named: import_commands.c; NULL */
     size_t prepared_bytes;
     struct session *prev; /* the next four: session/session_list.c */
     struct session *next;

@@ -9,10 +9,10 @@
 #include "execute/execute.h"
 #include "reclaim/evict.h"
 #include "resp/reply.h"
-#include "session/denials.h"
 #include "session/outbox.h"
 #include "session/pause.h"
 #include "session/session.h"
+#include "session/session_user.h"
 #include "table/command.h"
 #include "table/secret.h"
 #include "users/access.h"
@@ -244,7 +244,7 @@ static const char *lacks_rights(struct check *check) {
         : call->origin == ORIGIN_TRANSACTION || check->session->flags & SESSION_MULTI
             ? ACL_CONTEXT_MULTI
             : ACL_CONTEXT_TOPLEVEL;
-    denial_note(check->session, &denial, context);
+    session_note_denial(check->session, &denial, context);
     return check->text = error_of_denial(call, &denial);
 }
 

@@ -6,9 +6,9 @@
 #include "execute/execute.h"
 #include "execute/execute_commands.h"
 #include "resp/reply.h"
-#include "session/denials.h"
 #include "session/outbox.h"
 #include "session/session.h"
+#include "session/session_user.h"
 #include "types/string.h"
 #include "users/access.h"
 
@@ -85,7 +85,7 @@ static void refuse_key(struct call *call, size_t index) {
     struct session *session = call_session(call);
     struct denial denial = {DENIED_KEY, index, call->argv[index]};
     sds text = denial_text(&denial, call->requester->user);
-    denial_note(session, &denial, ACL_CONTEXT_TOPLEVEL);
+    session_note_denial(session, &denial, ACL_CONTEXT_TOPLEVEL);
     transaction_refuse(session, call->reply, text);
     sds_free(text);
 }

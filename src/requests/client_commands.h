@@ -40,4 +40,7 @@
 
 CLIENT_COMMANDS(COMMAND_BODY_DECLARED)
 
+/* Forgets what the session's client has prepared with HIMPORT PREPARE. O(names). */
+void client_import_end(struct session *session);
+
 #endif

@@ -5,9 +5,7 @@
 #include "engine/engine.h"
 #include "engine/transaction.h"
 #include "requests/client_commands.h"
-#include "requests/import.h"
 #include "resp/reply.h"
-#include "session/denials.h"
 #include "session/invalidate.h"
 #include "session/monitor.h"
 #include "session/publish.h"
@@ -59,7 +57,7 @@ void reset_command(struct call *call) {
     struct session *session = call_session(call);
     const uint32_t replies = SESSION_REPLY_OFF | SESSION_REPLY_SKIP | SESSION_REPLY_SKIP_NEXT;
     transaction_end(session);
-    import_end(session);
+    client_import_end(session);
     monitor_leave(session);
     publish_leave(session);
     invalidate_stop(session);
@@ -94,9 +92,10 @@ static void answer_wrong(struct call *call, const void *state) {
 static void refuse_login(struct call *call, struct slice name) {
     static const struct waiter_kind kind = {.unserved = answer_wrong, .for_work = true};
     struct engine *engine = call->engine;
-    denial_note_login(call_session(call), ACL_REASON_AUTH,
-                      call->origin == ORIGIN_TRANSACTION ? ACL_CONTEXT_MULTI : ACL_CONTEXT_TOPLEVEL,
-                      call->argv[0], name);
+    session_note_failed_login(call_session(call), ACL_REASON_AUTH,
+                              call->origin == ORIGIN_TRANSACTION ? ACL_CONTEXT_MULTI
+                                                                 : ACL_CONTEXT_TOPLEVEL,
+                              call->argv[0], name);
     uint64_t place = place_of(call);
     int64_t delay_ms = failed_logins_delay(engine->failed_logins, place, engine->steady_ms);
     failed_logins_add(engine->failed_logins, place, engine->steady_ms);

@@ -5,8 +5,6 @@
  *
  * makes what HSET key name Ann age 40 makes, in place of a hash that exists. The append-only file
  * and replicas get HSET, after a DEL if there was one. */
-#include "requests/import.h"
-
 #include "base/memory/alloc.h"
 #include "engine/args.h"
 #include "engine/call.h"
@@ -25,10 +23,6 @@ struct prepared {
     struct args *of[PREPARED_MAX];
 };
 
-static size_t field_count(const struct args *args) {
-    return args->argc - FIELDS;
-}
-
 /* Returns the index of what is prepared under the name; the count if nothing is. */
 static size_t find(const struct prepared *prepared, struct slice name) {
     size_t i = 0;
@@ -43,7 +37,7 @@ static void discard(struct session *session, size_t index) {
     prepared->of[index] = prepared->of[--prepared->count];
 }
 
-void import_end(struct session *session) {
+void client_import_end(struct session *session) {
     struct prepared *prepared = session->prepared;
     if (!prepared) return;
     while (prepared->count) discard(session, prepared->count - 1);
@@ -115,7 +109,7 @@ void himport_discard_command(struct call *call) {
 void himport_discardall_command(struct call *call) {
     struct session *session = call_session(call);
     reply_integer(call->reply, session->prepared ? (int64_t)session->prepared->count : 0);
-    import_end(session);
+    client_import_end(session);
 }
 
 /* --- SET key name value … --- */
@@ -145,7 +139,7 @@ void himport_set_command(struct call *call) {
         return;
     }
     const struct args *args = prepared->of[index];
-    size_t count = field_count(args);
+    size_t count = args->argc - FIELDS;
     if (call->argc - VALUES != count) {
         reply_error(call->reply, "ERR value count does not match the number of fields");
         return;

@@ -18,8 +18,8 @@
  *
  * A file calls only those below it:
  *
- *      session_user   whose a session is        denials      rights that lack, or change
- *      client_line    a session as text         refusal      clients that are not served
+ *      session_user   whose a session is        refusal      clients that are not served
+ *      client_line    a session as text
  *      publish        invalidate                monitor      pause
  *      outbox
  *      client_limits  buffers, idle clients
