@@ -177,13 +177,6 @@ static bool is_idle(const struct engine *engine, struct session *session) {
     return engine->steady_ms - session->active_ms > engine->config.timeout * 1000;
 }
 
-/* A soft limit can be exceeded by time alone. Whether an unauthenticated client has read the output
- * of the last loop iteration is known only now. */
-static void check_output(struct session *session) {
-    if (session->soft_limit_ms || session->flags & SESSION_NEEDS_AUTH)
-        client_limits_check_output(session);
-}
-
 void client_limits_sweep(struct engine *engine) {
     struct session *next;
     for (struct session *session = engine->clients->sessions.first; session; session = next) {
@@ -191,8 +184,10 @@ void client_limits_sweep(struct engine *engine) {
         if (is_idle(engine, session)) {
             log_verbose("Closing idle client id=%llu", (unsigned long long)session->id);
             session_close(session);
-        } else {
-            check_output(session);
+        } else if (session->soft_limit_ms || session->flags & SESSION_NEEDS_AUTH) {
+            /* Whether an unauthenticated client has read the output of the last loop iteration is
+             * known only now. */
+            client_limits_check_output(session);
         }
     }
 }

@@ -136,17 +136,13 @@ void invalidate_tell_changes(struct engine *engine) {
 
 /* --- Sessions --- */
 
-/* While there is a tracker, commands and changes are looked at. */
-static void begin_tracking(struct session *session, uint32_t flags) {
-    struct engine *engine = session->requester.engine;
-    session->tracker = tracker_begin(engine->tracking, session, flags);
-    engine->clients->observers++;
-    engine->watches->observers++;
-}
-
 void invalidate_start(struct session *session, uint32_t flags, uint64_t redirect) {
     struct engine *engine = session->requester.engine;
-    if (!session->tracker) begin_tracking(session, flags);
+    if (!session->tracker) {
+        session->tracker = tracker_begin(engine->tracking, session, flags);
+        engine->clients->observers++; /* who look at commands … */
+        engine->watches->observers++; /* … and at changes */
+    }
     session->flags |= SESSION_TRACKING;
     session->tracker->flags = flags;
     session->tracker->redirect = redirect;

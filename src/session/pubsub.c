@@ -84,26 +84,6 @@ static hashtable_slot *find_subscription(const struct pubsub *pubsub,
     return hashtable_find(pubsub->subscriptions, pair_of_item(&pair), *hash);
 }
 
-static void link_subscription(struct subscription *subscription) {
-    struct subscriber *subscriber = subscription->subscriber;
-    struct topic *topic = subscription->topic;
-    enum pubsub_kind kind = topic->key.space;
-    CHAIN_APPEND(topic->first, topic->last, subscription, prev, next);
-    topic->count++;
-    CHAIN_APPEND(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
-    subscriber->count[kind]++;
-}
-
-static void unlink_subscription(struct subscription *subscription) {
-    struct subscriber *subscriber = subscription->subscriber;
-    struct topic *topic = subscription->topic;
-    enum pubsub_kind kind = topic->key.space;
-    CHAIN_REMOVE(topic->first, topic->last, subscription, prev, next);
-    topic->count--;
-    CHAIN_REMOVE(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
-    subscriber->count[kind]--;
-}
-
 static size_t bytes_of(const struct topic *topic) {
     return sizeof(struct subscription) + sizeof(*topic) + topic->key.name.len;
 }
@@ -116,7 +96,10 @@ bool pubsub_subscribe(struct pubsub *pubsub, struct subscriber *subscriber, enum
     if (!pubsub_is_subscribed(subscriber)) pubsub->subscriber_count++;
     struct subscription *subscription = mem_alloc(sizeof(*subscription));
     *subscription = (struct subscription){.subscriber = subscriber, .topic = topic};
-    link_subscription(subscription);
+    CHAIN_APPEND(topic->first, topic->last, subscription, prev, next);
+    topic->count++;
+    CHAIN_APPEND(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
+    subscriber->count[kind]++;
     hashtable_insert(pubsub->subscriptions, subscription, hash);
     subscriber->allocated += bytes_of(topic);
     return true;
@@ -126,8 +109,12 @@ static void end_subscription(struct pubsub *pubsub, hashtable_slot *slot, uint64
     struct subscription *subscription = hashtable_item(*slot);
     struct subscriber *subscriber = subscription->subscriber;
     struct topic *topic = subscription->topic;
+    int kind = topic->key.space;
     hashtable_delete(pubsub->subscriptions, slot, hash);
-    unlink_subscription(subscription);
+    CHAIN_REMOVE(topic->first, topic->last, subscription, prev, next);
+    topic->count--;
+    CHAIN_REMOVE(subscriber->first[kind], subscriber->last[kind], subscription, prev_own, next_own);
+    subscriber->count[kind]--;
     subscriber->allocated -= bytes_of(topic);
     if (!pubsub_is_subscribed(subscriber)) pubsub->subscriber_count--;
     mem_free(subscription);
@@ -174,11 +161,12 @@ void pubsub_leave(struct pubsub *pubsub, struct subscriber *subscriber) {
 static size_t deliver_through(struct topic *topic, pubsub_deliver_function *deliver, void *arg) {
     size_t count = 0;
     struct subscription *next;
-    for (struct subscription *at = topic->first; at; at = next) {
+    topic->is_pinned = true;
+    for (struct subscription *at = topic->first; at; at = next, count++) {
         next = at->next;
         deliver(at->subscriber, topic, arg);
-        count++;
     }
+    topic->is_pinned = false;
     return count;
 }
 
@@ -187,9 +175,7 @@ size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice
     size_t count = 0;
     struct topic *topic = pubsub_find(pubsub, kind, channel);
     if (topic) {
-        topic->is_pinned = true;
         count += deliver_through(topic, deliver, arg);
-        topic->is_pinned = false;
         free_topic_if_idle(pubsub, topic);
     }
     if (kind != PUBSUB_CHANNEL) return count;
@@ -197,9 +183,7 @@ size_t pubsub_deliver(struct pubsub *pubsub, enum pubsub_kind kind, struct slice
     for (topic = pubsub->first_pattern; topic; topic = next) {
         next = topic->next;
         if (!glob_match(topic->key.name, channel, false)) continue;
-        topic->is_pinned = true;
         count += deliver_through(topic, deliver, arg);
-        topic->is_pinned = false;
         next = topic->next; /* the pattern's only subscriber may just have left */
         free_topic_if_idle(pubsub, topic);
     }

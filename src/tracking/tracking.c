@@ -235,11 +235,6 @@ void tracking_record(struct tracking *tracking, struct tracker *tracker, struct 
 
 /* --- Changes --- */
 
-static bool has_prefix_of(const struct tracking *tracking, struct slice key) {
-    struct prefix_walk walk = prefix_walk_begin(&tracking->prefixes, key);
-    return prefix_walk_next(&walk);
-}
-
 /* Notes the key for tracking_tell_changes. */
 static void note_change(struct tracking *tracking, struct slice key, int database,
                         const void *source) {
@@ -267,8 +262,9 @@ void tracking_invalidate(struct tracking *tracking, struct slice key, int databa
         tracking_table_take(&tracking->table, key, &tracking->numbers);
         tell_numbered(tracking, &tracking->numbers, key, source);
     }
-    if (tracking->prefixes.count > 0 && has_prefix_of(tracking, key))
-        note_change(tracking, key, database, source);
+    if (tracking->prefixes.count == 0) return;
+    struct prefix_walk walk = prefix_walk_begin(&tracking->prefixes, key);
+    if (prefix_walk_next(&walk)) note_change(tracking, key, database, source);
 }
 
 /* Keeps the table to be freed later, and begins an empty one. */

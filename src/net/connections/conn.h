@@ -1,18 +1,10 @@
 /* conn: one client connection: its unconsumed input, its output queue, and the memory for its
  * session.
  *
- * Input. All connections read into one shared buffer, so an idle connection has none. The owner's
- * `data` callback gets all unconsumed bytes in one piece and returns how many it has consumed. The
- * rest (an incomplete request) is kept and presented again, at another address, together with the
- * bytes that arrive next. A small rest, the tail, is copied to the front of the shared buffer
- * before the next read. When it is large, or conn_expect announces that it will be, the connection
- * gets a buffer of its own that is read into directly, so that a large argument is not copied again
- * and again.
- *
- * Output. conn_try_write sends at once what the socket takes. conn_queue keeps the rest and sends
- * it with one outstanding asynchronous write. conn_hold is for output that more may follow in the
- * same loop iteration: all of it is sent together when the iteration ends. conn_hold_source refers
- * to bytes that stay where they are. */
+ * All connections read into one shared buffer, so an idle connection has none. The owner's `data`
+ * callback gets all unconsumed bytes in one piece and returns how many it has consumed. The rest
+ * (an incomplete request) is kept and presented again, at another address, together with the bytes
+ * that arrive next. How output is sent is up to the function that it is given to. */
 #ifndef PACKLIST_NET_CONNECTIONS_CONN_H
 #define PACKLIST_NET_CONNECTIONS_CONN_H
 

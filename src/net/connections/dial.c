@@ -121,12 +121,6 @@ static bool parse_numeric(struct sockaddr_storage *address, const char *text, in
            uv_ip6_addr(text, port, (struct sockaddr_in6 *)address) == 0;
 }
 
-/* Returns false when `from` is not an address. */
-static bool set_from(struct dial *dial, const char *from) {
-    dial->from.ss_family = AF_UNSPEC;
-    return !from || !*from || parse_numeric(&dial->from, from, 0);
-}
-
 static int resolve(struct dial *dial) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     char service[16];
@@ -150,8 +144,10 @@ struct dial *dial_start(struct net *net, const struct dial_order *order) {
     dial->expected_name = sds_new(slice_of_cstr(order->expected_name ? order->expected_name : ""));
     dial->order.host = dial->order.expected_name = dial->order.from = NULL;
     dial->resolving.data = dial->connecting.data = dial;
+    dial->from.ss_family = AF_UNSPEC;
+    bool is_from_any = !order->from || !*order->from;
     int status = UV_EINVAL;
-    if (set_from(dial, order->from))
+    if (is_from_any || parse_numeric(&dial->from, order->from, 0))
         status = parse_numeric(&dial->numeric, order->host, order->port) ? connect_numeric(dial)
                                                                          : resolve(dial);
     if (status != 0) fail_later(dial, status);

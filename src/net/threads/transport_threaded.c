@@ -98,10 +98,6 @@ static struct block *take_input(struct threaded *threaded) {
     return block_pop(&threaded->input);
 }
 
-static void drop_input(struct threaded *threaded) {
-    while (threaded->input.first) io_block_free(spares_of(threaded), take_input(threaded));
-}
-
 static size_t waiting(const struct conn *conn, size_t *allocated) {
     const struct threaded *threaded = threaded_of(conn);
     *allocated = threaded->input_allocated;
@@ -337,11 +333,6 @@ static size_t handle_size(const struct conn *conn) {
     return conn->transport == &THREADED_TLS ? sizeof(uv_tcp_t) : conn->transport->state_size;
 }
 
-static void lend_tls(struct conn *conn, struct io_socket *socket) {
-    socket->tls = mem_alloc_zeroed(sizeof(*socket->tls));
-    tls_lend(conn, &socket->tls->codec);
-}
-
 static void free_socket(struct io_socket *socket) {
     if (socket->tls) {
         io_drop_records(socket->tls, &net_of(socket->conn)->blocks);
@@ -364,7 +355,10 @@ static void on_given(uv_handle_t *handle) {
                                   .thread = socket->thread,
                                   .fd = socket->fd,
                                   .reads = socket->begins_reading};
-    if (conn->transport == &THREADED_TLS) lend_tls(conn, socket);
+    if (conn->transport == &THREADED_TLS) {
+        socket->tls = mem_alloc_zeroed(sizeof(*socket->tls));
+        tls_lend(conn, &socket->tls->codec);
+    }
     CHAIN_APPEND(io->first, io->last, threaded, prev, next);
     put(threaded, IO_OPEN, NULL, 0);
 }
@@ -487,7 +481,7 @@ static void close_threaded(struct conn *conn) {
     struct threaded *threaded = threaded_of(conn);
     threaded->is_closing = true;
     threaded->reads = false;
-    drop_input(threaded);
+    while (threaded->input.first) io_block_free(spares_of(threaded), take_input(threaded));
     if (threaded->is_leaving) return; /* the answer to that is still to come */
     threaded_hand_over(threaded);
     put(threaded, IO_CLOSE, NULL, 0);
@@ -527,13 +521,6 @@ static int fd_of(const struct conn *conn) {
     return threaded->is_closing ? -1 : threaded->fd;
 }
 
-static size_t tls_allocated_by(const struct threaded *threaded) {
-    const struct io_tls *tls = threaded->socket->tls;
-    if (!tls) return 0;
-    return sizeof(*tls) + tls_lent_allocated(threaded->conn, &tls->codec) +
-           __atomic_load_n(&tls->left, __ATOMIC_RELAXED);
-}
-
 /* What is in the thread's hands, and not in the caller's buffers. */
 static size_t held(const struct conn *conn) {
     const struct threaded *threaded = threaded_of(conn);
@@ -544,7 +531,12 @@ static size_t held(const struct conn *conn) {
 }
 
 static size_t allocated(const struct conn *conn) {
-    return sizeof(struct io_socket) + held(conn) + tls_allocated_by(threaded_of(conn));
+    const struct io_socket *socket = threaded_of(conn)->socket;
+    const struct io_tls *tls = socket->tls;
+    size_t size = sizeof(*socket) + held(conn);
+    if (!tls) return size;
+    return size + sizeof(*tls) + tls_lent_allocated(conn, &tls->codec) +
+           __atomic_load_n(&tls->left, __ATOMIC_RELAXED);
 }
 
 unsigned conn_io_thread(const struct conn *conn) {
