@@ -8,8 +8,7 @@
  * A topic is a channel, a pattern or a shard channel that has a subscriber. Three tables find
  * topics by their names, and a fourth one finds a subscription by its subscriber and topic, so
  * subscribing and unsubscribing are O(1), however many there are of either. Patterns are also in a
- * list, in the order in which they came. This module knows no session and no protocol, so that it
- * can be tested alone. */
+ * list, in the order in which they came. It knows no session and no protocol. */
 #ifndef PACKLIST_SESSION_PUBSUB_H
 #define PACKLIST_SESSION_PUBSUB_H
 

@@ -3,8 +3,7 @@
  *
  *      first ── session 3 ── session 4 ── session 9 ── last
  *
- * The links are members of the sessions; the list owns none of them. It calls no other module of
- * the server, so that it can be tested alone. */
+ * The links are members of the sessions; the list owns none of them. */
 #ifndef PACKLIST_SESSION_SESSION_LIST_H
 #define PACKLIST_SESSION_SESSION_LIST_H
 

@@ -12,8 +12,7 @@
  * stays, without an owner, until what refers to it is removed step by step (tracking_step). So a
  * tracker may end, or all of them, in the middle of telling.
  *
- * Databases do not count: a key of the same name in another one is the same key to a cache. This
- * module knows no session and no protocol, so that it can be tested alone. */
+ * Databases do not count: a key of the same name in another one is the same key to a cache. */
 #ifndef PACKLIST_TRACKING_TRACKING_H
 #define PACKLIST_TRACKING_TRACKING_H
 

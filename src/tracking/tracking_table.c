@@ -331,23 +331,20 @@ bool tracking_table_evict(struct tracking_table *table, struct random *random, s
 /* Writes a record with these numbers at offset `to`, where there is room before the old one's
  * list. Returns its end. */
 static size_t rewrite(struct tracking_bucket *bucket, const struct record *record, size_t to,
-                      const struct tracking_numbers *numbers, size_t list_length) {
+                      const struct tracking_numbers *numbers) {
+    const uint32_t *all = numbers->numbers;
     unsigned char *bytes = bucket->bytes;
+    size_t list_length = 0;
+    for (size_t i = 0; i < numbers->count; i++)
+        list_length += varint_size(all[i] - (i ? all[i - 1] : 0));
     bytes[to++] = bytes[record->begin];
     to += put_varint(bytes + to, record->name_length);
     to += put_varint(bytes + to, list_length);
     memmove(bytes + to, bytes + record->name, record->name_length);
     to += record->name_length;
     for (size_t i = 0; i < numbers->count; i++)
-        to += put_varint(bytes + to, numbers->numbers[i] - (i ? numbers->numbers[i - 1] : 0));
+        to += put_varint(bytes + to, all[i] - (i ? all[i - 1] : 0));
     return to;
-}
-
-static size_t list_length_of(const struct tracking_numbers *numbers) {
-    size_t length = 0;
-    for (size_t i = 0; i < numbers->count; i++)
-        length += varint_size(numbers->numbers[i] - (i ? numbers->numbers[i - 1] : 0));
-    return length;
 }
 
 /* A shorter list takes no more bytes, so the records move towards the beginning of the bucket. */
@@ -370,7 +367,7 @@ size_t tracking_table_sweep(struct tracking_table *table,
         if (kept == 0)
             table->keys--;
         else
-            to = rewrite(bucket, &record, to, scratch, list_length_of(scratch));
+            to = rewrite(bucket, &record, to, scratch);
     }
     resize(table, bucket, to);
     if (++table->next_sweep == table->buckets.count) table->next_sweep = 0;

@@ -1,12 +1,12 @@
 /* Polling of sockets inside a callback of the loop: a server echoes what clients send, partly in its loop
  * and partly inside the callback of one connection, the runner. Clients are in the same thread. */
 #include "net/connections/conn_state.h"
-#include "net/connections/listener.h"
 #include "net/nested_poll.h"
 #include "net/net.h"
 
 #include "base/clock.h"
 #include "base/memory/alloc.h"
+#include "unit/listener_port.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,9 +3,9 @@
 #ifndef PACKLIST_TESTS_UNIT_NET_FIXTURE_H
 #define PACKLIST_TESTS_UNIT_NET_FIXTURE_H
 
-#include "net/connections/listener.h"
 #include "net/net.h"
 #include "net/threads/io_threads.h"
+#include "unit/listener_port.h"
 
 #include "base/clock.h"
 

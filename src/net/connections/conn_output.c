@@ -19,9 +19,8 @@
  *   3. Submitted bytes do not move until the write's callback. New bytes may be appended after
  *     them, even in the same block.
  *
- * A message to a hundred subscribers makes a queue for each of them, and frees it when the
- * iteration ends. The net keeps up to CONN_SPARES_MAX such structs and first blocks for the next
- * ones; their memory is written where it was written last, and is still cached. */
+ * A message to a hundred subscribers makes a queue for each of them, until the iteration ends. So
+ * up to CONN_SPARES_MAX such structs and first blocks are kept, whose memory is still cached. */
 #include "base/checked.h"
 #include "base/memory/alloc.h"
 #include "base/memory/shared.h"

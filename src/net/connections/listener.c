@@ -142,15 +142,6 @@ void listener_use(struct listener *listener, const struct transport *transport) 
     listener->transport = transport;
 }
 
-int listener_port(const struct listener *listener) {
-    if (listener->uv.handle.type != UV_TCP) return 0;
-    struct sockaddr_storage address;
-    int len = sizeof(address);
-    if (uv_tcp_getsockname(&listener->uv.tcp, (struct sockaddr *)&address, &len) != 0) return 0;
-    return address.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&address)->sin6_port)
-                                         : ntohs(((struct sockaddr_in *)&address)->sin_port);
-}
-
 /* --- Unix sockets --- */
 
 /* Returns 0 if the directory of `path` exists, otherwise a negative errno. libuv reports a missing

@@ -39,9 +39,6 @@ enum listen_status listener_open_unix(struct net *net, const struct unix_place *
 /* Accepts with another transport from now on: at first it is the plain one of its kind. */
 void listener_use(struct listener *listener, const struct transport *transport);
 
-/* Returns the TCP port that it listens on; 0 for Unix sockets. */
-int listener_port(const struct listener *listener);
-
 /* Stops accepting and frees the listener; removes the file of a Unix socket. Accepted connections
  * stay open. */
 void listener_close(struct listener *listener);

@@ -52,10 +52,6 @@ void io_meter_read(const struct io_meter *meter, uint64_t *run_us, uint64_t *wai
 
 /* --- What follows from it --- */
 
-void io_load_forget(struct io_load *load) {
-    *load = (struct io_load){.takes = false};
-}
-
 /* Returns a percentage of `whole` (> 0). */
 static uint64_t percent(uint64_t part, uint64_t whole) {
     return part * 100 / whole;

@@ -50,6 +50,7 @@ enum io_verdict {
     IO_LOAD_HELPS
 };
 
+/* All zero at first: nothing is known, and connections are not to be with threads. */
 struct io_load {
     struct io_sample last;
     bool has_last;
@@ -57,9 +58,6 @@ struct io_load {
     unsigned against; /* windows in a row that speak for the opposite */
     enum io_verdict verdict;
 };
-
-/* Forgets what it has seen: connections are not to be with threads. */
-void io_load_forget(struct io_load *load);
 
 /* Decides again, with the window that ends now: load->takes. */
 void io_load_look(struct io_load *load, const struct io_sample *now);

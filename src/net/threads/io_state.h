@@ -84,13 +84,11 @@ enum io_kind {
 struct io_spares {
     struct block_pool small, large;
 };
-#define IO_SPARES                                                                                  \
-    (struct io_spares) {                                                                           \
-        .small = {.size = IO_SMALL_SIZE, .most = IO_SPARE_MAX}, .large = {                         \
-            .size = IO_LARGE_SIZE,                                                                 \
-            .most = IO_SPARE_MAX / 16 + 1                                                          \
-        }                                                                                          \
-    }
+
+static inline struct io_spares io_spares(void) {
+    return (struct io_spares){.small = {.size = IO_SMALL_SIZE, .most = IO_SPARE_MAX},
+                              .large = {.size = IO_LARGE_SIZE, .most = IO_SPARE_MAX / 16 + 1}};
+}
 
 static inline struct block *io_block_new(struct io_spares *spares, bool is_large) {
     return block_new(is_large ? &spares->large : &spares->small);

@@ -386,7 +386,7 @@ static void free_thread(struct io_thread *thread) {
 struct io_thread *io_thread_start(struct io_threads *all, unsigned number, const char **error) {
     struct io_thread *thread = mem_alloc_aligned(RING_LINE, sizeof(*thread));
     *thread = (struct io_thread){
-        .all = all, .number = number, .read_spares = IO_SPARES, .write_spares = IO_SPARES};
+        .all = all, .number = number, .read_spares = io_spares(), .write_spares = io_spares()};
     if (!bell_init(&thread->bell)) {
         *error = uv_strerror(-errno);
         mem_free(thread);

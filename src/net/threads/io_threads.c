@@ -269,7 +269,7 @@ bool io_threads_set(struct net *net, unsigned count, enum io_when when, const ch
     struct io_threads *io = net->io;
     if (!io) return false;
     io->when = when;
-    if (count == 0) io_load_forget(&io->load);
+    if (count == 0) io->load = (struct io_load){.takes = false};
     for (unsigned i = 0; i < io->count; i++) io->threads[i]->is_surplus = i >= count;
     while (io->count < count) {
         struct io_thread *thread = io_thread_start(io, io->count + 1, error);
