@@ -127,8 +127,7 @@ static void debug_object(struct call *call) {
     }
     uint32_t clock = entry_clock(entry);
     int64_t idle_s = eviction_idle_seconds(&call->engine->eviction, clock);
-    sds out = sds_append_format(
-        sds_new(SLICE("")),
+    sds out = sds_format(
         "Value at:%p refcount:1 encoding:%s serializedlength:%zu lru:%u lru_seconds_idle:%lld",
         (const void *)entry, value_encoding_name(entry), rdb_length_value(entry),
         clock & ACCESS_MASK, (long long)idle_s);

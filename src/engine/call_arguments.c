@@ -166,8 +166,7 @@ bool call_bad_subcommand(struct call *call) {
 void call_help(struct call *call, const char *const *lines) {
     sds container = container_name(call);
     sds header =
-        sds_append_format(sds_new(SLICE("")),
-                          "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", container);
+        sds_format("%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", container);
     size_t count = 0;
     while (lines[count]) count++;
     reply_array(call->reply, count + 3);

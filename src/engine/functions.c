@@ -101,7 +101,7 @@ static const struct function_language *language_of(const struct functions *funct
     const struct function_language *language = functions->language;
     if (language && slice_equal_nocase(sds_slice(parsed->engine), slice_of_cstr(language->name)))
         return language;
-    *error = sds_append_format(sds_new(SLICE("")), "Engine '%s' not found", parsed->engine);
+    *error = sds_format("Engine '%s' not found", parsed->engine);
     return NULL;
 }
 
@@ -123,7 +123,7 @@ static struct function_library *compile(const struct function_language *language
 }
 
 static bool fail(sds *error, const char *format, sds name) {
-    *error = sds_append_format(sds_new(SLICE("")), format, name);
+    *error = sds_format(format, name);
     return false;
 }
 

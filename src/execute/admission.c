@@ -90,7 +90,7 @@ static void reject_arity(enum call_origin origin, struct requester *requester, s
         reject(origin, requester, reply, command,
                "ERR Wrong number of args calling Redis command from script");
     } else if (origin == ORIGIN_CLIENT) {
-        sds error = sds_append_format(sds_new(SLICE("")), CALL_WRONG_ARITY, command->name);
+        sds error = sds_format(CALL_WRONG_ARITY, command->name);
         reject(origin, requester, reply, command, error);
         sds_free(error);
     }
@@ -258,10 +258,9 @@ static const char *not_in_transactions(struct check *check) {
 static const char *not_for_listeners(struct check *check) {
     if (check->session->protocol != 2 || check->own_flags & COMMAND_FOR_SUBSCRIBERS) return NULL;
     return check->text =
-               sds_append_format(sds_new(SLICE("")),
-                                 "ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
-                                 "PING / QUIT / RESET are allowed in this context",
-                                 check->call->command->name);
+               sds_format("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
+                          "PING / QUIT / RESET are allowed in this context",
+                          check->call->command->name);
 }
 
 static const char *replicas_do_not_wait(struct check *check) {
@@ -323,8 +322,7 @@ static const char *disk_has_failed(struct check *check) {
     if (!may_write(check) && !tells_health) return NULL;
     if (check->engine->restrictions & RESTRICTED_UNSAVED) return unsaved;
     return check->text =
-               sds_append_format(sds_new(SLICE("")), "MISCONF Errors writing to the AOF file: %s",
-                                 aof_error(check->engine));
+               sds_format("MISCONF Errors writing to the AOF file: %s", aof_error(check->engine));
 }
 
 static const char *too_few_replicas(struct check *check) {

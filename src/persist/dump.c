@@ -75,9 +75,9 @@ struct entry *dump_read(struct slice payload, struct slice key,
     struct entry *entry = read_value(&reader, key, options);
     *error = entry ? DUMP_OK : DUMP_BAD_VALUE;
     if (!entry && reason)
-        *reason = sds_append_format(
-            sds_new(SLICE("")), "Internal error in RDB reading offset %llu: %s",
-            (unsigned long long)rdb_reader_error_offset(&reader), rdb_reader_error(&reader));
+        *reason = sds_format("Internal error in RDB reading offset %llu: %s",
+                             (unsigned long long)rdb_reader_error_offset(&reader),
+                             rdb_reader_error(&reader));
     rdb_reader_end(&reader);
     return entry;
 }

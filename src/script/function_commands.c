@@ -149,8 +149,7 @@ static bool add_all(struct function_set *set, const struct function_set *added, 
     for (size_t i = 0; i < added->library_count; i++) {
         struct function_library *library = added->libraries[i];
         if (function_set_library(set, sds_slice(library->name))) {
-            *error =
-                sds_append_format(sds_new(SLICE("")), "Library %s already exists", library->name);
+            *error = sds_format("Library %s already exists", library->name);
             return false;
         }
         if (!function_set_add(set, function_library_share(library), false, error)) {

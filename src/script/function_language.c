@@ -197,8 +197,7 @@ static bool compile(void *arg, struct function_library *library, struct slice bo
     int code = machine_compile(runner->machine, "@user_function", body);
     if (code == LUA_NOREF) {
         const char *text = lua_tostring(machine_state(runner->machine), -1);
-        *error =
-            sds_append_format(sds_new(SLICE("")), "Error compiling function: %s", text ? text : "");
+        *error = sds_format("Error compiling function: %s", text ? text : "");
         machine_finish(runner->machine);
         return false;
     }

@@ -114,7 +114,7 @@ size_t publish(struct engine *engine, enum pubsub_kind kind, struct slice channe
 
 static void publish_about(struct engine *engine, const char *about, int database,
                           struct slice suffix, struct slice message) {
-    sds channel = sds_append_format(sds_new(SLICE("")), "__%s@%d__:", about, database);
+    sds channel = sds_format("__%s@%d__:", about, database);
     channel = sds_append(channel, suffix);
     publish(engine, PUBSUB_CHANNEL, sds_slice(channel), message);
     sds_free(channel);

@@ -134,8 +134,8 @@ static bool check_source_count(struct call *call, enum bits_operation operation,
     size_t count = call->argc - 3;
     bool is_single = operation == BITS_NOT;
     if (is_single ? count == 1 : count >= 2 || bits_is_commutative(operation)) return true;
-    sds error = sds_append_format(sds_new(SLICE("")), "ERR BITOP %s must be called with %s.", name,
-                                  is_single ? "a single source key" : "at least two source keys");
+    sds error = sds_format("ERR BITOP %s must be called with %s.", name,
+                           is_single ? "a single source key" : "at least two source keys");
     reply_error_text(call->reply, sds_slice(error));
     sds_free(error);
     return false;

@@ -50,8 +50,8 @@ void tls_connected(struct tls *tls, int status) {
 void tls_note_failure(struct tls *tls, const char *reason) {
     char name[CONN_NAME_MAX];
     if (tls->call->failure) return;
-    tls->call->failure = sds_append_format(sds_new(SLICE("")), "TLS with %s failed: %s",
-                                           conn_peer_name(tls_conn(tls), name), reason);
+    tls->call->failure =
+        sds_format("TLS with %s failed: %s", conn_peer_name(tls_conn(tls), name), reason);
 }
 
 const char *tls_failure(const struct conn *conn) {
