@@ -10,8 +10,8 @@
  * `decay_minutes` without a use make it one smaller. New keys begin at ACCESS_LFU_FIRST, so that
  * they have time to be used before they are evicted.
  *
- * Bits of 0 mean that they were not set since entry_new. When the policy changes, no entry does.
- * Bits of the other form are read through access_as_lru and access_as_lfu until their key is used
+ * Bits of 0 mean that they were not set since entry_new. When the policy changes, no entry does:
+ * bits of the other form are read through access_as_lru and access_as_lfu until their key is used
  * again. LFU bits tell the minute of the last use. LRU bits tell no frequency: such a key counts as
  * one that was created when the policy changed. */
 #ifndef PACKLIST_STORE_ACCESS_H
@@ -30,8 +30,15 @@ enum {
 
 /* --- LRU --- */
 
+/* The bits of a time. Those of 0, which would mean that they are not set, become the ones of a tick
+ * before: so whole seconds between two times stay right. */
+static inline uint32_t access_lru_bits(uint32_t ticks) {
+    ticks &= ACCESS_MASK;
+    return ticks ? ticks : ACCESS_MASK;
+}
+
 static inline uint32_t access_lru_at(int64_t now_ms) {
-    return (uint32_t)(now_ms / ACCESS_LRU_TICK_MS) & ACCESS_MASK;
+    return access_lru_bits((uint32_t)(now_ms / ACCESS_LRU_TICK_MS));
 }
 
 /* Ticks between two times. */
@@ -43,7 +50,7 @@ static inline uint32_t access_lru_idle(uint32_t clock, uint32_t now) {
 static inline uint32_t access_lru_before(uint32_t now, int64_t seconds) {
     const int64_t most_s = (int64_t)ACCESS_MASK * ACCESS_LRU_TICK_MS / 1000;
     int64_t ticks = (seconds < most_s ? seconds : most_s) * 1000 / ACCESS_LRU_TICK_MS;
-    return (now - (uint32_t)ticks) & ACCESS_MASK;
+    return access_lru_bits(now - (uint32_t)ticks);
 }
 
 static inline int64_t access_lru_idle_seconds(uint32_t clock, uint32_t now) {

@@ -41,6 +41,20 @@ static void the_past_is_as_far_away_as_it_was_said_to_be(void **state) {
     }
 }
 
+static void no_time_has_the_bits_of_a_new_entry(void **state) {
+    (void)state;
+    const int64_t wrap_ms = (int64_t)(ACCESS_MASK + 1) * ACCESS_LRU_TICK_MS;
+    for (int64_t at_ms = wrap_ms - 2000; at_ms < wrap_ms + 2000; at_ms += ACCESS_LRU_TICK_MS) {
+        uint32_t now = access_lru_at(at_ms);
+        assert_int_not_equal(now, 0);
+        for (int64_t seconds = 0; seconds < 4; seconds++) {
+            uint32_t then = access_lru_before(now, seconds);
+            assert_int_not_equal(then, 0);
+            assert_int_equal(access_lru_idle_seconds(then, now), seconds);
+        }
+    }
+}
+
 static void idle_time_is_finer_than_a_second(void **state) {
     (void)state;
     uint32_t then = access_lru_at(1000000);
@@ -135,6 +149,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_seconds_are_counted_over_the_wrap),
         cmocka_unit_test(the_past_is_as_far_away_as_it_was_said_to_be),
+        cmocka_unit_test(no_time_has_the_bits_of_a_new_entry),
         cmocka_unit_test(idle_time_is_finer_than_a_second),
         cmocka_unit_test(an_lfu_counter_falls_with_time),
         cmocka_unit_test(an_lfu_counter_grows_with_the_root_of_uses),
