@@ -52,46 +52,52 @@ static void write_record(struct rdb_writer *writer, const struct record *record,
     rdb_write_string(writer, record->value);
 }
 
-static void write_records(struct rdb_writer *writer, struct hash_iter *iter, uint64_t count,
-                          int64_t first_expiry_ms) {
+static int64_t first_expiry(struct value_source source) {
+    return source.entry ? hash_first_expiry(source.entry)
+                        : recordtable_first_expiry(recordtable_captured(source.capture));
+}
+
+/* Starts an iteration over all fields, and returns how many there are. */
+static uint64_t start(struct hash_iter *iter, struct value_source source) {
+    if (source.entry) {
+        hash_iter_start(iter, source.entry, HASH_ALL);
+        return hash_length(source.entry);
+    }
+    hash_iter_start_capture(iter, source.capture);
+    return recordtable_count(recordtable_captured(source.capture));
+}
+
+static void hash_format_write(struct rdb_writer *writer, struct value_source source) {
+    struct hash_iter iter;
     struct record record;
+    int64_t first_expiry_ms = first_expiry(source);
     if (first_expiry_ms != RECORD_NEVER && !writer->for_valkey)
         rdb_write_uint64(writer, (uint64_t)first_expiry_ms);
-    rdb_write_length(writer, count);
-    while (!writer->error && hash_iter_next(iter, &record))
+    rdb_write_length(writer, start(&iter, source));
+    while (!writer->error && hash_iter_next(&iter, &record))
         write_record(writer, &record, first_expiry_ms);
-}
-
-static void hash_format_write(struct rdb_writer *writer, const struct entry *entry) {
-    struct hash_iter iter;
-    hash_iter_start(&iter, entry, HASH_ALL);
-    write_records(writer, &iter, hash_length(entry), hash_first_expiry(entry));
-}
-
-static void hash_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
-    struct hash_iter iter;
-    hash_iter_start_capture(&iter, capture);
-    write_records(writer, &iter, recordtable_count(recordtable_captured(capture)),
-                  recordtable_first_expiry(recordtable_captured(capture)));
 }
 
 /* --- As commands, and in digests --- */
 
-static void set_fields(struct rdb_writer *writer, struct slice key, struct hash_iter *iter,
-                       uint64_t count) {
+static void set_fields(struct rdb_writer *writer, struct slice key, struct value_source source) {
+    struct hash_iter iter;
     struct value_commands_members members = {
-        .writer = writer, .name = "HSET", .key = key, .arguments = 2, .left = count};
+        .writer = writer, .name = "HSET", .key = key, .arguments = 2};
     struct record record;
-    while (!writer->error && hash_iter_next(iter, &record)) {
+    members.left = start(&iter, source);
+    while (!writer->error && hash_iter_next(&iter, &record)) {
         value_commands_member(&members);
         value_commands_text(writer, record.field);
         value_commands_text(writer, record.value);
     }
 }
 
-static void set_expiries(struct rdb_writer *writer, struct slice key, struct hash_iter *iter) {
+static void set_expiries(struct rdb_writer *writer, struct slice key, struct value_source source) {
+    struct hash_iter iter;
     struct record record;
-    while (!writer->error && hash_iter_next(iter, &record)) {
+    start(&iter, source);
+    while (!writer->error && hash_iter_next(&iter, &record)) {
         if (record.expiry_ms == RECORD_NEVER) continue;
         value_commands_begin(writer, "HPEXPIREAT", key, 4);
         value_commands_integer(writer, record.expiry_ms);
@@ -101,23 +107,10 @@ static void set_expiries(struct rdb_writer *writer, struct slice key, struct has
     }
 }
 
-static void hash_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
-    struct hash_iter iter;
-    hash_iter_start(&iter, entry, HASH_ALL);
-    set_fields(writer, entry_key(entry), &iter, hash_length(entry));
-    if (!entry_fields_expire(entry)) return;
-    hash_iter_start(&iter, entry, HASH_ALL);
-    set_expiries(writer, entry_key(entry), &iter);
-}
-
-static void hash_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
-                                               struct capture *capture) {
-    struct hash_iter iter;
-    hash_iter_start_capture(&iter, capture);
-    set_fields(writer, key, &iter, recordtable_count(recordtable_captured(capture)));
-    if (recordtable_first_expiry(recordtable_captured(capture)) == RECORD_NEVER) return;
-    hash_iter_start_capture(&iter, capture);
-    set_expiries(writer, key, &iter);
+static void hash_format_write_commands(struct rdb_writer *writer, struct slice key,
+                                       struct value_source source) {
+    set_fields(writer, key, source);
+    if (first_expiry(source) != RECORD_NEVER) set_expiries(writer, key, source);
 }
 
 static void hash_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
@@ -314,8 +307,4 @@ static struct entry *hash_format_read(struct rdb_reader *reader, unsigned type, 
     return NULL;
 }
 
-const struct type_format hash_format =
-    TYPE_FORMAT(hash, RDB_TYPE_BIT(RDB_HASH) | RDB_TYPE_BIT(RDB_HASH_ZIPMAP) |
-                          RDB_TYPE_BIT(RDB_HASH_ZIPLIST) | RDB_TYPE_BIT(RDB_HASH_LISTPACK) |
-                          RDB_TYPE_BIT(RDB_HASH_2) | RDB_TYPE_BIT(RDB_HASH_LISTPACK_EX_PRE_GA) |
-                          RDB_TYPE_BIT(RDB_HASH_METADATA) | RDB_TYPE_BIT(RDB_HASH_LISTPACK_EX));
+const struct type_format hash_format = TYPE_FORMAT(hash);

@@ -116,28 +116,24 @@ static void visit_node(const struct quicklist_node_info *node, void *arg) {
     if (list->out) write_node(list->out, node);
 }
 
-static void visit_nodes(const struct entry *entry,
+/* NULL: the list is in its entry. */
+static const struct quicklist *quicklist_of(struct value_source source) {
+    return source.entry ? list_quicklist(source.entry) : quicklist_captured(source.capture);
+}
+
+static void visit_nodes(struct value_source source,
                         void (*visit)(const struct quicklist_node_info *node, void *arg),
                         void *arg) {
-    const struct quicklist *quicklist = list_quicklist(entry);
+    const struct quicklist *quicklist = quicklist_of(source);
     if (quicklist) {
         quicklist_visit_nodes(quicklist, visit, arg);
         return;
     }
     const uint8_t *first, *end;
-    list_single_body(entry, &first, &end);
+    list_single_body(source.entry, &first, &end);
     struct quicklist_node_info node = {
-        .data = first, .body_size = (size_t)(end - first), .count = list_length(entry)};
+        .data = first, .body_size = (size_t)(end - first), .count = list_length(source.entry)};
     visit(&node, arg);
-}
-
-static void list_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
-    const struct quicklist *captured = quicklist_captured(capture);
-    struct list_writer list = {.out = NULL};
-    quicklist_visit_nodes(captured, visit_node, &list);
-    rdb_write_length(writer, list.nodes);
-    list.out = writer;
-    quicklist_visit_nodes(captured, visit_node, &list);
 }
 
 static unsigned list_format_written(const struct entry *entry) {
@@ -145,12 +141,12 @@ static unsigned list_format_written(const struct entry *entry) {
     return RDB_LIST_QUICKLIST_2;
 }
 
-static void list_format_write(struct rdb_writer *writer, const struct entry *entry) {
+static void list_format_write(struct rdb_writer *writer, struct value_source source) {
     struct list_writer list = {.out = NULL};
-    visit_nodes(entry, visit_node, &list);
+    visit_nodes(source, visit_node, &list);
     rdb_write_length(writer, list.nodes);
     list.out = writer;
-    visit_nodes(entry, visit_node, &list);
+    visit_nodes(source, visit_node, &list);
 }
 
 /* --- As commands, and in digests --- */
@@ -168,24 +164,13 @@ static void push_elements(const struct quicklist_node_info *node, void *arg) {
     mem_free(decompressed);
 }
 
-static void list_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
-    visit_nodes(entry, push_elements,
-                &(struct value_commands_members){.writer = writer,
-                                                 .name = "RPUSH",
-                                                 .key = entry_key(entry),
-                                                 .arguments = 1,
-                                                 .left = list_length(entry)});
-}
-
-static void list_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
-                                               struct capture *capture) {
-    const struct quicklist *captured = quicklist_captured(capture);
-    quicklist_visit_nodes(captured, push_elements,
-                          &(struct value_commands_members){.writer = writer,
-                                                           .name = "RPUSH",
-                                                           .key = key,
-                                                           .arguments = 1,
-                                                           .left = quicklist_count(captured)});
+static void list_format_write_commands(struct rdb_writer *writer, struct slice key,
+                                       struct value_source source) {
+    const struct quicklist *quicklist = quicklist_of(source);
+    struct value_commands_members members = {
+        .writer = writer, .name = "RPUSH", .key = key, .arguments = 1};
+    members.left = quicklist ? quicklist_count(quicklist) : list_length(source.entry);
+    visit_nodes(source, push_elements, &members);
 }
 
 static void list_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
@@ -382,6 +367,4 @@ static struct entry *list_format_read(struct rdb_reader *reader, unsigned type, 
     return entry;
 }
 
-const struct type_format list_format =
-    TYPE_FORMAT(list, RDB_TYPE_BIT(RDB_LIST) | RDB_TYPE_BIT(RDB_LIST_ZIPLIST) |
-                          RDB_TYPE_BIT(RDB_LIST_QUICKLIST) | RDB_TYPE_BIT(RDB_LIST_QUICKLIST_2));
+const struct type_format list_format = TYPE_FORMAT(list);

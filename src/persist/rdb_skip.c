@@ -9,21 +9,22 @@
 
 #include "base/checked.h"
 #include "persist/rdb_format.h"
+#include "types/value.h"
 
-const char *rdb_type_name(unsigned type) {
+unsigned rdb_type_holds(unsigned type) {
     switch (type) {
-    case RDB_STRING: return "string";
+    case RDB_STRING: return VALUE_STRING;
     case RDB_LIST:
     case RDB_LIST_ZIPLIST:
     case RDB_LIST_QUICKLIST:
-    case RDB_LIST_QUICKLIST_2: return "list";
+    case RDB_LIST_QUICKLIST_2: return VALUE_LIST;
     case RDB_SET:
     case RDB_SET_INTSET:
-    case RDB_SET_LISTPACK: return "set";
+    case RDB_SET_LISTPACK: return VALUE_SET;
     case RDB_ZSET:
     case RDB_ZSET_2:
     case RDB_ZSET_ZIPLIST:
-    case RDB_ZSET_LISTPACK: return "zset";
+    case RDB_ZSET_LISTPACK: return VALUE_ZSET;
     case RDB_HASH:
     case RDB_HASH_ZIPMAP:
     case RDB_HASH_ZIPLIST:
@@ -31,16 +32,22 @@ const char *rdb_type_name(unsigned type) {
     case RDB_HASH_2:
     case RDB_HASH_LISTPACK_EX_PRE_GA:
     case RDB_HASH_METADATA:
-    case RDB_HASH_LISTPACK_EX: return "hash";
+    case RDB_HASH_LISTPACK_EX: return VALUE_HASH;
     case RDB_STREAM_LISTPACKS:
     case RDB_STREAM_LISTPACKS_2:
     case RDB_STREAM_LISTPACKS_3:
     case RDB_STREAM_LISTPACKS_4:
-    case RDB_STREAM_LISTPACKS_5: return "stream";
-    case RDB_ARRAY: return "array";
+    case RDB_STREAM_LISTPACKS_5: return VALUE_STREAM;
     case RDB_MODULE_PRE_GA:
-    case RDB_MODULE_2: return "module";
+    case RDB_MODULE_2: return VALUE_MODULE;
     }
+    return VALUE_TYPES;
+}
+
+const char *rdb_type_name(unsigned type) {
+    unsigned held = rdb_type_holds(type);
+    if (held < VALUE_TYPES) return value_type_name((enum value_type)held);
+    if (type == RDB_ARRAY) return "array";
     bool is_template = type >= RDB_HASH_TEMPLATE_FIRST && type <= RDB_HASH_TEMPLATE_LAST;
     return is_template ? "hash with a template" : NULL;
 }

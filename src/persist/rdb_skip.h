@@ -1,12 +1,16 @@
-/* rdb_skip: names of the types of values in RDB files; skips those that this server does not
- * support. */
+/* rdb_skip: which type of value each form in RDB files holds; skips those that this server does
+ * not support. */
 #ifndef PACKLIST_PERSIST_RDB_SKIP_H
 #define PACKLIST_PERSIST_RDB_SKIP_H
 
 #include "persist/rdb_reader.h"
 
-/* Returns the name of the type (an enum rdb_type, or any byte) for messages: "set", "stream", …;
- * NULL when it is unknown. Static text. */
+/* Returns the enum value_type of values in this form (an enum rdb_type, or any byte); VALUE_TYPES
+ * when there is none. */
+unsigned rdb_type_holds(unsigned type);
+
+/* Returns the name of that type, or of one that only other servers have, for messages: "set",
+ * "stream", …; NULL when it is unknown. Static text. */
 const char *rdb_type_name(unsigned type);
 
 /* Returns whether values of this type, which no type_format reads, can be skipped: those of

@@ -20,11 +20,11 @@ unsigned rdb_value_type_for(const struct rdb_writer *writer, const struct entry 
 }
 
 void rdb_write_value(struct rdb_writer *writer, const struct entry *entry) {
-    type_format_of_entry(entry)->write(writer, entry);
+    type_format_of_entry(entry)->write(writer, (struct value_source){.entry = entry});
 }
 
 void rdb_write_capture(struct rdb_writer *writer, enum value_type type, struct capture *capture) {
-    type_format_of(type)->write_capture(writer, capture);
+    type_format_of(type)->write(writer, (struct value_source){.capture = capture});
 }
 
 bool rdb_can_read(unsigned type) {

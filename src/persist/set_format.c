@@ -23,54 +23,42 @@ static unsigned set_format_written(const struct entry *entry) {
     return set_intset(entry, &size) ? RDB_SET_INTSET : RDB_SET;
 }
 
-static void write_members(struct rdb_writer *writer, struct set_iter *iter, uint64_t count) {
-    struct slice member;
-    rdb_write_length(writer, count);
-    while (!writer->error && set_iter_next(iter, &member)) rdb_write_string(writer, member);
+/* Starts an iteration over the members, and returns how many there are. */
+static uint64_t start(struct set_iter *iter, struct value_source source) {
+    if (source.entry) {
+        set_iter_start(iter, source.entry);
+        return set_length(source.entry);
+    }
+    set_iter_start_capture(iter, source.capture);
+    return recordtable_count(recordtable_captured(source.capture));
 }
 
-static void set_format_write(struct rdb_writer *writer, const struct entry *entry) {
+static void set_format_write(struct rdb_writer *writer, struct value_source source) {
     size_t size;
-    const uint8_t *intset = set_intset(entry, &size);
+    const uint8_t *intset = source.entry ? set_intset(source.entry, &size) : NULL;
     struct set_iter iter;
+    struct slice member;
     if (intset) {
         rdb_write_string(writer, slice_make(intset, size));
         return;
     }
-    set_iter_start(&iter, entry);
-    write_members(writer, &iter, set_length(entry));
-}
-
-static void set_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
-    struct set_iter iter;
-    set_iter_start_capture(&iter, capture);
-    write_members(writer, &iter, recordtable_count(recordtable_captured(capture)));
+    rdb_write_length(writer, start(&iter, source));
+    while (!writer->error && set_iter_next(&iter, &member)) rdb_write_string(writer, member);
 }
 
 /* --- As commands, and in digests --- */
 
-static void add_members(struct rdb_writer *writer, struct slice key, struct set_iter *iter,
-                        uint64_t count) {
+static void set_format_write_commands(struct rdb_writer *writer, struct slice key,
+                                      struct value_source source) {
+    struct set_iter iter;
     struct value_commands_members members = {
-        .writer = writer, .name = "SADD", .key = key, .arguments = 1, .left = count};
+        .writer = writer, .name = "SADD", .key = key, .arguments = 1};
     struct slice member;
-    while (!writer->error && set_iter_next(iter, &member)) {
+    members.left = start(&iter, source);
+    while (!writer->error && set_iter_next(&iter, &member)) {
         value_commands_member(&members);
         value_commands_text(writer, member);
     }
-}
-
-static void set_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
-    struct set_iter iter;
-    set_iter_start(&iter, entry);
-    add_members(writer, entry_key(entry), &iter, set_length(entry));
-}
-
-static void set_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
-                                              struct capture *capture) {
-    struct set_iter iter;
-    set_iter_start_capture(&iter, capture);
-    add_members(writer, key, &iter, recordtable_count(recordtable_captured(capture)));
 }
 
 static void set_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
@@ -167,5 +155,4 @@ static struct entry *set_format_read(struct rdb_reader *reader, unsigned type, s
     }
 }
 
-const struct type_format set_format = TYPE_FORMAT(
-    set, RDB_TYPE_BIT(RDB_SET) | RDB_TYPE_BIT(RDB_SET_INTSET) | RDB_TYPE_BIT(RDB_SET_LISTPACK));
+const struct type_format set_format = TYPE_FORMAT(set);

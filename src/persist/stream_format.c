@@ -144,7 +144,12 @@ static unsigned type_of(const struct streamlog *log) {
     return RDB_STREAM_LISTPACKS_2;
 }
 
-static void write_stream(struct rdb_writer *writer, const struct streamlog *log) {
+static const struct streamlog *log_of(struct value_source source) {
+    return source.entry ? stream_log(source.entry) : streamlog_captured(source.capture);
+}
+
+static void stream_format_write(struct rdb_writer *writer, struct value_source source) {
+    const struct streamlog *log = log_of(source);
     unsigned type = rdb_type_for(writer, type_of(log));
     struct stream_node_iter iter = {.log = log};
     struct stream_node_view node;
@@ -165,14 +170,6 @@ static void write_stream(struct rdb_writer *writer, const struct streamlog *log)
 
 static unsigned stream_format_written(const struct entry *entry) {
     return type_of(stream_log(entry));
-}
-
-static void stream_format_write(struct rdb_writer *writer, const struct entry *entry) {
-    write_stream(writer, stream_log(entry));
-}
-
-static void stream_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
-    write_stream(writer, streamlog_captured(capture));
 }
 
 /* --- As commands, and in digests --- */
@@ -217,8 +214,9 @@ static void write_producer_commands(struct rdb_writer *writer, struct slice key,
 
 /* XSETID refuses a deleted id behind the last one, which files of Redis 7.0 may have: the last id
  * then stands for it. */
-static void write_commands(struct rdb_writer *writer, struct slice key,
-                           const struct streamlog *log) {
+static void stream_format_write_commands(struct rdb_writer *writer, struct slice key,
+                                         struct value_source source) {
+    const struct streamlog *log = log_of(source);
     const struct stream_facts *facts = &log->facts;
     char last[STREAM_ID_TEXT_MAX], added[INT64_TEXT_MAX], deleted[STREAM_ID_TEXT_MAX];
     bool is_behind = stream_id_compare(facts->max_deleted_id, facts->last_id) > 0;
@@ -233,15 +231,6 @@ static void write_commands(struct rdb_writer *writer, struct slice key,
                   stream_id_text(deleted, is_behind ? facts->last_id : facts->max_deleted_id));
     stream_groups_write_commands(writer, key, &log->groups);
     write_producer_commands(writer, key, log->producers);
-}
-
-static void stream_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
-    write_commands(writer, entry_key(entry), stream_log(entry));
-}
-
-static void stream_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
-                                                 struct capture *capture) {
-    write_commands(writer, key, streamlog_captured(capture));
 }
 
 /* As in Redis, and the groups after the entries. Producers are no part of it. */
@@ -538,7 +527,4 @@ static struct entry *stream_format_read(struct rdb_reader *reader, unsigned type
     return NULL;
 }
 
-const struct type_format stream_format = TYPE_FORMAT(
-    stream, RDB_TYPE_BIT(RDB_STREAM_LISTPACKS) | RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_2) |
-                RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_3) | RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_4) |
-                RDB_TYPE_BIT(RDB_STREAM_LISTPACKS_5));
+const struct type_format stream_format = TYPE_FORMAT(stream);

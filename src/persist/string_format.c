@@ -11,27 +11,25 @@ static unsigned string_format_written(const struct entry *entry) {
     return RDB_STRING;
 }
 
-static void string_format_write(struct rdb_writer *writer, const struct entry *entry) {
+static void string_format_write(struct rdb_writer *writer, struct value_source source) {
     int64_t integer;
     char digits[INT64_TEXT_MAX];
-    if (string_integer(entry, &integer))
+    if (!source.entry)
+        rdb_write_text_capture(writer, source.capture);
+    else if (string_integer(source.entry, &integer))
         rdb_write_integer(writer, integer);
     else
-        rdb_write_string(writer, string_text(entry, digits));
+        rdb_write_string(writer, string_text(source.entry, digits));
 }
 
-#define string_format_write_capture rdb_write_text_capture
-
-static void string_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
+static void string_format_write_commands(struct rdb_writer *writer, struct slice key,
+                                         struct value_source source) {
     char digits[INT64_TEXT_MAX];
-    value_commands_begin(writer, "SET", entry_key(entry), 1);
-    value_commands_text(writer, string_text(entry, digits));
-}
-
-static void string_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
-                                                 struct capture *capture) {
     value_commands_begin(writer, "SET", key, 1);
-    value_commands_text_capture(writer, capture);
+    if (source.entry)
+        value_commands_text(writer, string_text(source.entry, digits));
+    else
+        value_commands_text_capture(writer, source.capture);
 }
 
 static void string_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
@@ -55,4 +53,4 @@ static struct entry *string_format_read(struct rdb_reader *reader, unsigned type
     return string_new(key, text);
 }
 
-const struct type_format string_format = TYPE_FORMAT(string, RDB_TYPE_BIT(RDB_STRING));
+const struct type_format string_format = TYPE_FORMAT(string);

@@ -1,5 +1,7 @@
 #include "persist/type_format.h"
 
+#include "persist/rdb_skip.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,24 +22,19 @@ const struct type_format *type_format_of_entry(const struct entry *entry) {
 }
 
 const struct type_format *type_format_reading(unsigned rdb_type) {
-    enum { BITS = 8 * sizeof(formats[0]->read_types) };
-    if (rdb_type >= BITS) return NULL;
-    for (unsigned type = 0; type < VALUE_TYPES; type++) {
-        if (formats[type] && formats[type]->read_types & RDB_TYPE_BIT(rdb_type))
-            return formats[type];
-    }
-    return NULL;
+    return type_format_of((enum value_type)rdb_type_holds(rdb_type));
 }
 
 /* --- Commands --- */
 
 void type_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
-    type_format_of_entry(entry)->write_commands(writer, entry);
+    type_format_of_entry(entry)->write_commands(writer, entry_key(entry),
+                                                (struct value_source){.entry = entry});
 }
 
 void type_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
                                         enum value_type type, struct capture *capture) {
-    type_format_of(type)->write_capture_commands(writer, key, capture);
+    type_format_of(type)->write_commands(writer, key, (struct value_source){.capture = capture});
 }
 
 /* --- Digests --- */

@@ -16,20 +16,21 @@
 struct capture;
 struct rdb_load_options; /* persist/rdb_value.h */
 
-/* Each function receives only entries of its type, and costs O(value). */
-struct type_format {
-    uint32_t read_types; /* what read() reads: the RDB_TYPE_BIT of each type */
+/* A value that is written: that of an entry, or a captured one, which can be written only once. */
+struct value_source {
+    const struct entry *entry; /* NULL: it was captured */
+    struct capture *capture;
+};
 
+/* Each function receives only values of its type, and costs O(value). */
+struct type_format {
     /* See rdb_value_type: the enum rdb_type of what write() writes of this entry. O(1). */
     unsigned (*written)(const struct entry *entry);
 
-    /* See rdb_write_value. */
-    void (*write)(struct rdb_writer *writer, const struct entry *entry);
+    /* See rdb_write_value and rdb_write_capture. */
+    void (*write)(struct rdb_writer *writer, struct value_source source);
 
-    /* Writes the same for a capture of a value of the type. See rdb_write_capture. */
-    void (*write_capture)(struct rdb_writer *writer, struct capture *capture);
-
-    /* See rdb_read_value; `type` is one of read_types. */
+    /* See rdb_read_value; `type` is a form that holds this type (rdb_type_holds). */
     struct entry *(*read)(struct rdb_reader *reader, unsigned type, struct slice key,
                           const struct rdb_load_options *options);
 
@@ -38,21 +39,15 @@ struct type_format {
     void (*digest)(struct digest *digest, uint8_t to[DIGEST_SIZE], const struct entry *entry);
 
     /* See type_format_write_commands and type_format_write_capture_commands. */
-    void (*write_commands)(struct rdb_writer *writer, const struct entry *entry);
-    void (*write_capture_commands)(struct rdb_writer *writer, struct slice key,
-                                   struct capture *capture);
+    void (*write_commands)(struct rdb_writer *writer, struct slice key, struct value_source source);
 };
-
-/* The bit of an enum rdb_type in read_types. */
-#define RDB_TYPE_BIT(type) ((uint32_t)1 << (type))
 
 /* The row of the type whose functions begin with `prefix`. The initialisers have the order of the
  * members; a row that lacks the last ones is a compile error. */
-#define TYPE_FORMAT(prefix, read_types)                                                            \
+#define TYPE_FORMAT(prefix)                                                                        \
     {                                                                                              \
-        (read_types), prefix##_format_written, prefix##_format_write,                              \
-            prefix##_format_write_capture, prefix##_format_read, prefix##_format_digest,           \
-            prefix##_format_write_commands, prefix##_format_write_capture_commands                 \
+        prefix##_format_written, prefix##_format_write, prefix##_format_read,                      \
+            prefix##_format_digest, prefix##_format_write_commands                                 \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 
@@ -70,8 +65,7 @@ const struct type_format *type_format_of(enum value_type type);
 /* Returns the row of the entry's type; aborts when there is no such type. O(1). */
 const struct type_format *type_format_of_entry(const struct entry *entry);
 
-/* Returns the row that reads values of this form (an enum rdb_type, or any byte), or NULL.
- * O(types). */
+/* Returns the row that reads values of this form (an enum rdb_type, or any byte), or NULL. O(1). */
 const struct type_format *type_format_reading(unsigned rdb_type);
 
 /* --- Keys with their values as commands ---

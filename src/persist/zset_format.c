@@ -33,23 +33,33 @@ static void write_member(struct slice member, double score, void *arg) {
     rdb_write_uint64(writer, bits);
 }
 
-static void zset_format_write(struct rdb_writer *writer, const struct entry *entry) {
-    const uint8_t *first, *end;
-    uint64_t length = zset_length(entry);
-    if (zset_listpack(entry, &first, &end)) {
-        rdb_write_listpack(writer, first, end, 2 * (size_t)length);
+static uint64_t length_of(struct value_source source) {
+    return source.entry ? zset_length(source.entry) : skiplist_capture_count(source.capture);
+}
+
+/* Visits the members from the first on, or from the last; those of a capture always from the
+ * last. */
+static void visit_members(struct value_source source, bool forward,
+                          void (*visit)(struct slice member, double score, void *arg), void *arg) {
+    if (!source.entry) {
+        skiplist_capture_visit(source.capture, visit, arg);
         return;
     }
     struct zset_iter iter;
     struct zset_member member;
-    rdb_write_length(writer, length);
-    zset_iter_start(&iter, entry, length - 1, false);
-    while (zset_iter_next(&iter, &member)) write_member(member.text, member.score, writer);
+    zset_iter_start(&iter, source.entry, forward ? 0 : zset_length(source.entry) - 1, forward);
+    while (zset_iter_next(&iter, &member)) visit(member.text, member.score, arg);
 }
 
-static void zset_format_write_capture(struct rdb_writer *writer, struct capture *capture) {
-    rdb_write_length(writer, skiplist_capture_count(capture));
-    skiplist_capture_visit(capture, write_member, writer);
+static void zset_format_write(struct rdb_writer *writer, struct value_source source) {
+    const uint8_t *first, *end;
+    uint64_t length = length_of(source);
+    if (source.entry && zset_listpack(source.entry, &first, &end)) {
+        rdb_write_listpack(writer, first, end, 2 * (size_t)length);
+        return;
+    }
+    rdb_write_length(writer, length);
+    visit_members(source, false, write_member, writer);
 }
 
 /* --- As commands, and in digests --- */
@@ -62,27 +72,11 @@ static void add_to_command(struct slice member, double score, void *arg) {
     value_commands_text(members->writer, member);
 }
 
-static void zset_format_write_commands(struct rdb_writer *writer, const struct entry *entry) {
-    struct value_commands_members members = {.writer = writer,
-                                             .name = "ZADD",
-                                             .key = entry_key(entry),
-                                             .arguments = 2,
-                                             .left = zset_length(entry)};
-    struct zset_iter iter;
-    struct zset_member member;
-    zset_iter_start(&iter, entry, 0, true);
-    while (zset_iter_next(&iter, &member)) add_to_command(member.text, member.score, &members);
-}
-
-static void zset_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
-                                               struct capture *capture) {
-    skiplist_capture_visit(
-        capture, add_to_command,
-        &(struct value_commands_members){.writer = writer,
-                                         .name = "ZADD",
-                                         .key = key,
-                                         .arguments = 2,
-                                         .left = skiplist_capture_count(capture)});
+static void zset_format_write_commands(struct rdb_writer *writer, struct slice key,
+                                       struct value_source source) {
+    struct value_commands_members members = {
+        .writer = writer, .name = "ZADD", .key = key, .arguments = 2, .left = length_of(source)};
+    visit_members(source, true, add_to_command, &members);
 }
 
 /* As Redis 8.0 does: a member's digest is of its text and the shortest text of its score. Redis 7.0
@@ -198,6 +192,4 @@ static struct entry *zset_format_read(struct rdb_reader *reader, unsigned type, 
     return NULL;
 }
 
-const struct type_format zset_format =
-    TYPE_FORMAT(zset, RDB_TYPE_BIT(RDB_ZSET) | RDB_TYPE_BIT(RDB_ZSET_2) |
-                          RDB_TYPE_BIT(RDB_ZSET_ZIPLIST) | RDB_TYPE_BIT(RDB_ZSET_LISTPACK));
+const struct type_format zset_format = TYPE_FORMAT(zset);
