@@ -230,15 +230,10 @@ static bool add_body(struct hash_load *load, const struct rdb_body *body, bool e
 
 static bool read_packed(struct hash_load *load, unsigned type) {
     uint64_t first_expiry_ms;
-    struct slice bytes;
     struct rdb_body body;
-    const char *error;
     if (type == RDB_HASH_LISTPACK_EX && !rdb_read_uint64(load->reader, &first_expiry_ms))
         return false;
-    if (!rdb_read_string(load->reader, &bytes)) return false;
-    bool good = type == RDB_HASH_ZIPLIST ? rdb_body_of_ziplist(bytes, &load->body, &body, &error)
-                                         : rdb_body_of_listpack(bytes, &load->body, &body, &error);
-    if (!good) return rdb_reader_fail(load->reader, "%s", error);
+    if (!rdb_read_body(load->reader, type == RDB_HASH_ZIPLIST, &load->body, &body)) return false;
     return add_body(load, &body,
                     type == RDB_HASH_LISTPACK_EX || type == RDB_HASH_LISTPACK_EX_PRE_GA);
 }

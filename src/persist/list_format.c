@@ -201,11 +201,8 @@ struct list_load {
 static bool view_body(struct list_load *load, bool ziplist, const struct rdb_stored_string *string,
                       struct rdb_body *body) {
     struct slice text = string->bytes;
-    const char *error;
     if (string->compressed && !rdb_decompress_string(load->reader, string, &text)) return false;
-    bool good = ziplist ? rdb_body_of_ziplist(text, &load->body, body, &error)
-                        : rdb_body_of_listpack(text, &load->body, body, &error);
-    return good || rdb_reader_fail(load->reader, "%s", error);
+    return rdb_view_body(load->reader, text, ziplist, &load->body, body);
 }
 
 /* Adds the node with its stored stream, without the listpack's frame, if the list keeps such nodes

@@ -104,12 +104,6 @@ static bool take_lengthened(struct slice bytes, struct rdb_scratch *scratch, str
     return taken;
 }
 
-bool rdb_body_of_listpack(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
-                          const char **error) {
-    return take_listpack(bytes, true, scratch, body, error) ||
-           take_lengthened(bytes, scratch, body, error);
-}
-
 /* --- Ziplists --- */
 
 enum {
@@ -205,7 +199,8 @@ static bool ziplist_frame(struct slice bytes, uint32_t *last_offset, uint16_t *c
     return total == bytes.len && (uint8_t)bytes.ptr[bytes.len - 1] == ZIPLIST_END;
 }
 
-bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
+/* Sets *body to the body of a ziplist, which is in the scratch buffer. */
+static bool take_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
                          const char **error) {
     uint32_t last_offset;
     uint16_t told_count;
@@ -230,4 +225,22 @@ bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct
         return false;
     view_scratch(scratch, used, body);
     return true;
+}
+
+/* --- Both --- */
+
+bool rdb_view_body(struct rdb_reader *reader, struct slice bytes, bool is_ziplist,
+                   struct rdb_scratch *scratch, struct rdb_body *body) {
+    const char *error;
+    bool good = is_ziplist ? take_ziplist(bytes, scratch, body, &error)
+                           : take_listpack(bytes, true, scratch, body, &error) ||
+                                 take_lengthened(bytes, scratch, body, &error);
+    return good || rdb_reader_fail(reader, "%s", error);
+}
+
+bool rdb_read_body(struct rdb_reader *reader, bool is_ziplist, struct rdb_scratch *scratch,
+                   struct rdb_body *body) {
+    struct slice bytes;
+    return rdb_read_string(reader, &bytes) &&
+           rdb_view_body(reader, bytes, is_ziplist, scratch, body);
 }

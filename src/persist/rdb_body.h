@@ -17,13 +17,15 @@ struct rdb_body {
     size_t count;
 };
 
-/* Set *body to the body of a serialized listpack or ziplist. The input is not trusted. Return false
- * when it is malformed, with *error set to a static text. The scratch buffer
- * receives bodies that must be encoded anew, and grows in proportion to `bytes`. O(bytes). */
-bool rdb_body_of_listpack(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
-                          const char **error);
-bool rdb_body_of_ziplist(struct slice bytes, struct rdb_scratch *scratch, struct rdb_body *body,
-                         const char **error);
+/* Sets *body to the body of a serialized listpack or ziplist. The input is not trusted: fails the
+ * reader when it is malformed. The scratch buffer receives bodies that must be encoded anew, and
+ * grows in proportion to `bytes`. O(bytes). */
+bool rdb_view_body(struct rdb_reader *reader, struct slice bytes, bool is_ziplist,
+                   struct rdb_scratch *scratch, struct rdb_body *body);
+
+/* The same of the string that is read next. */
+bool rdb_read_body(struct rdb_reader *reader, bool is_ziplist, struct rdb_scratch *scratch,
+                   struct rdb_body *body);
 
 /* Append an element to a body of `*used` bytes in the scratch buffer, which grows. False when there
  * is no memory, or the body would exceed RDB_BODY_MAX. Amortised O(element). */

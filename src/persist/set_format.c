@@ -129,17 +129,11 @@ static struct entry *read_listpack(struct rdb_reader *reader, struct slice key,
                                    const struct set_limits *limits) {
     struct rdb_scratch scratch = {0};
     struct rdb_body body;
-    struct slice bytes;
-    const char *error;
     struct entry *entry = NULL;
-    if (rdb_read_string(reader, &bytes)) {
-        if (rdb_body_of_listpack(bytes, &scratch, &body, &error)) {
-            entry = set_load_new(key, body.count, limits);
-            bool filled = add_body(reader, &entry, &body, limits);
-            entry = finish(reader, entry, filled);
-        } else {
-            rdb_reader_fail(reader, "%s", error);
-        }
+    if (rdb_read_body(reader, false, &scratch, &body)) {
+        entry = set_load_new(key, body.count, limits);
+        bool filled = add_body(reader, &entry, &body, limits);
+        entry = finish(reader, entry, filled);
     }
     mem_free(scratch.bytes);
     return entry;

@@ -398,13 +398,10 @@ static uint64_t get_big_endian(const char *at) {
 static bool read_node(struct stream_load *load) {
     struct slice text;
     struct rdb_body body;
-    const char *error;
     if (!rdb_read_string(load->reader, &text)) return false;
     if (text.len != BASE_SIZE) return malformed(load);
     load->base = (struct stream_id){get_big_endian(text.ptr), get_big_endian(text.ptr + 8)};
-    if (!rdb_read_string(load->reader, &text)) return false;
-    if (!rdb_body_of_listpack(text, &load->scratch, &body, &error))
-        return rdb_reader_fail(load->reader, "%s", error);
+    if (!rdb_read_body(load->reader, false, &load->scratch, &body)) return false;
     load->at = body.first;
     load->end = body.end;
     return take_entries(load);

@@ -155,13 +155,8 @@ static bool read_members(struct zset_load *load, unsigned type) {
 }
 
 static bool read_body(struct zset_load *load, bool ziplist, struct rdb_scratch *scratch) {
-    struct slice bytes;
     struct rdb_body body;
-    const char *error;
-    if (!rdb_read_string(load->reader, &bytes)) return false;
-    if (!(ziplist ? rdb_body_of_ziplist(bytes, scratch, &body, &error)
-                  : rdb_body_of_listpack(bytes, scratch, &body, &error)))
-        return rdb_reader_fail(load->reader, "%s", error);
+    if (!rdb_read_body(load->reader, ziplist, scratch, &body)) return false;
     if (body.count % 2)
         return rdb_reader_fail(load->reader, "a member without a score" RDB_INTEGRITY);
     for (const uint8_t *at = body.first; at < body.end;) {
