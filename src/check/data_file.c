@@ -103,12 +103,12 @@ static bool read_snapshot(struct input *input, struct finding *finding) {
     rdb_file_start(&file, (struct rdb_source){read_input, input}, &options);
     bool good = take_items(&file, finding, &database);
     if (!good) {
-        note_wrong(finding, rdb_file_error_offset(&file), rdb_file_error(&file));
+        note_wrong(finding, rdb_reader_error_offset(&file.reader), rdb_reader_error(&file.reader));
         finding->wrong =
             sds_append_format(finding->wrong, ", database %llu", (unsigned long long)database);
     }
     finding->version = file.version;
-    finding->whole = good ? rdb_file_offset(&file) : 0;
+    finding->whole = good ? rdb_reader_offset(&file.reader) : 0;
     rdb_file_finish(&file);
     return good;
 }

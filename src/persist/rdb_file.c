@@ -90,38 +90,16 @@ bool rdb_write_end(struct rdb_writer *writer) {
 
 /* --- Reading --- */
 
-static void start(struct rdb_file *file, const struct rdb_file_options *options) {
-    *file = (struct rdb_file){.options = *options};
-}
-
 void rdb_file_start(struct rdb_file *file, struct rdb_source source,
                     const struct rdb_file_options *options) {
-    start(file, options);
+    *file = (struct rdb_file){.options = *options};
     rdb_reader_start(&file->reader, source, options->checksum);
-}
-
-void rdb_file_start_memory(struct rdb_file *file, struct slice bytes,
-                           const struct rdb_file_options *options) {
-    start(file, options);
-    rdb_reader_start_memory(&file->reader, bytes, options->checksum);
 }
 
 void rdb_file_finish(struct rdb_file *file) {
     rdb_reader_end(&file->reader);
     mem_free(file->kept.bytes);
     file->kept = (struct rdb_scratch){0};
-}
-
-const char *rdb_file_error(const struct rdb_file *file) {
-    return rdb_reader_error(&file->reader);
-}
-
-uint64_t rdb_file_error_offset(const struct rdb_file *file) {
-    return rdb_reader_error_offset(&file->reader);
-}
-
-uint64_t rdb_file_offset(const struct rdb_file *file) {
-    return rdb_reader_offset(&file->reader);
 }
 
 /* Returns the number in the digits after the magic, or 0 when some byte is not a digit. */

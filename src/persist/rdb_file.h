@@ -10,7 +10,7 @@
  *      struct rdb_file_item item;
  *      rdb_file_start(&file, source, &options);
  *      while (rdb_file_next(&file, &item) && item.kind != RDB_ITEM_END) …
- *      … rdb_file_error(&file) …
+ *      … rdb_reader_error(&file.reader) …
  *      rdb_file_finish(&file); */
 #ifndef PACKLIST_PERSIST_RDB_FILE_H
 #define PACKLIST_PERSIST_RDB_FILE_H
@@ -102,9 +102,14 @@ struct rdb_file_item {
     struct rdb_usage usage;
 };
 
-/* Lives on the caller's stack, and must not be copied. All fields but `version` are private. */
+/* Lives on the caller's stack, and must not be copied. */
 struct rdb_file {
+    /* Says what is wrong (rdb_reader_error; the text names the key, quoted and with escapes, if it
+     * is known) and where reading is (rdb_reader_offset; after RDB_ITEM_END that is the size of the
+     * file, or where the commands after a preamble begin). The caller reports errors of its own,
+     * such as a duplicate key, with rdb_reader_fail. */
     struct rdb_reader reader;
+
     struct rdb_file_options options;
     unsigned version;        /* 0 before the first item */
     struct rdb_scratch kept; /* key or name of the item */
@@ -120,23 +125,9 @@ bool rdb_file_is_named(const char *path);
 void rdb_file_start(struct rdb_file *file, struct rdb_source source,
                     const struct rdb_file_options *options);
 
-/* Starts reading from memory; the bytes must stay valid and unchanged. */
-void rdb_file_start_memory(struct rdb_file *file, struct slice bytes,
-                           const struct rdb_file_options *options);
-
-/* Reads the next item. Returns false when the file is bad: see rdb_file_error. Must not be called
- * after RDB_ITEM_END. O(item). */
+/* Reads the next item. Returns false when the file is bad. Must not be called after RDB_ITEM_END.
+ * O(item). */
 bool rdb_file_next(struct rdb_file *file, struct rdb_file_item *item);
-
-/* Return what is wrong, or NULL, and the offset of the error. The text names the key if it is known
- * (quoted, with escapes). It is valid as long as the file. The caller reports its own errors, such
- * as a duplicate key, with rdb_reader_fail(&file->reader, …). */
-const char *rdb_file_error(const struct rdb_file *file);
-uint64_t rdb_file_error_offset(const struct rdb_file *file);
-
-/* Returns the bytes consumed so far. After RDB_ITEM_END that is the size of the file, or where the
- * commands after a preamble begin. */
-uint64_t rdb_file_offset(const struct rdb_file *file);
 
 /* Frees the file's memory, but no entries that the caller received. */
 void rdb_file_finish(struct rdb_file *file);

@@ -46,7 +46,6 @@ static inline bool rdb_version_is_valkey(unsigned version) {
 
 enum {
     RDB_MAGIC_SIZE = 9,             /* with the version */
-    RDB_CHECKSUM_SIZE = 8,          /* after EOF */
     RDB_CHECKSUM_VERSION_MIN = 5,   /* older files have none */
     RDB_PAYLOAD_FOOTER_SIZE = 2 + 8 /* version, checksum */
 };

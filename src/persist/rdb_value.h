@@ -46,15 +46,9 @@ bool rdb_can_read(unsigned type);
 struct entry *rdb_read_value(struct rdb_reader *reader, unsigned type, struct slice key,
                              const struct rdb_load_options *options);
 
-/* --- Sizes, with rdbcompression on and without type, key and expiry ---
- *
- * DEBUG OBJECT shows the size of a value as serializedlength. They are exact for this
- * implementation of LZF. Another one may compress to a byte more or less. */
-
-/* Returns the bytes of a text as an RDB string. O(text), as it compresses the text. */
-size_t rdb_length_string(struct slice text);
-
-/* Returns the bytes of the entry's value. O(value), as it compresses every node. */
+/* Returns the bytes of the entry's value with rdbcompression on, without type, key and expiry:
+ * what DEBUG OBJECT shows as serializedlength. Exact for this implementation of LZF: another one
+ * may compress to a byte more or less. O(value), as it compresses every node. */
 size_t rdb_length_value(const struct entry *entry);
 
 #endif

@@ -154,9 +154,9 @@ static uint8_t *scratch_buffer(struct rdb_writer *writer, size_t size) {
     return writer->scratch;
 }
 
-/* Returns whether the sink compresses the next piece. */
+/* Returns whether the sink compresses the next piece; all that precedes it has then reached it. */
 static bool defers_compression(struct rdb_writer *writer) {
-    return writer->compress && rdb_writer_defer(writer);
+    return writer->compress && writer->sink.deferral && rdb_writer_flush(writer);
 }
 
 /* Compresses the text into the scratch buffer. Returns the stream, or an empty slice when it would

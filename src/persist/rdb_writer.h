@@ -68,12 +68,6 @@ void rdb_writer_end(struct rdb_writer *writer);
 /* Passes the buffered bytes to the sink. Returns true when every byte so far has reached it. */
 bool rdb_writer_flush(struct rdb_writer *writer);
 
-/* Returns the sink's deferral after flushing, so that the caller may call it; NULL if there is none
- * or the sink has failed. */
-static inline const struct rdb_deferral *rdb_writer_defer(struct rdb_writer *writer) {
-    return writer->sink.deferral && rdb_writer_flush(writer) ? writer->sink.deferral : NULL;
-}
-
 /* Returns the bytes written so far, including buffered ones. O(1). */
 static inline uint64_t rdb_writer_offset(const struct rdb_writer *writer) {
     return writer->flushed + writer->used;

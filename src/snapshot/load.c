@@ -138,7 +138,7 @@ struct loader {
 };
 
 static bool note_key(struct engine *engine, struct loader *loader) {
-    if (load_note_key(engine, rdb_file_offset(loader->file))) return true;
+    if (load_note_key(engine, rdb_reader_offset(&loader->file->reader))) return true;
     return rdb_reader_fail(&loader->file->reader, "the server is ending");
 }
 
@@ -324,7 +324,7 @@ struct source {
 /* The `read` of a struct rdb_source. Clients are served even in the middle of a large value. */
 static ssize_t read_source(void *arg, void *bytes, size_t room) {
     struct source *source = arg;
-    if (!load_note_offset(source->engine, rdb_file_offset(&source->file))) {
+    if (!load_note_offset(source->engine, rdb_reader_offset(&source->file.reader))) {
         errno = ECANCELED;
         return -1;
     }
@@ -339,12 +339,12 @@ static ssize_t read_file(void *arg, void *bytes, size_t room) {
 /* Logs why loading ended. The file is not called bad if loading ended because the server is
  * ending. */
 static void note_failure(const struct rdb_file *file, const char *name, enum load_status status) {
-    unsigned long long offset = rdb_file_error_offset(file);
+    unsigned long long offset = rdb_reader_error_offset(&file->reader);
     if (status == LOAD_STOPPED)
         log_notice("Loading %s ends at byte %llu: the server is ending", name, offset);
     else
         log_warning("Error loading %s: Internal error in RDB reading offset %llu: %s", name, offset,
-                    rdb_file_error(file));
+                    rdb_reader_error(&file->reader));
 }
 
 static enum load_status load_source(struct engine *engine, struct rdb_source bytes,
@@ -362,7 +362,7 @@ static enum load_status load_source(struct engine *engine, struct rdb_source byt
         status = engine->shutting_down ? LOAD_STOPPED : LOAD_FAILED;
         note_failure(&source.file, order->name, status);
     }
-    *end = rdb_file_offset(&source.file);
+    *end = rdb_reader_offset(&source.file.reader);
     rdb_file_finish(&source.file);
     return status;
 }

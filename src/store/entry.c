@@ -94,10 +94,6 @@ struct entry *entry_relocate(struct entry *entry, size_t value_size, struct relo
     return relocate(relocator, entry, entry_allocated(entry, value_size));
 }
 
-size_t entry_room(const struct entry *entry, size_t value_size) {
-    return entry_allocated(entry, value_size) - head_size(entry);
-}
-
 bool entry_check(const struct entry *entry) {
     struct slice key = entry_key(entry);
     unsigned class = entry->flags >> ENTRY_KEY_CLASS_SHIFT & ENTRY_KEY_CLASS_MASK;

@@ -200,9 +200,6 @@ size_t entry_allocated(const struct entry *entry, size_t value_size);
  * table must learn of it (store/keyspace). */
 struct entry *entry_relocate(struct entry *entry, size_t value_size, struct relocator *relocator);
 
-/* Bytes a value may grow to by entry_resize without the entry moving. */
-size_t entry_room(const struct entry *entry, size_t value_size);
-
 /* Checks the invariant. */
 bool entry_check(const struct entry *entry);
 

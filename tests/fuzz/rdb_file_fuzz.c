@@ -79,18 +79,19 @@ static struct held read_all(struct rdb_file *file, size_t size) {
             hold_other(&held, &item);
     }
     require(mem_used() - before <= 200 * size + (1 << 20), "memory in proportion to the file");
-    require(held.good == (rdb_file_error(file) == NULL), "an error, or the end");
-    require(rdb_file_offset(file) <= size, "no more is consumed than there is");
+    require(held.good == (rdb_reader_error(&file->reader) == NULL), "an error, or the end");
+    require(rdb_reader_offset(&file->reader) <= size, "no more is consumed than there is");
     if (!held.good)
-        held.others_digest = digest_bytes(held.others_digest, slice_of_cstr(rdb_file_error(file)));
+        held.others_digest =
+            digest_bytes(held.others_digest, slice_of_cstr(rdb_reader_error(&file->reader)));
     rdb_file_finish(file);
     return held;
 }
 
 static struct held read_memory(struct slice bytes, uint8_t choice) {
     struct rdb_file_options options = options_of(choice);
-    struct rdb_file file;
-    rdb_file_start_memory(&file, bytes, &options);
+    struct rdb_file file = {.options = options};
+    rdb_reader_start_memory(&file.reader, bytes, options.checksum);
     return read_all(&file, bytes.len);
 }
 

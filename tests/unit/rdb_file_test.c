@@ -73,16 +73,22 @@ static sds describe(struct rdb_file *file, bool aux) {
             text = sds_append_cstr(describe_item(text, &item), "\n");
         if (item.kind == RDB_ITEM_ENTRY) value_free(item.entry);
     }
-    assert_true(ended == (rdb_file_error(file) == NULL));
-    if (!ended) text = sds_append_format(text, "error: %s\n", rdb_file_error(file));
+    assert_true(ended == (rdb_reader_error(&file->reader) == NULL));
+    if (!ended) text = sds_append_format(text, "error: %s\n", rdb_reader_error(&file->reader));
     rdb_file_finish(file);
     return text;
+}
+
+static void start_in_memory(struct rdb_file *file, struct slice bytes,
+                            const struct rdb_file_options *options) {
+    *file = (struct rdb_file){.options = *options};
+    rdb_reader_start_memory(&file->reader, bytes, options->checksum);
 }
 
 static void assert_holds(struct slice bytes, const struct rdb_file_options *options,
                          const char *expected) {
     struct rdb_file file;
-    rdb_file_start_memory(&file, bytes, options);
+    start_in_memory(&file, bytes, options);
     sds text = describe(&file, false);
     assert_string_equal(text, expected);
     sds_free(text);
@@ -166,7 +172,7 @@ static void the_end_of_a_file_is_found_in_what_follows(void **state) {
         assert_true(rdb_file_next(&file, &item));
         if (item.kind == RDB_ITEM_ENTRY) value_free(item.entry);
     } while (item.kind != RDB_ITEM_END);
-    assert_int_equal(rdb_file_offset(&file), size);
+    assert_int_equal(rdb_reader_offset(&file.reader), size);
     rdb_file_finish(&file);
     sds_free(io.bytes);
 }
@@ -175,7 +181,7 @@ static void every_shorter_file_is_refused(void **state) {
     struct rdb_io io = our_file(*state, true);
     for (size_t len = 0; len < sds_len(io.bytes); len++) {
         struct rdb_file file;
-        rdb_file_start_memory(&file, slice_make(io.bytes, len), &defaults);
+        start_in_memory(&file, slice_make(io.bytes, len), &defaults);
         sds text = describe(&file, false);
         assert_non_null(
             strstr(text, "error: unexpected end of the data (Short read or OOM loading DB)"));
@@ -189,7 +195,7 @@ static void every_flipped_bit_is_noticed(void **state) {
     for (size_t bit = 8 * 9; bit < 8 * sds_len(io.bytes); bit++) {
         struct rdb_file file;
         io.bytes[bit / 8] ^= (char)(1 << bit % 8);
-        rdb_file_start_memory(&file, sds_slice(io.bytes), &defaults);
+        start_in_memory(&file, sds_slice(io.bytes), &defaults);
         sds text = describe(&file, false);
         assert_memory_not_equal(text + sds_len(text) - 4, "end\n", 4);
         sds_free(text);
