@@ -8,20 +8,16 @@
 #include "persist/type_format.h"
 #include "types/value.h"
 
-static bool append(void *arg, const void *bytes, size_t len) {
-    sds *payload = arg;
-    *payload = sds_append(*payload, slice_make(bytes, len));
-    return true;
-}
-
 void dump_start(struct rdb_writer *writer, sds *payload, bool compress) {
     enum { PIECE = 512 }; /* most values are small */
-    rdb_writer_start(writer, (struct rdb_sink){.write = append, .arg = payload, .piece = PIECE},
+    rdb_writer_start(writer,
+                     (struct rdb_sink){.write = rdb_sink_append, .arg = payload, .piece = PIECE},
                      compress, true);
 }
 
 void dump_end(struct rdb_writer *writer) {
-    rdb_write_uint16(writer, RDB_VERSION);
+    static const uint16_t version = RDB_VERSION;
+    rdb_write_bytes(writer, &version, sizeof(version));
     rdb_write_uint64(writer, rdb_writer_checksum(writer));
     rdb_writer_flush(writer);
     rdb_writer_end(writer);

@@ -96,11 +96,12 @@ static void set_fields(struct rdb_writer *writer, struct slice key, struct value
 static void set_expiries(struct rdb_writer *writer, struct slice key, struct value_source source) {
     struct hash_iter iter;
     struct record record;
+    char digits[INT64_TEXT_MAX];
     start(&iter, source);
     while (!writer->error && hash_iter_next(&iter, &record)) {
         if (record.expiry_ms == RECORD_NEVER) continue;
         value_commands_begin(writer, "HPEXPIREAT", key, 4);
-        value_commands_integer(writer, record.expiry_ms);
+        value_commands_text(writer, number_text(digits, record.expiry_ms));
         value_commands_text(writer, SLICE("FIELDS"));
         value_commands_text(writer, SLICE("1"));
         value_commands_text(writer, record.field);
@@ -134,7 +135,8 @@ struct hash_load {
     const struct listpack_limits *limits;
     struct slice key;
     struct entry *entry;      /* NULL until the number of fields is known */
-    struct rdb_scratch field; /* a field while its value is read */
+    struct rdb_scratch field; /* while the value is read */
+    struct rdb_scratch value; /* while an expiry is read */
     struct rdb_scratch body;  /* a listpack that was encoded anew */
 };
 
@@ -162,38 +164,24 @@ static int64_t expiry_of_ttl(uint64_t first_expiry_ms, uint64_t ttl) {
     return (int64_t)(first_expiry_ms + ttl - 1);
 }
 
-/* RDB_HASH, RDB_HASH_METADATA */
-static bool read_fields(struct hash_load *load, bool expiries) {
-    uint64_t count, ttl = 0, first_expiry_ms = 0;
+/* RDB_HASH; RDB_HASH_METADATA, with a ttl before each field; RDB_HASH_2, with an expiry after each
+ * value, whose view ends when it is read. */
+static bool read_fields(struct hash_load *load, unsigned type) {
+    uint64_t count, ttl = 0, first_expiry_ms = 0, expiry_ms;
     struct rdb_reader *reader = load->reader;
-    if (expiries && !rdb_read_uint64(reader, &first_expiry_ms)) return false;
+    bool has_ttls = type == RDB_HASH_METADATA, has_expiries = type == RDB_HASH_2;
+    if (has_ttls && !rdb_read_uint64(reader, &first_expiry_ms)) return false;
     if (!rdb_read_length(reader, &count) || !begin_hash(load, count)) return false;
     for (; count > 0; count--) {
         struct slice field, value;
-        if (expiries && !rdb_read_length(reader, &ttl)) return false;
-        if (!rdb_read_kept_string(load->reader, &load->field, &field) ||
-            !rdb_read_string(reader, &value))
+        if (has_ttls && !rdb_read_length(reader, &ttl)) return false;
+        if (!rdb_read_kept_string(reader, &load->field, &field) ||
+            !(has_expiries ? rdb_read_kept_string(reader, &load->value, &value)
+                           : rdb_read_string(reader, &value)))
             return false;
-        if (!add_record(load, field, value, expiry_of_ttl(first_expiry_ms, ttl))) return false;
-    }
-    return true;
-}
-
-/* RDB_HASH_2: the expiry follows the value, whose view ends when it is read. */
-static bool read_valkey_fields(struct hash_load *load) {
-    uint64_t count;
-    if (!rdb_read_length(load->reader, &count) || !begin_hash(load, count)) return false;
-    for (; count > 0; count--) {
-        struct slice field, value;
-        uint64_t expiry_ms;
-        if (!rdb_read_kept_string(load->reader, &load->field, &field) ||
-            !rdb_read_string(load->reader, &value))
-            return false;
-        if (!add_record(load, field, value, RECORD_NEVER)) return false;
-        if (!rdb_read_uint64(load->reader, &expiry_ms)) return false;
-        if ((int64_t)expiry_ms == RECORD_NEVER) continue;
-        if (expiry_ms > INT64_MAX) return rdb_reader_fail(load->reader, "%s", bad_expiry);
-        hash_load_set_expiry(&load->entry, field, (int64_t)expiry_ms);
+        expiry_ms = (uint64_t)expiry_of_ttl(first_expiry_ms, ttl);
+        if (has_expiries && !rdb_read_uint64(reader, &expiry_ms)) return false;
+        if (!add_record(load, field, value, (int64_t)expiry_ms)) return false;
     }
     return true;
 }
@@ -283,9 +271,9 @@ static bool read_zipmap(struct hash_load *load) {
 
 static bool read_any(struct hash_load *load, unsigned type) {
     switch (type) {
-    case RDB_HASH: return read_fields(load, false);
-    case RDB_HASH_METADATA: return read_fields(load, true);
-    case RDB_HASH_2: return read_valkey_fields(load);
+    case RDB_HASH:
+    case RDB_HASH_METADATA:
+    case RDB_HASH_2: return read_fields(load, type);
     case RDB_HASH_ZIPMAP: return read_zipmap(load);
     default: return read_packed(load, type);
     }
@@ -296,6 +284,7 @@ static struct entry *hash_format_read(struct rdb_reader *reader, unsigned type, 
     struct hash_load load = {.reader = reader, .limits = &options->limits.hash, .key = key};
     bool good = read_any(&load, type);
     mem_free(load.field.bytes);
+    mem_free(load.value.bytes);
     mem_free(load.body.bytes);
     if (good) return load.entry;
     if (load.entry) value_free(load.entry);

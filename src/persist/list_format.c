@@ -157,9 +157,10 @@ static void push_elements(const struct quicklist_node_info *node, void *arg) {
     const uint8_t *at = decompressed ? decompressed : node->data, *end = at + node->body_size;
     while (at < end) {
         struct listpack_value element;
+        char digits[INT64_TEXT_MAX];
         at += listpack_get(at, &element);
         value_commands_member(members);
-        value_commands_element(members->writer, &element);
+        value_commands_text(members->writer, listpack_value_text(&element, digits));
     }
     mem_free(decompressed);
 }

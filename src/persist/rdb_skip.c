@@ -52,9 +52,11 @@ const char *rdb_type_name(unsigned type) {
     return is_template ? "hash with a template" : NULL;
 }
 
-static bool skip_length(struct rdb_reader *reader) {
+static bool skip_lengths(struct rdb_reader *reader, unsigned n) {
     uint64_t length;
-    return rdb_read_length(reader, &length);
+    for (; n > 0; n--)
+        if (!rdb_read_length(reader, &length)) return false;
+    return true;
 }
 
 static bool skip_module_fields(struct rdb_reader *reader) {
@@ -65,7 +67,7 @@ static bool skip_module_fields(struct rdb_reader *reader) {
         if (!good || kind == MODULE_END) return good;
         switch (kind) {
         case MODULE_SIGNED:
-        case MODULE_UNSIGNED: good = skip_length(reader); break;
+        case MODULE_UNSIGNED: good = skip_lengths(reader, 1); break;
         case MODULE_FLOAT: good = rdb_skip_bytes(reader, 4); break;
         case MODULE_DOUBLE: good = rdb_skip_bytes(reader, 8); break;
         case MODULE_STRING: good = rdb_skip_string(reader); break;
@@ -73,13 +75,6 @@ static bool skip_module_fields(struct rdb_reader *reader) {
         }
         if (!good) return false;
     }
-}
-
-static bool skip_lengths(struct rdb_reader *reader, unsigned n) {
-    while (n-- > 0) {
-        if (!skip_length(reader)) return false;
-    }
-    return true;
 }
 
 /* --- All --- */
@@ -90,7 +85,7 @@ bool rdb_can_skip_value(unsigned type) {
 
 bool rdb_skip_value(struct rdb_reader *reader, unsigned type) {
     CHECKED_ASSERT(rdb_can_skip_value(type));
-    return skip_length(reader) && skip_module_fields(reader);
+    return skip_lengths(reader, 1) && skip_module_fields(reader);
 }
 
 /* --- Besides keys --- */

@@ -35,6 +35,12 @@ void rdb_writer_end(struct rdb_writer *writer) {
     writer->buffer = writer->scratch = NULL;
 }
 
+bool rdb_sink_append(void *arg, const void *bytes, size_t len) {
+    sds *text = arg;
+    *text = sds_append(*text, slice_make(bytes, len));
+    return true;
+}
+
 /* --- Bytes --- */
 
 /* Passes bytes to the sink; all earlier bytes have reached it. */
@@ -75,10 +81,6 @@ void rdb_write_bytes(struct rdb_writer *writer, const void *bytes, size_t len) {
     }
     slice_copy((char *)reserve(writer, len), slice_make(bytes, len));
     writer->used += len;
-}
-
-void rdb_write_uint16(struct rdb_writer *writer, uint16_t value) {
-    rdb_write_bytes(writer, &value, sizeof(value));
 }
 
 void rdb_write_uint64(struct rdb_writer *writer, uint64_t value) {

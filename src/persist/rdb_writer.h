@@ -5,7 +5,7 @@
 #ifndef PACKLIST_PERSIST_RDB_WRITER_H
 #define PACKLIST_PERSIST_RDB_WRITER_H
 
-#include "base/slice.h"
+#include "base/text/sds.h"
 #include "ds/strings/shared_text.h"
 
 #include <stdbool.h>
@@ -32,6 +32,9 @@ struct rdb_sink {
 };
 
 enum { RDB_WRITER_PIECE_MIN = 64 };
+
+/* A `write` that appends to the string at `arg`, an sds. */
+bool rdb_sink_append(void *arg, const void *bytes, size_t len);
 
 #ifdef TINY_LIMITS
 enum { RDB_WRITER_BUFFER = 64 };
@@ -80,7 +83,6 @@ void rdb_write_byte(struct rdb_writer *writer, uint8_t byte);
 void rdb_write_bytes(struct rdb_writer *writer, const void *bytes, size_t len);
 
 /* Little-endian. */
-void rdb_write_uint16(struct rdb_writer *writer, uint16_t value);
 void rdb_write_uint64(struct rdb_writer *writer, uint64_t value);
 
 /* In 1, 2, 5 or 9 bytes. */

@@ -36,10 +36,10 @@
 #include "types/stream.h"
 #include "types/value.h"
 
+#include <endian.h>
 #include <errno.h>
 
 enum { ENTRY_DELETED = 1, ENTRY_SAME_FIELDS = 2 };
-enum { BASE_SIZE = 16 };
 
 /* --- Writing --- */
 
@@ -88,15 +88,9 @@ static void put_node(struct body_writer *body, struct stream_node_view *node) {
     while (!body->failed && streamlog_node_next(node, &entry)) put_entry(body, node->base, &entry);
 }
 
-static void put_big_endian(uint8_t *at, uint64_t number) {
-    for (int i = 0; i < 8; i++) at[i] = (uint8_t)(number >> (56 - 8 * i));
-}
-
 static void write_node(struct rdb_writer *writer, struct body_writer *body,
                        struct stream_node_view *node) {
-    uint8_t base[BASE_SIZE];
-    put_big_endian(base, node->base.ms);
-    put_big_endian(base + 8, node->base.seq);
+    uint64_t base[] = {htobe64(node->base.ms), htobe64(node->base.seq)};
     rdb_write_string(writer, slice_make(base, sizeof(base)));
     put_node(body, node);
     const uint8_t *first = body->scratch.bytes;
@@ -389,18 +383,14 @@ static bool take_entries(struct stream_load *load) {
     return (count == 0 && deleted == 0) || malformed(load);
 }
 
-static uint64_t get_big_endian(const char *at) {
-    uint64_t number = 0;
-    for (int i = 0; i < 8; i++) number = number << 8 | (uint8_t)at[i];
-    return number;
-}
-
 static bool read_node(struct stream_load *load) {
     struct slice text;
     struct rdb_body body;
     if (!rdb_read_string(load->reader, &text)) return false;
-    if (text.len != BASE_SIZE) return malformed(load);
-    load->base = (struct stream_id){get_big_endian(text.ptr), get_big_endian(text.ptr + 8)};
+    uint64_t base[2];
+    if (text.len != sizeof(base)) return malformed(load);
+    memcpy(base, text.ptr, sizeof(base));
+    load->base = (struct stream_id){be64toh(base[0]), be64toh(base[1])};
     if (!rdb_read_body(load->reader, false, &load->scratch, &body)) return false;
     load->at = body.first;
     load->end = body.end;

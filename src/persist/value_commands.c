@@ -20,16 +20,6 @@ void value_commands_text(struct rdb_writer *writer, struct slice text) {
     rdb_write_bytes(writer, "\r\n", 2);
 }
 
-void value_commands_integer(struct rdb_writer *writer, int64_t value) {
-    char digits[INT64_TEXT_MAX];
-    value_commands_text(writer, number_text(digits, value));
-}
-
-void value_commands_element(struct rdb_writer *writer, const struct listpack_value *element) {
-    char digits[INT64_TEXT_MAX];
-    value_commands_text(writer, listpack_value_text(element, digits));
-}
-
 void value_commands_text_capture(struct rdb_writer *writer, struct capture *capture) {
     char part[8 * 1024];
     size_t len = text_capture_len(capture), size;

@@ -8,7 +8,6 @@
 #define PACKLIST_PERSIST_VALUE_COMMANDS_H
 
 #include "ds/capture.h"
-#include "ds/lists/listpack.h"
 #include "persist/rdb_writer.h"
 #include "store/entry.h"
 
@@ -25,10 +24,8 @@ void value_commands_load_function(struct rdb_writer *writer, struct slice code);
 void value_commands_begin(struct rdb_writer *writer, const char *name, struct slice key,
                           size_t arguments);
 
-/* Write an argument. */
+/* Writes an argument. */
 void value_commands_text(struct rdb_writer *writer, struct slice text);
-void value_commands_integer(struct rdb_writer *writer, int64_t value);
-void value_commands_element(struct rdb_writer *writer, const struct listpack_value *element);
 
 /* Writes a command whose arguments are there one by one:
  *      VALUE_COMMAND(writer, SLICE("SELECT"), number_text(digits, database)); */

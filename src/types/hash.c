@@ -31,21 +31,13 @@ struct entry *hash_load_new(struct slice key, uint64_t expected,
     return records_new(key, VALUE_HASH, expected > limits->listpack_entries);
 }
 
-static int64_t loaded_expiry(int64_t expiry_ms) {
-    return expiry_ms < HASH_EXPIRY_MAX_MS ? expiry_ms : HASH_EXPIRY_MAX_MS;
-}
-
 bool hash_load_add(struct entry **entry, const struct record *record,
                    const struct listpack_limits *limits) {
-    struct record loaded = {record->field, record->value, loaded_expiry(record->expiry_ms)};
+    struct record loaded = *record;
+    if (loaded.expiry_ms > HASH_EXPIRY_MAX_MS) loaded.expiry_ms = HASH_EXPIRY_MAX_MS;
     bool added = records_set(entry, &loaded, limits);
     if (record->expiry_ms != RECORD_NEVER) entry_set_fields_expire(*entry, true);
     return added;
-}
-
-void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms) {
-    records_set_expiry(entry, field, loaded_expiry(expiry_ms));
-    entry_set_fields_expire(*entry, records_have_expiries(*entry));
 }
 
 void hash_create(struct keyref *ref, struct slice key, struct slice field, struct slice value,

@@ -144,7 +144,4 @@ struct entry *hash_load_new(struct slice key, uint64_t expected,
 bool hash_load_add(struct entry **entry, const struct record *record,
                    const struct listpack_limits *limits);
 
-/* Gives a field, which must be there, an expiry. May move the entry. */
-void hash_load_set_expiry(struct entry **entry, struct slice field, int64_t expiry_ms);
-
 #endif

@@ -124,9 +124,13 @@ static void what_is_written_is_what_redis_7_reads(void **state) {
     value_free(entry);
     entry = read_bytes(RDB_HASH, SLICE("\x02\x01x\xC0\x05\x01y\x01z"), error);
     assert_writes(entry, SLICE("\x04\x02\x01x\xC0\x05\x01y\x01z"));
-    hash_load_set_expiry(&entry, SLICE("y"), 2000000000000);
+    value_free(entry);
+    entry =
+        read_bytes(RDB_HASH_METADATA, SLICE(EXPIRES "\x02\x00\x01x\xC0\x05\x01\x01y\x01z"), error);
     assert_writes(entry, SLICE("\x18" EXPIRES "\x02\x01\x01y\x01z\x00\x01x\xC0\x05"));
-    hash_load_set_expiry(&entry, SLICE("x"), 2000000000003);
+    value_free(entry);
+    entry =
+        read_bytes(RDB_HASH_METADATA, SLICE(EXPIRES "\x02\x04\x01x\xC0\x05\x01\x01y\x01z"), error);
     assert_writes(entry, SLICE("\x18" EXPIRES "\x02\x01\x01y\x01z\x04\x01x\xC0\x05"));
     value_free(entry);
 }

@@ -454,17 +454,11 @@ static void begin_group(struct engine *engine, bool streamed, bool for_valkey) {
 
 /* --- Functions alone --- */
 
-static bool take_bytes(void *arg, const void *bytes, size_t len) {
-    sds *text = arg;
-    *text = sds_append(*text, slice_make(bytes, len));
-    return true;
-}
-
 /* The replica wants only the libraries of functions: these are a payload of known length. */
 static void send_functions(struct engine *engine, struct replica *replica) {
     sds text = sds_new(SLICE(""));
     struct rdb_writer writer;
-    rdb_writer_start(&writer, (struct rdb_sink){.write = take_bytes, .arg = &text},
+    rdb_writer_start(&writer, (struct rdb_sink){.write = rdb_sink_append, .arg = &text},
                      engine->config.rdbcompression, engine->config.rdbchecksum);
     snapshot_write_header(engine, &writer, SNAPSHOT_RDB);
     rdb_write_end(&writer);
