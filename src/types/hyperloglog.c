@@ -25,23 +25,32 @@ static bool is_dense(struct slice value) {
     return value.len && hll_kind(value) == HLL_IS_DENSE;
 }
 
-/* Opens a dense value to be changed in place. Returns false when there is no memory for that. */
-static bool open_dense(struct keyref *ref, struct slice key, struct hll *hll) {
-    *hll = (struct hll){string_open(ref, key, 0, HLL_DENSE), HLL_DENSE};
-    return hll->bytes;
+/* A value that is changed: in place, or as a copy. */
+struct opened {
+    struct hll hll;
+    uint8_t copy[HLL_VALUE_MAX];
+};
+
+/* Opens a present value, or a new one: a dense one in place. */
+static enum hyperloglog_outcome open_value(struct opened *opened, struct keyref *ref,
+                                           struct slice key) {
+    struct slice value = present(ref);
+    if (is_dense(value)) {
+        opened->hll = (struct hll){string_open(ref, key, 0, HLL_DENSE), HLL_DENSE};
+        return opened->hll.bytes ? HYPERLOGLOG_DONE : HYPERLOGLOG_NO_MEMORY;
+    }
+    opened->hll = (struct hll){.bytes = opened->copy};
+    if (value.len) return hll_copy(&opened->hll, value) ? HYPERLOGLOG_DONE : HYPERLOGLOG_CORRUPT;
+    hll_init(&opened->hll);
+    hll_forget_count(opened->copy);
+    return HYPERLOGLOG_DONE;
 }
 
-/* Makes a copy of a present value in `hll->bytes`, or an empty value. Returns false when it is
- * corrupt. */
-static bool copy_or_init(struct hll *hll, struct slice value) {
-    if (value.len) return hll_copy(hll, value);
-    hll_init(hll);
-    hll_forget_count(hll->bytes);
-    return true;
-}
-
-static void store(struct keyref *ref, struct slice key, const struct hll *hll) {
-    string_set_built(ref, key, slice_make(hll->bytes, hll->len));
+/* Puts a copy in the place of the value. */
+static enum hyperloglog_outcome store(struct opened *opened, struct keyref *ref, struct slice key) {
+    const struct hll *hll = &opened->hll;
+    if (hll->bytes == opened->copy) string_set_built(ref, key, slice_make(hll->bytes, hll->len));
+    return HYPERLOGLOG_DONE;
 }
 
 /* Adds the elements. Returns false when the value is corrupt. */
@@ -58,60 +67,36 @@ static bool add_all(struct hll *hll, const struct slice *elements, size_t count,
 enum hyperloglog_outcome hyperloglog_add(struct keyref *ref, struct slice key,
                                          const struct slice *elements, size_t count,
                                          const struct hll_limits *limits, uint64_t *changes) {
-    uint8_t bytes[HLL_VALUE_MAX];
-    struct hll hll = {.bytes = bytes};
-    struct slice value = present(ref);
+    struct opened opened;
     *changes = !ref->entry;
-    if (is_dense(value)) {
-        if (!open_dense(ref, key, &hll)) return HYPERLOGLOG_NO_MEMORY;
-        add_all(&hll, elements, count, limits, changes);
-        return HYPERLOGLOG_DONE;
-    }
-    if (!copy_or_init(&hll, value) || !add_all(&hll, elements, count, limits, changes))
-        return HYPERLOGLOG_CORRUPT;
-    if (*changes) store(ref, key, &hll);
-    return HYPERLOGLOG_DONE;
-}
-
-static enum hyperloglog_outcome merge_to_dense(struct keyref *ref, struct slice key,
-                                               const uint8_t *registers) {
-    uint8_t bytes[HLL_VALUE_MAX];
-    struct hll hll = {.bytes = bytes};
-    struct slice value = present(ref);
-    if (is_dense(value)) {
-        if (!open_dense(ref, key, &hll)) return HYPERLOGLOG_NO_MEMORY;
-        hll_store_registers(&hll, registers);
-        return HYPERLOGLOG_DONE;
-    }
-    if (!copy_or_init(&hll, value)) return HYPERLOGLOG_CORRUPT;
-    hll_store_registers(&hll, registers);
-    store(ref, key, &hll);
-    return HYPERLOGLOG_DONE;
+    enum hyperloglog_outcome outcome = open_value(&opened, ref, key);
+    if (outcome != HYPERLOGLOG_DONE) return outcome;
+    if (!add_all(&opened.hll, elements, count, limits, changes)) return HYPERLOGLOG_CORRUPT;
+    return *changes ? store(&opened, ref, key) : HYPERLOGLOG_DONE;
 }
 
 enum hyperloglog_outcome hyperloglog_merge(struct keyref *ref, struct slice key,
                                            const uint8_t registers[HLL_REGISTER_BYTES], bool dense,
                                            const struct hll_limits *limits) {
-    uint8_t bytes[HLL_VALUE_MAX];
-    struct hll hll = {.bytes = bytes};
-    struct slice value = present(ref);
-    if (dense || is_dense(value)) return merge_to_dense(ref, key, registers);
-    if (!copy_or_init(&hll, value) || !hll_raise_all(&hll, registers, limits))
+    struct opened opened;
+    if (is_dense(present(ref))) dense = true;
+    enum hyperloglog_outcome outcome = open_value(&opened, ref, key);
+    if (outcome != HYPERLOGLOG_DONE) return outcome;
+    if (dense)
+        hll_store_registers(&opened.hll, registers);
+    else if (!hll_raise_all(&opened.hll, registers, limits))
         return HYPERLOGLOG_CORRUPT;
-    store(ref, key, &hll);
-    return HYPERLOGLOG_DONE;
+    return store(&opened, ref, key);
 }
 
 enum hyperloglog_outcome hyperloglog_make_dense(struct keyref *ref, struct slice key,
                                                 bool *changed) {
-    uint8_t bytes[HLL_VALUE_MAX];
-    struct hll hll = {.bytes = bytes};
-    struct slice value = present(ref);
-    *changed = !is_dense(value);
+    struct opened opened;
+    *changed = !is_dense(present(ref));
     if (!*changed) return HYPERLOGLOG_DONE;
-    if (!hll_copy(&hll, value) || !hll_make_dense(&hll)) return HYPERLOGLOG_CORRUPT;
-    store(ref, key, &hll);
-    return HYPERLOGLOG_DONE;
+    enum hyperloglog_outcome outcome = open_value(&opened, ref, key);
+    if (outcome != HYPERLOGLOG_DONE) return outcome;
+    return hll_make_dense(&opened.hll) ? store(&opened, ref, key) : HYPERLOGLOG_CORRUPT;
 }
 
 enum hyperloglog_outcome hyperloglog_keep_count(struct keyref *ref, struct slice key,
