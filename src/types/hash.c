@@ -211,7 +211,9 @@ static bool hash_check(const struct entry *entry) {
            (!entry_fields_expire(entry) || expiries_are_bounded(entry));
 }
 
+STRUCTURE_OPERATIONS(hash, recordtable)
+
 const struct type_operations hash_operations = {
     hash_encoding_name, records_length,      packed_value_size, hash_check,
-    records_allocated,  records_free_effort, records_prefetch,  records_free_value,
-    records_own_value,  records_relocate,    records_capture,   records_is_captured};
+    hash_allocated,     records_free_effort, records_prefetch,  hash_free_value,
+    hash_own_value,     hash_relocate,       records_capture,   records_is_captured};

@@ -511,9 +511,7 @@ static const char *list_encoding_name(const struct entry *entry) {
 
 #define list_value_size packed_value_size
 
-static size_t list_allocated(const struct entry *entry) {
-    return quicklist_allocated(out_of_line(entry));
-}
+STRUCTURE_OPERATIONS(list, quicklist)
 
 static size_t list_free_effort(const struct entry *entry) {
     const struct quicklist *list = out_of_line(entry);
@@ -524,19 +522,6 @@ static bool list_prefetch(struct value_lookup *lookup, unsigned step) {
     (void)step;
     prefetch(out_of_line(lookup->entry));
     return false;
-}
-
-static void list_free_value(struct entry *entry) {
-    quicklist_free(out_of_line(entry));
-}
-
-static void list_own_value(struct entry *entry) {
-    entry_set_pointer(entry, quicklist_copy(out_of_line(entry)));
-}
-
-static void list_relocate(struct entry *entry, struct relocator *relocator,
-                          struct relocate_cursor *cursor) {
-    entry_set_pointer(entry, quicklist_relocate(out_of_line(entry), relocator, cursor));
 }
 
 const struct quicklist *list_quicklist(const struct entry *entry) {

@@ -318,10 +318,6 @@ bool records_iter_next_batch(struct records_iter *iter, unsigned parts, int64_t 
 
 /* --- What every type has --- */
 
-size_t records_allocated(const struct entry *entry) {
-    return recordtable_allocated(records_table(entry));
-}
-
 size_t records_free_effort(const struct entry *entry) {
     const struct recordtable *table = records_table(entry);
     return type_free_effort(recordtable_allocations(table), recordtable_allocated(table));
@@ -336,19 +332,6 @@ bool records_prefetch(struct value_lookup *lookup, unsigned step) {
     if (recordtable_count(table) <= VALUE_CACHED_MEMBERS) return false;
     if (step == 1) lookup->hash = recordtable_hash(lookup->argv[0]);
     return recordtable_prefetch(table, lookup->hash, lookup->writes, step - 1);
-}
-
-void records_free_value(struct entry *entry) {
-    recordtable_free(records_table(entry));
-}
-
-void records_own_value(struct entry *entry) {
-    entry_set_pointer(entry, recordtable_copy(records_table(entry)));
-}
-
-void records_relocate(struct entry *entry, struct relocator *relocator,
-                      struct relocate_cursor *cursor) {
-    entry_set_pointer(entry, recordtable_relocate(records_table(entry), relocator, cursor));
 }
 
 /* Returns whether the records are in the order of their expiries. */

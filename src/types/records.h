@@ -21,9 +21,6 @@
 #include "types/value.h"
 #include "types/value_limits.h"
 
-struct relocator; /* base/memory/relocate.h */
-struct relocate_cursor;
-
 enum records_encoding { RECORDS_PACKED, RECORDS_EXPIRING, RECORDS_TABLE = ENTRY_OUT_OF_LINE };
 
 /* A new entry without records: packed, or as a table. */
@@ -115,13 +112,8 @@ bool records_iter_next_batch(struct records_iter *iter, unsigned parts, int64_t 
 
 /* --- The functions of types/type_operations.h, for tables --- */
 
-size_t records_allocated(const struct entry *entry);
 size_t records_free_effort(const struct entry *entry);
 bool records_prefetch(struct value_lookup *lookup, unsigned step);
-void records_free_value(struct entry *entry);
-void records_own_value(struct entry *entry);
-void records_relocate(struct entry *entry, struct relocator *relocator,
-                      struct relocate_cursor *cursor);
 bool records_check(const struct entry *entry);
 struct capture *records_capture(struct entry *entry, size_t *left);
 bool records_is_captured(const struct entry *entry);

@@ -417,7 +417,9 @@ static bool set_check(const struct entry *entry) {
            (intset_count(intset) == 0 || intset_validate(slice_make(intset, intset_size(intset))));
 }
 
+STRUCTURE_OPERATIONS(set, recordtable)
+
 const struct type_operations set_operations = {
     set_encoding_name, set_length,          set_value_size,   set_check,
-    records_allocated, records_free_effort, records_prefetch, records_free_value,
-    records_own_value, records_relocate,    records_capture,  records_is_captured};
+    set_allocated,     records_free_effort, records_prefetch, set_free_value,
+    set_own_value,     set_relocate,        records_capture,  records_is_captured};

@@ -172,9 +172,7 @@ static size_t stream_value_size(const struct entry *entry) {
     return sizeof(struct streamlog *);
 }
 
-static size_t stream_allocated(const struct entry *entry) {
-    return streamlog_allocated(stream_log(entry));
-}
+STRUCTURE_OPERATIONS(stream, streamlog)
 
 static size_t stream_free_effort(const struct entry *entry) {
     const struct streamlog *log = stream_log(entry);
@@ -185,19 +183,6 @@ static bool stream_prefetch(struct value_lookup *lookup, unsigned step) {
     (void)step;
     prefetch(stream_log(lookup->entry));
     return false;
-}
-
-static void stream_free_value(struct entry *entry) {
-    streamlog_free(stream_log(entry));
-}
-
-static void stream_own_value(struct entry *entry) {
-    entry_set_pointer(entry, streamlog_copy(stream_log(entry)));
-}
-
-static void stream_relocate(struct entry *entry, struct relocator *relocator,
-                            struct relocate_cursor *cursor) {
-    entry_set_pointer(entry, streamlog_relocate(stream_log(entry), relocator, cursor));
 }
 
 static bool stream_check(const struct entry *entry) {

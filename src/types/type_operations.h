@@ -82,6 +82,23 @@ enum { VALUE_CAPTURE_MIN = 64 * 1024 };
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 
+/* Those of these functions that only call the one of the same name of the type's structure
+ * (ds/…). */
+#define STRUCTURE_OPERATIONS(prefix, structure)                                                    \
+    static size_t prefix##_allocated(const struct entry *entry) {                                  \
+        return structure##_allocated(entry_pointer(entry));                                        \
+    }                                                                                              \
+    static void prefix##_free_value(struct entry *entry) {                                         \
+        structure##_free(entry_pointer(entry));                                                    \
+    }                                                                                              \
+    static void prefix##_own_value(struct entry *entry) {                                          \
+        entry_set_pointer(entry, structure##_copy(entry_pointer(entry)));                          \
+    }                                                                                              \
+    static void prefix##_relocate(struct entry *entry, struct relocator *relocator,                \
+                                  struct relocate_cursor *cursor) {                                \
+        entry_set_pointer(entry, structure##_relocate(entry_pointer(entry), relocator, cursor));   \
+    }
+
 /* The rows. */
 extern const struct type_operations string_operations; /* types/string.c */
 extern const struct type_operations list_operations;   /* types/list.c */

@@ -373,29 +373,27 @@ static void iter_step(struct zset_iter *iter) {
         (void)(iter->forward ? skiplist_next(&iter->cursor) : skiplist_previous(&iter->cursor));
 }
 
-bool zset_iter_next(struct zset_iter *iter, struct zset_member *member) {
+static inline __attribute__((always_inline)) bool iter_next(struct zset_iter *iter, bool with_score,
+                                                            struct zset_member *member) {
     if (iter->left == 0) return false;
     iter->left--;
     if (iter->at) {
-        read_pair(&iter->at, iter->forward, member);
+        const uint8_t *score = read_text(&iter->at, iter->forward, member);
+        if (with_score) member->score = score_at(score);
         return true;
     }
     member->text = skiplist_cursor_member(&iter->cursor);
-    member->score = skiplist_cursor_score(&iter->cursor);
+    if (with_score) member->score = skiplist_cursor_score(&iter->cursor);
     iter_step(iter);
     return true;
 }
 
+bool zset_iter_next(struct zset_iter *iter, struct zset_member *member) {
+    return iter_next(iter, true, member);
+}
+
 bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member) {
-    if (iter->left == 0) return false;
-    iter->left--;
-    if (iter->at) {
-        read_text(&iter->at, iter->forward, member);
-        return true;
-    }
-    member->text = skiplist_cursor_member(&iter->cursor);
-    iter_step(iter);
-    return true;
+    return iter_next(iter, false, member);
 }
 
 /* Texts of integers are copied, because each is read into the same member. */
@@ -532,9 +530,7 @@ static const char *zset_encoding_name(const struct entry *entry) {
 
 #define zset_value_size packed_value_size
 
-static size_t zset_allocated(const struct entry *entry) {
-    return skiplist_allocated(skiplist_of(entry));
-}
+STRUCTURE_OPERATIONS(zset, skiplist)
 
 static size_t zset_free_effort(const struct entry *entry) {
     const struct skiplist *list = skiplist_of(entry);
@@ -574,19 +570,6 @@ static bool zset_prefetch(struct value_lookup *lookup, unsigned step) {
     if (skiplist_count(list) <= VALUE_CACHED_MEMBERS)
         return skiplist_prefetch_first(list, step - 1);
     return prefetch_member(lookup, list, step - 1);
-}
-
-static void zset_free_value(struct entry *entry) {
-    skiplist_free(skiplist_of(entry));
-}
-
-static void zset_own_value(struct entry *entry) {
-    entry_set_pointer(entry, skiplist_copy(skiplist_of(entry)));
-}
-
-static void zset_relocate(struct entry *entry, struct relocator *relocator,
-                          struct relocate_cursor *cursor) {
-    entry_set_pointer(entry, skiplist_relocate(skiplist_of(entry), relocator, cursor));
 }
 
 static bool embedded_check(const struct entry *entry) {
