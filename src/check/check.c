@@ -47,12 +47,17 @@ static const char *cut(int fd, uint64_t size, uint64_t whole) {
     return NULL;
 }
 
-/* Returns whether a server uses the folder at `up` ("" or "/..") from the file's folder. If not, no
+/* The path of what `name` names in the folder of the file. */
+static sds path_beside(const char *path, const char *name) {
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+    return sds_append_cstr(sds_new(slice_make(path, folder)), name);
+}
+
+/* Returns whether a server uses the folder at `up` ("." or "..") from the file's folder. If not, no
  * server can start to use it while *lock, if it is not -1, is open. */
 static bool is_in_use(const char *path, const char *up, int *lock) {
-    const char *slash = strrchr(path, '/');
-    struct slice folder = slash ? slice_make(path, (size_t)(slash + 1 - path)) : SLICE(".");
-    sds dir = sds_append_cstr(sds_new(folder), up);
+    sds dir = path_beside(path, up);
     pid_t owner;
     *lock = dir_lock_share(dir, &owner);
     bool in_use = *lock < 0 && errno == EWOULDBLOCK;
@@ -81,46 +86,35 @@ static bool cut_after_whole(const struct check_options *options, const char *pat
                             uint64_t whole) {
     if (!may_cut(options, path, size, whole)) return false;
     int own = -1, above = -1;
-    bool done = !is_in_use(path, "", &own) && !is_in_use(path, "/..", &above) &&
+    bool done = !is_in_use(path, ".", &own) && !is_in_use(path, "..", &above) &&
                 cut_file(path, size, whole);
     if (own >= 0) close(own);
     if (above >= 0) close(above);
     return done;
 }
 
-enum { MANIFEST_SIZE_MAX = 16 * 1024 * 1024 };
-
 /* --- Words --- */
 
-static sds append_count(sds out, uint64_t count, const char *noun) {
-    return sds_append_format(out, "%llu %s%s", (unsigned long long)count, noun,
-                             count == 1 ? "" : "s");
-}
-
-static sds append_libraries(sds out, uint64_t count) {
-    return sds_append_format(out, " and %llu %s of functions", (unsigned long long)count,
-                             count == 1 ? "library" : "libraries");
+static void print_count(const char *before, uint64_t count, const char *noun) {
+    printf("%s%llu %s%s", before, (unsigned long long)count, noun, count == 1 ? "" : "s");
 }
 
 /* The contents of a good file. */
-static sds describe(const struct finding *finding) {
-    sds text = sds_new(SLICE(""));
+static void print_contents(const struct finding *finding) {
     if (finding->has_snapshot) {
-        text = sds_append_format(text, "RDB version %u with ", finding->version);
-        text = append_count(text, finding->keys, "key");
-        text = sds_append_format(text, " (%llu with an expiry) in ",
-                                 (unsigned long long)finding->expiring);
-        text = append_count(text, finding->databases, "database");
-        if (finding->libraries > 0) text = append_libraries(text, finding->libraries);
+        printf("RDB version %u", finding->version);
+        print_count(" with ", finding->keys, "key");
+        printf(" (%llu with an expiry)", (unsigned long long)finding->expiring);
+        print_count(" in ", finding->databases, "database");
+        if (finding->libraries > 0)
+            printf(" and %llu %s of functions", (unsigned long long)finding->libraries,
+                   finding->libraries == 1 ? "library" : "libraries");
     }
     if (!finding->has_snapshot || finding->commands + finding->transactions > 0) {
-        if (sds_len(text)) text = sds_append_cstr(text, ", then ");
-        text = append_count(text, finding->commands, "command");
-        text = sds_append_cstr(text, ", ");
-        text = append_count(text, finding->transactions, "transaction");
+        print_count(finding->has_snapshot ? ", then " : "", finding->commands, "command");
+        print_count(", ", finding->transactions, "transaction");
     }
-    text = sds_append_cstr(text, ", ");
-    return append_count(text, finding->whole, "byte");
+    print_count(", ", finding->whole, "byte");
 }
 
 static bool fail(const char *path, const char *error) {
@@ -134,31 +128,25 @@ static bool fail(const char *path, const char *error) {
  * for other servers. */
 static void print_foreign(const char *path, const char *verdict, const struct finding *finding) {
     if (finding->foreign > 0) {
-        sds text = append_count(sds_new(SLICE("")), finding->foreign - finding->others, "key");
-        if (finding->others) {
-            text = sds_append_cstr(text, " and ");
-            text = append_count(text, finding->others, "other item");
-        }
-        printf("%s: %s: packlist-server has no type for %s, and loads the file only with "
-               "rdb-skip-unknown-types: %s%s\n",
-               path, verdict, text, finding->foreign_names,
-               finding->foreign > FINDING_NAMES_MAX ? ", …" : "");
-        sds_free(text);
+        printf("%s: %s: packlist-server has no type", path, verdict);
+        print_count(" for ", finding->foreign - finding->others, "key");
+        if (finding->others) print_count(" and ", finding->others, "other item");
+        printf(", and loads the file only with rdb-skip-unknown-types: %s%s\n",
+               finding->foreign_names, finding->foreign > FINDING_NAMES_MAX ? ", …" : "");
     }
     if (finding->foreign_commands > 0) {
-        sds text = append_count(sds_new(SLICE("")), finding->foreign_commands, "command");
-        printf("%s: %s: packlist-server does not run %s of it, and does not start with the file; "
-               "the first is %s\n",
-               path, verdict, text, finding->foreign_command);
-        sds_free(text);
+        printf("%s: %s: packlist-server does not run", path, verdict);
+        print_count(" ", finding->foreign_commands, "command");
+        printf(" of it, and does not start with the file; the first is %s\n",
+               finding->foreign_command);
     }
 }
 
 static void print_empty(const char *path, const struct finding *finding) {
     if (finding->empty == 0) return;
-    sds text = append_count(sds_new(SLICE("")), finding->empty, "key");
-    printf("%s: note: %s without elements, which packlist-server leaves out\n", path, text);
-    sds_free(text);
+    printf("%s: note", path);
+    print_count(": ", finding->empty, "key");
+    printf(" without elements, which packlist-server leaves out\n");
 }
 
 static bool is_foreign(const struct finding *finding) {
@@ -172,9 +160,9 @@ static void print(const struct check_options *options, const char *path,
         printf("%s: bad at byte %llu: %s\n", path, (unsigned long long)finding->wrong_at,
                finding->wrong);
     } else if (may_be_foreign || !is_foreign(finding)) {
-        sds text = describe(finding);
-        printf("%s: good: %s\n", path, text);
-        sds_free(text);
+        printf("%s: good: ", path);
+        print_contents(finding);
+        putchar('\n');
     }
     print_foreign(path, may_be_foreign ? "note" : "bad", finding);
     print_empty(path, finding);
@@ -229,13 +217,6 @@ static bool check_data(const struct check_options *options, const char *path, bo
 
 /* --- Manifests --- */
 
-/* The path of a file in the folder of the manifest. */
-static sds path_beside(const char *manifest_path, const char *name) {
-    const char *slash = strrchr(manifest_path, '/');
-    size_t folder = slash ? (size_t)(slash + 1 - manifest_path) : 0;
-    return sds_append_cstr(sds_new(slice_make(manifest_path, folder)), name);
-}
-
 static uint64_t size_of(const char *path) {
     struct stat facts;
     return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : 0;
@@ -274,6 +255,7 @@ static bool check_files(const struct check_options *options, const char *path,
 }
 
 static bool check_manifest(const struct check_options *options, const char *path) {
+    enum { MANIFEST_SIZE_MAX = 16 * 1024 * 1024 };
     struct aof_manifest manifest = {0};
     sds error = NULL, text = NULL;
     bool good = false;

@@ -36,7 +36,7 @@ static sds append_shown(sds out, struct slice text) {
 }
 
 static void note_wrong(struct finding *finding, uint64_t at, const char *what) {
-    finding->wrong = sds_append_cstr(sds_new(SLICE("")), what);
+    finding->wrong = sds_new(slice_of_cstr(what));
     finding->wrong_at = at;
 }
 

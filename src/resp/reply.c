@@ -153,10 +153,7 @@ static void pass_error(struct reply *reply, struct slice text) {
 
 void reply_error_text(struct reply *reply, struct slice text) {
     while (text.len > 0 && is_line_break(text.ptr[text.len - 1])) text.len--;
-    while (text.len > 0 && is_line_break(*text.ptr)) {
-        text.ptr++;
-        text.len--;
-    }
+    while (text.len > 0 && is_line_break(*text.ptr)) text = slice_make(text.ptr + 1, text.len - 1);
     char *line = write_text_line(reply, '-', text);
     if (line)
         blank_line_breaks(line, text.len);
@@ -386,33 +383,32 @@ static void insert_header(struct reply *reply, size_t mark, char type, uint64_t 
     move_references(reply, mark, size);
 }
 
-/* Ends an aggregate of `kind`, which RESP2 shows as an array. */
-static void end_aggregate(struct reply *reply, size_t mark, enum reply_aggregate kind, char type,
-                          size_t count) {
+/* Ends an aggregate, which has `count` pairs if it is a map; RESP2 has only arrays. */
+static inline void end_aggregate(struct reply *reply, size_t mark, enum reply_aggregate kind,
+                                 size_t count) {
+    static const char types[] = {[REPLY_ARRAY] = '*', [REPLY_MAP] = '%', [REPLY_SET] = '~'};
+    if (!is_resp3(reply)) {
+        count *= kind == REPLY_MAP ? 2 : 1;
+        kind = REPLY_ARRAY;
+    }
     if (reply->sink) {
         struct reply_sink *sink = sink_for(reply, header_size(count));
         sink->functions->end(sink, kind);
     } else {
-        insert_header(reply, mark, type, count);
+        insert_header(reply, mark, types[kind], count);
     }
 }
 
 void reply_array_end(struct reply *reply, size_t mark, size_t count) {
-    end_aggregate(reply, mark, REPLY_ARRAY, '*', count);
+    end_aggregate(reply, mark, REPLY_ARRAY, count);
 }
 
 void reply_set_end(struct reply *reply, size_t mark, size_t count) {
-    if (is_resp3(reply))
-        end_aggregate(reply, mark, REPLY_SET, '~', count);
-    else
-        reply_array_end(reply, mark, count);
+    end_aggregate(reply, mark, REPLY_SET, count);
 }
 
 void reply_map_end(struct reply *reply, size_t mark, size_t pairs) {
-    if (is_resp3(reply))
-        end_aggregate(reply, mark, REPLY_MAP, '%', pairs);
-    else
-        reply_array_end(reply, mark, 2 * pairs);
+    end_aggregate(reply, mark, REPLY_MAP, pairs);
 }
 
 /* --- References to texts that are not copied --- */

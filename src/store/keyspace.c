@@ -159,12 +159,12 @@ void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct sli
     unsigned missed = 0; /* bit i: entry i is not found yet */
     for (size_t i = 0; i < count; i++) lookups[i] = keyspace_prefetch(keyspace, keys[i * stride]);
     for (size_t i = 0; i < count; i++) {
-        entries[i] = keyspace_prefetch_entry(&lookups[i]);
+        entries[i] = hashtable_prefetch_item(&lookups[i]);
         missed |= (unsigned)!entries[i] << i;
     }
     for (; missed != 0; missed &= missed - 1) {
         size_t i = (size_t)__builtin_ctz(missed);
-        entries[i] = keyspace_prefetch_overflow(&lookups[i]);
+        entries[i] = hashtable_prefetch_overflow_item(&lookups[i]);
     }
 }
 

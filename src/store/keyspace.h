@@ -54,17 +54,11 @@ const struct entry *keyspace_found_last(const struct keyspace *keyspace);
 
 /* For a pipeline of commands: stages before the lookups, so that their cache misses overlap.
  * First start loading each key's bucket, which costs the hash. Then, before a key is added or
- * deleted, start loading the entry itself with what the first stage returned; the result is an
- * entry that nearly always is the key's, or NULL. For those with NULL do the same in the bucket's
- * overflow array. Then look up without hashing again. */
+ * deleted, start loading the entry itself with what the first stage returned
+ * (hashtable_prefetch_item); the result is an entry that nearly always is the key's, or NULL. For
+ * those with NULL do the same in the bucket's overflow array (hashtable_prefetch_overflow_item).
+ * Then look up without hashing again. */
 struct hashtable_lookup keyspace_prefetch(const struct keyspace *keyspace, struct slice key);
-static inline const struct entry *keyspace_prefetch_entry(const struct hashtable_lookup *lookup) {
-    return hashtable_prefetch_item(lookup);
-}
-static inline const struct entry *
-keyspace_prefetch_overflow(const struct hashtable_lookup *lookup) {
-    return hashtable_prefetch_overflow_item(lookup);
-}
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash);
 
 /* Does the first two stages for `count` keys: keys[0], keys[stride], keys[2 * stride] … Sets

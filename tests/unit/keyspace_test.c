@@ -285,13 +285,13 @@ static void prefetched_keys_are_found_by_their_hash(void **state) {
         struct slice key = key_of(text, i);
         struct hashtable_lookup lookup = keyspace_prefetch(keyspace, key);
         uint64_t hash = lookup.hash;
-        keyspace_prefetch_entry(&lookup);
+        hashtable_prefetch_item(&lookup);
         assert_null(keyspace_find_hashed(keyspace, key, hash).entry);
         add(keyspace, i, (uint32_t)i + 1);
         lookup = keyspace_prefetch(keyspace, key);
-        const struct entry *hint = keyspace_prefetch_entry(&lookup);
+        const struct entry *hint = hashtable_prefetch_item(&lookup);
         struct keyref ref = keyspace_find_hashed(keyspace, key, hash);
-        if (!hint) hint = keyspace_prefetch_overflow(&lookup);
+        if (!hint) hint = hashtable_prefetch_overflow_item(&lookup);
         hits += hint == ref.entry;
         assert_int_equal(number_of(ref.entry), i + 1);
         assert_true(ref.hash == hash);
