@@ -81,7 +81,7 @@ struct entry *dump_read(struct slice payload, struct slice key,
 const char *dump_foreign_type(struct slice payload) {
     if (payload.len == 0) return NULL;
     uint8_t type = (uint8_t)payload.ptr[0];
-    return rdb_can_read(type) ? NULL : rdb_type_name(type);
+    return type_format_reading(type) ? NULL : rdb_type_name(type);
 }
 
 static bool have_equal_digests(const struct entry *a, const struct entry *b) {

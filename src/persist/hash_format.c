@@ -31,25 +31,17 @@ static unsigned hash_format_written(const struct entry *entry) {
     return entry_fields_expire(entry) ? RDB_HASH_METADATA : RDB_HASH;
 }
 
-static void write_valkey_record(struct rdb_writer *writer, const struct record *record) {
-    rdb_write_string(writer, record->field);
-    rdb_write_string(writer, record->value);
-    rdb_write_uint64(writer, (uint64_t)record->expiry_ms);
-}
-
 /* `first_expiry_ms` is RECORD_NEVER in the form without expiries. */
 static void write_record(struct rdb_writer *writer, const struct record *record,
                          int64_t first_expiry_ms) {
-    if (first_expiry_ms != RECORD_NEVER && writer->for_valkey) {
-        write_valkey_record(writer, record);
-        return;
-    }
-    if (first_expiry_ms != RECORD_NEVER) {
+    bool has_expiries = first_expiry_ms != RECORD_NEVER;
+    if (has_expiries && !writer->for_valkey) {
         bool expires = record->expiry_ms != RECORD_NEVER;
         rdb_write_length(writer, expires ? (uint64_t)(record->expiry_ms - first_expiry_ms) + 1 : 0);
     }
     rdb_write_string(writer, record->field);
     rdb_write_string(writer, record->value);
+    if (has_expiries && writer->for_valkey) rdb_write_uint64(writer, (uint64_t)record->expiry_ms);
 }
 
 static int64_t first_expiry(struct value_source source) {

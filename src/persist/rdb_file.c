@@ -4,6 +4,7 @@
 #include "base/text/number.h"
 #include "base/text/sds.h"
 #include "persist/rdb_skip.h"
+#include "persist/type_format.h"
 #include "types/value.h"
 
 #include <stdio.h>
@@ -73,7 +74,7 @@ void rdb_write_key(struct rdb_writer *writer, const struct entry *entry, struct 
         rdb_write_byte(writer, RDB_FREQ);
         rdb_write_byte(writer, (uint8_t)usage.value);
     }
-    rdb_write_byte(writer, (uint8_t)rdb_value_type_for(writer, entry));
+    rdb_write_byte(writer, (uint8_t)rdb_type_for(writer, rdb_value_type(entry)));
     rdb_write_string(writer, entry_key(entry));
 }
 
@@ -181,7 +182,7 @@ static bool read_entry(struct rdb_file *file, unsigned type, const struct key_fa
                        struct rdb_file_item *item) {
     if (!rdb_read_kept_string(&file->reader, &file->kept, &item->key)) return false;
     item->type_name = rdb_type_name(type);
-    if (!rdb_can_read(type)) return skip_entry(file, type, item);
+    if (!type_format_reading(type)) return skip_entry(file, type, item);
     item->kind = RDB_ITEM_ENTRY;
     item->usage = facts->usage;
     item->entry = rdb_read_value(&file->reader, type, item->key, &file->options.values);

@@ -15,20 +15,12 @@ unsigned rdb_type_for(const struct rdb_writer *writer, unsigned type) {
                                             : type;
 }
 
-unsigned rdb_value_type_for(const struct rdb_writer *writer, const struct entry *entry) {
-    return rdb_type_for(writer, rdb_value_type(entry));
-}
-
 void rdb_write_value(struct rdb_writer *writer, const struct entry *entry) {
     type_format_of_entry(entry)->write(writer, (struct value_source){.entry = entry});
 }
 
 void rdb_write_capture(struct rdb_writer *writer, enum value_type type, struct capture *capture) {
     type_format_of(type)->write(writer, (struct value_source){.capture = capture});
-}
-
-bool rdb_can_read(unsigned type) {
-    return type_format_reading(type);
 }
 
 struct entry *rdb_read_value(struct rdb_reader *reader, unsigned type, struct slice key,

@@ -16,10 +16,8 @@
 /* Returns the type byte of the form that rdb_write_value writes. */
 unsigned rdb_value_type(const struct entry *entry);
 
-/* The same for a writer that may write for Valkey; and the form that this writer writes in place of
- * another one. */
+/* The form that this writer, which may write for Valkey, writes in the place of that one. */
 unsigned rdb_type_for(const struct rdb_writer *writer, unsigned type);
-unsigned rdb_value_type_for(const struct rdb_writer *writer, const struct entry *entry);
 
 /* Writes the value without type and key. O(value). */
 void rdb_write_value(struct rdb_writer *writer, const struct entry *entry);
@@ -34,15 +32,13 @@ struct rdb_load_options {
     bool skip_checksum; /* tests only: accept payloads (persist/dump.h) with a wrong checksum */
 };
 
-/* Returns whether values of this form (an enum rdb_type, or any byte) can be read. */
-bool rdb_can_read(unsigned type);
-
-/* Reads a value of a type for which rdb_can_read is true into a new entry under `key`. The caller
- * owns the entry (value_free). `key` must not be a view of the reader's. The entry has no expiry,
- * and its clock is 0. Returns NULL when the reader has failed. Validates every element of every
- * node, and makes encodings canonical; members that occur twice are errors, and collections
- * without elements, too, which rdb_reader_pass_empty passes over; a stream may be empty. Memory
- * grows only in proportion to the bytes that have arrived. O(value). */
+/* Reads a value of this form (an enum rdb_type, or any byte) into a new entry under `key`. The
+ * caller owns the entry (value_free). `key` must not be a view of the reader's. The entry has no
+ * expiry, and its clock is 0. Returns NULL when the reader has failed, or the form cannot be read
+ * (type_format_reading). Validates every element of every node, and makes encodings canonical;
+ * members that occur twice are errors, and collections without elements, too, which
+ * rdb_reader_pass_empty passes over; a stream may be empty. Memory grows only in proportion to the
+ * bytes that have arrived. O(value). */
 struct entry *rdb_read_value(struct rdb_reader *reader, unsigned type, struct slice key,
                              const struct rdb_load_options *options);
 

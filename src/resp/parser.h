@@ -97,11 +97,6 @@ size_t resp_parser_needs(const struct resp_parser *parser);
  * empty, and the caller sets it. O(1). */
 size_t resp_parser_take_out(struct resp_parser *parser);
 
-/* Returns whether the parser is inside a request. */
-static inline bool resp_parser_is_partial(const struct resp_parser *parser) {
-    return parser->scanned != 0;
-}
-
 /* Bytes of the argument array. O(1). */
 size_t resp_parser_allocated(const struct resp_parser *parser);
 

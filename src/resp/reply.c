@@ -103,10 +103,6 @@ void reply_drop_values(struct reply *reply) {
     reply->sink->functions->drop(reply->sink);
 }
 
-void reply_sink_ok(struct reply *reply) {
-    reply_status(reply, SLICE("OK"));
-}
-
 static void pass_aggregate(struct reply *reply, enum reply_aggregate kind, size_t members) {
     bool is_map = kind == REPLY_MAP;
     struct reply_sink *sink = sink_for(reply, header_size(is_map ? members / 2 : members));

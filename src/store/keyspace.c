@@ -434,47 +434,43 @@ static bool check_memo(const struct keyspace *keyspace) {
            hashtable_find(keyspace->table, key, hash) == keyspace->memo_slot;
 }
 
-static bool check_sizes(const struct keyspace *keyspace) {
-    struct size_histogram expected = {0};
-    struct keyspace_iter iter;
-    keyspace_iter_start(&iter, keyspace);
-    const struct entry *entry;
-    while ((entry = keyspace_iter_next(&iter)) != NULL)
-        size_histogram_add(&expected, entry_type(entry), keyspace->length(entry));
-    bool equal = size_histogram_equal(&keyspace->sizes, &expected);
-    size_histogram_free(&expected);
-    return equal;
-}
+/* What was counted of all entries. */
+struct counted {
+    struct size_histogram sizes;
+    size_t entries;
+    size_t expiring[EXPIRING_TABLES];
+};
 
-/* Returns whether every entry that expires in this way, and no other, is in the table for it. */
-static bool check_expiring(const struct keyspace *keyspace, int which) {
-    struct hashtable *table = keyspace->expiring[which];
-    struct keyspace_iter iter;
-    const struct entry *entry;
-    size_t count = 0;
-    keyspace_iter_start(&iter, keyspace);
-    while ((entry = keyspace_iter_next(&iter)) != NULL) {
-        if (!is_expiring(entry, which)) continue;
-        if (!hashtable_find_item(table, entry, hashtable_hash(entry_key(entry)))) return false;
-        count++;
+static bool check_entry(const struct keyspace *keyspace, const struct entry *entry,
+                        struct counted *counted) {
+    if (!entry_check(entry)) return false;
+    if (!keyspace->iterator && entry_epoch(entry) != keyspace->epoch) return false;
+    counted->entries++;
+    size_histogram_add(&counted->sizes, entry_type(entry), keyspace->length(entry));
+    for (int i = 0; i < EXPIRING_TABLES; i++) {
+        if (!is_expiring(entry, i)) continue;
+        uint64_t hash = hashtable_hash(entry_key(entry));
+        if (!hashtable_find_item(keyspace->expiring[i], entry, hash)) return false;
+        counted->expiring[i]++;
     }
-    return hashtable_check(table) && count == hashtable_count(table);
+    return true;
 }
 
 bool keyspace_check(const struct keyspace *keyspace) {
-    if (!hashtable_check(keyspace->table)) return false;
-    if (!check_memo(keyspace) || !check_sizes(keyspace)) return false;
-    if (keyspace->iterator &&
-        (keyspace->iterator->over || keyspace->iterator->keyspace != keyspace))
-        return false;
+    const struct snapshot_iterator *iterator = keyspace->iterator;
+    struct counted counted = {0};
     struct keyspace_iter iter;
-    keyspace_iter_start(&iter, keyspace);
     const struct entry *entry;
-    size_t count = 0;
-    for (; (entry = keyspace_iter_next(&iter)) != NULL; count++) {
-        if (!entry_check(entry)) return false;
-        if (!keyspace->iterator && entry_epoch(entry) != keyspace->epoch) return false;
-    }
-    return count == keyspace_count(keyspace) && check_expiring(keyspace, EXPIRING_KEYS) &&
-           check_expiring(keyspace, EXPIRING_FIELDS);
+    bool good = hashtable_check(keyspace->table) && check_memo(keyspace) &&
+                (!iterator || (!iterator->over && iterator->keyspace == keyspace));
+    keyspace_iter_start(&iter, keyspace);
+    while (good && (entry = keyspace_iter_next(&iter)) != NULL)
+        good = check_entry(keyspace, entry, &counted);
+    good = good && counted.entries == keyspace_count(keyspace) &&
+           size_histogram_equal(&keyspace->sizes, &counted.sizes);
+    for (int i = 0; i < EXPIRING_TABLES; i++)
+        good = good && hashtable_check(keyspace->expiring[i]) &&
+               counted.expiring[i] == hashtable_count(keyspace->expiring[i]);
+    size_histogram_free(&counted.sizes);
+    return good;
 }

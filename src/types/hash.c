@@ -97,11 +97,6 @@ bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
     return records_find(entry, field, record) && !record_has_expired(record, now_ms);
 }
 
-uint64_t hash_living(const struct entry *entry, int64_t now_ms) {
-    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
-    return records_living(entry, now_ms);
-}
-
 void hash_iter_start(struct hash_iter *iter, const struct entry *entry, int64_t now_ms) {
     CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
     records_iter_start(&iter->records, entry);
@@ -121,12 +116,6 @@ bool hash_iter_next(struct hash_iter *iter, struct record *record) {
 
 bool hash_iter_next_batch(struct hash_iter *iter, unsigned parts, struct text_batch *batch) {
     return records_iter_next_batch(&iter->records, parts, iter->now_ms, batch);
-}
-
-uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
-                   void (*visit)(const struct record *record, void *arg), void *arg) {
-    CHECKED_ASSERT(entry_type(entry) == VALUE_HASH);
-    return records_scan(entry, cursor, visit, arg);
 }
 
 static const char *hash_encoding_name(const struct entry *entry) {

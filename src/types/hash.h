@@ -66,10 +66,8 @@ uint64_t hash_length(const struct entry *entry);
 bool hash_find(const struct entry *entry, struct slice field, int64_t now_ms,
                struct record *record);
 
-/* For fields at random see types/records_random.h. */
-
-/* Fields that had not expired by `now_ms`; see records_living. */
-uint64_t hash_living(const struct entry *entry, int64_t now_ms);
+/* How many have not expired, and steps of scans: see records_living and records_scan; fields at
+ * random: types/records_random.h. */
 
 /* The table that the hash is stored in; NULL in another encoding. O(1). */
 const struct recordtable *hash_table(const struct entry *entry);
@@ -89,11 +87,6 @@ bool hash_iter_next(struct hash_iter *iter, struct record *record);
 /* Fills the batch with these parts (enum record_parts) of the next fields: a field and its value
  * stand together. False at the end. Cheaper than one by one. */
 bool hash_iter_next_batch(struct hash_iter *iter, unsigned parts, struct text_batch *batch);
-
-/* One step of a scan: see recordtable_scan. A packed hash is visited in one step. Fields that have
- * expired are visited, too: visit() asks record_has_expired. */
-uint64_t hash_scan(const struct entry *entry, uint64_t cursor,
-                   void (*visit)(const struct record *record, void *arg), void *arg);
 
 /* --- Expiry of fields --- */
 

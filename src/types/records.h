@@ -1,5 +1,6 @@
 /* records: what sets and hashes share: a value that consists of records (ds/records/record.h),
- * which are members of a set or fields of a hash. For types/ only.
+ * which are members of a set or fields of a hash. For types/, and what types/hash.h names for its
+ * users.
  *
  *      encoding                where the records are
  *      RECORDS_PACKED          a body inside the entry (types/packed.h, ds/records/recordlist.h)
@@ -88,7 +89,8 @@ const uint8_t *records_expired_packed(const struct entry *entry, int64_t now_ms,
 /* The layout (enum recordlist_layout) of a packed value. */
 unsigned records_layout(const struct entry *entry);
 
-/* One step of a scan: see recordtable_scan. A packed value is visited in one step. */
+/* One step of a scan: see recordtable_scan. A packed value is visited in one step. visit() gets
+ * records that have expired, too. */
 uint64_t records_scan(const struct entry *entry, uint64_t cursor,
                       void (*visit)(const struct record *record, void *arg), void *arg);
 

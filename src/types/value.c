@@ -38,14 +38,10 @@ const char *value_type_name(enum value_type type) {
 }
 
 /* There are no values of types without operations: finding one is a bug. */
-static const struct type_operations *operations_of_type(enum value_type type) {
-    const struct type_operations *operations = all_operations[type];
+static const struct type_operations *operations_of(const struct entry *entry) {
+    const struct type_operations *operations = all_operations[entry_type(entry)];
     if (__builtin_expect(!operations, 0)) abort();
     return operations;
-}
-
-static const struct type_operations *operations_of(const struct entry *entry) {
-    return operations_of_type(entry_type(entry));
 }
 
 /* Those of an entry with out-of-line memory; NULL for another one. */

@@ -240,7 +240,8 @@ static void scan_step(struct fuzz *fuzz, int kind) {
     }
     if (!entry) value->cursor = 0;
     if (entry && kind == SET) value->cursor = set_scan(entry, value->cursor, visit_member, value);
-    if (entry && kind == HASH) value->cursor = hash_scan(entry, value->cursor, visit_record, value);
+    if (entry && kind == HASH)
+        value->cursor = records_scan(entry, value->cursor, visit_record, value);
     if (entry && kind == ZSET) value->cursor = zset_scan(entry, value->cursor, visit_scored, value);
     if (value->cursor != 0) return;
     for (size_t i = 0; i < MEMBERS; i++)

@@ -54,7 +54,7 @@ static size_t parse_piece(struct resp_parser *parser, const uint8_t *bytes, size
     if (verdict->failed) {
         fold(verdict, parser->error, strlen(parser->error));
     } else if (verdict->rest > 0) {
-        expect(resp_parser_is_partial(parser), "a rest is a partial request");
+        expect(parser->scanned != 0, "a rest is a partial request");
         expect(resp_parser_needs(parser) > verdict->rest, "a partial request needs more");
     }
     free(copy);

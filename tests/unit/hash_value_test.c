@@ -110,7 +110,7 @@ static void compare_reading(struct fixture *f, const struct entry *entry) {
     struct record record;
     uint64_t cursor = 0;
     size_t visible = 0;
-    do cursor = hash_scan(entry, cursor, note, &scan);
+    do cursor = records_scan(entry, cursor, note, &scan);
     while (cursor != 0);
     for (size_t i = 0; i < FIELDS; i++) {
         char buffer[400];
@@ -121,7 +121,7 @@ static void compare_reading(struct fixture *f, const struct entry *entry) {
         if (found) expect_field(&record, &f->fields[i]);
         visible += found;
     }
-    assert_int_equal(hash_living(entry, f->now_ms), visible);
+    assert_int_equal(records_living(entry, f->now_ms), visible);
     struct hash_iter iter;
     hash_iter_start(&iter, entry, f->now_ms);
     for (size_t i = 0; i < visible; i++) {

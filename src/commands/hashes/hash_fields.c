@@ -202,7 +202,7 @@ static void reply_all(struct call *call, unsigned parts) {
     struct hash_iter iter;
     struct text_batch batch;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
-    uint64_t count = ref.entry ? hash_living(ref.entry, hash_now(call)) : 0;
+    uint64_t count = ref.entry ? records_living(ref.entry, hash_now(call)) : 0;
     if (parts == (RECORD_FIELD | RECORD_VALUE))
         reply_map(call->reply, count);
     else
@@ -303,7 +303,7 @@ void hrandfield_command(struct call *call) {
     }
     if (!parse_choice(call, &count)) return;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
-    uint64_t living = ref.entry ? hash_living(ref.entry, hash_now(call)) : 0;
+    uint64_t living = ref.entry ? records_living(ref.entry, hash_now(call)) : 0;
     struct choice choice = {call, ref.entry, living, call->argc == 4};
     if (living == 0)
         reply_array(call->reply, 0);
@@ -333,7 +333,7 @@ static void scan_visit(const struct record *record, void *arg) {
 
 static uint64_t scan_step(struct scan *scan) {
     struct hash_scan *hash = (struct hash_scan *)scan;
-    return hash_scan(hash->entry, scan->cursor, scan_visit, hash);
+    return records_scan(hash->entry, scan->cursor, scan_visit, hash);
 }
 
 void hscan_command(struct call *call) {
