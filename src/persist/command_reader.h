@@ -43,14 +43,9 @@ enum command_item command_parse(struct command_parser *parser, const char *bytes
 
 void command_parser_free(struct command_parser *parser);
 
-/* --- The reader of a file ---
- *
- *      struct command_reader reader;
- *      command_reader_start(&reader, source, offset);
- *      while ((read = command_reader_next(&reader)) <= COMMAND_READ_ANNOTATION) …
- *      … COMMAND_READ_END, or what is wrong …
- *      command_reader_end(&reader); */
+/* --- The reader of a file --- */
 
+/* Up to COMMAND_READ_ANNOTATION an item; the others end reading. */
 enum command_read {
     COMMAND_READ_COMMAND,    /* belongs to a transaction if `in_multi` */
     COMMAND_READ_MULTI,      /* begin of a transaction */
@@ -88,7 +83,7 @@ void command_reader_start(struct command_reader *reader, struct rdb_source sourc
 /* Frees the reader's memory. */
 void command_reader_end(struct command_reader *reader);
 
-/* Reads the next item. Must not be called again after one of the last four results. Memory grows in
+/* Reads the next item. Must not be called again after a result that ends reading. Memory grows in
  * proportion to the bytes read. O(item). */
 enum command_read command_reader_next(struct command_reader *reader);
 

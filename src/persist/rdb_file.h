@@ -4,14 +4,8 @@
  * rdb_write_database, and then rdb_write_entry for each key; rdb_write_end. The writer holds the
  * error.
  *
- * Reading: the caller asks for one item after another, and may do other work in between:
- *
- *      struct rdb_file file;
- *      struct rdb_file_item item;
- *      rdb_file_start(&file, source, &options);
- *      while (rdb_file_next(&file, &item) && item.kind != RDB_ITEM_END) …
- *      … rdb_reader_error(&file.reader) …
- *      rdb_file_finish(&file); */
+ * Reading: rdb_file_start; rdb_file_next for one item after another, up to RDB_ITEM_END or an
+ * error, with other work in between; rdb_file_finish. */
 #ifndef PACKLIST_PERSIST_RDB_FILE_H
 #define PACKLIST_PERSIST_RDB_FILE_H
 
@@ -56,10 +50,9 @@ void rdb_write_database(struct rdb_writer *writer, uint64_t database, uint64_t k
 /* Selects a database that was begun before. */
 void rdb_write_select(struct rdb_writer *writer, uint64_t database);
 
-/* Writes one key with its value, expiry and usage. O(value). */
+/* Write one key with expiry and usage, and with its value, O(value); or without it, O(key): then
+ * the caller writes it next (persist/rdb_value.h). */
 void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage);
-
-/* Writes the same without the value: the caller writes it next (persist/rdb_value.h). O(key). */
 void rdb_write_key(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage);
 
 /* Writes the end, with the checksum if the writer keeps one, and flushes. Returns false when

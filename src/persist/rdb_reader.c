@@ -259,24 +259,31 @@ static bool read_compressed_lengths(struct rdb_reader *reader, uint64_t *compres
     return true;
 }
 
+/* Reads what precedes the `stored` bytes of a string. If *encoding becomes negative, they are its
+ * text; with RDB_STRING_LZF they expand to `len` bytes. */
+static bool read_string_header(struct rdb_reader *reader, int *encoding, uint64_t *stored,
+                               uint64_t *len) {
+    if (!read_length_or_encoding(reader, len, encoding)) return false;
+    if (*encoding > RDB_STRING_LZF)
+        return rdb_reader_fail(reader, "unknown string encoding %d", *encoding);
+    if (*encoding == RDB_STRING_LZF) return read_compressed_lengths(reader, stored, len);
+    *stored = *encoding < 0 ? *len : 1u << *encoding;
+    return true;
+}
+
 bool rdb_read_stored_string(struct rdb_reader *reader, struct rdb_stored_string *string) {
-    uint64_t length, compressed;
+    uint64_t length, stored;
     int encoding;
     const uint8_t *bytes;
-    string->compressed = false;
-    if (!read_length_or_encoding(reader, &length, &encoding)) return false;
-    if (encoding >= RDB_STRING_INT8 && encoding <= RDB_STRING_INT32) {
+    if (!read_string_header(reader, &encoding, &stored, &length)) return false;
+    if (encoding >= 0 && encoding != RDB_STRING_LZF) {
+        string->compressed = false;
         bool good = read_integer_text(reader, encoding, &string->bytes);
         string->len = string->bytes.len;
         return good;
     }
-    if (encoding > RDB_STRING_LZF)
-        return rdb_reader_fail(reader, "unknown string encoding %d", encoding);
-    compressed = length;
-    if (encoding == RDB_STRING_LZF && !read_compressed_lengths(reader, &compressed, &length))
-        return false;
-    if (!rdb_read_bytes(reader, compressed, &bytes)) return false;
-    *string = (struct rdb_stored_string){.bytes = slice_make(bytes, compressed),
+    if (!rdb_read_bytes(reader, stored, &bytes)) return false;
+    *string = (struct rdb_stored_string){.bytes = slice_make(bytes, stored),
                                          .compressed = encoding == RDB_STRING_LZF,
                                          .len = length};
     return true;
@@ -310,12 +317,7 @@ bool rdb_read_kept_string(struct rdb_reader *reader, struct rdb_scratch *kept, s
 }
 
 bool rdb_skip_string(struct rdb_reader *reader) {
-    uint64_t length, len;
+    uint64_t stored, len;
     int encoding;
-    if (!read_length_or_encoding(reader, &length, &encoding)) return false;
-    if (encoding >= RDB_STRING_INT8 && encoding <= RDB_STRING_INT32) length = 1u << encoding;
-    if (encoding > RDB_STRING_LZF)
-        return rdb_reader_fail(reader, "unknown string encoding %d", encoding);
-    if (encoding == RDB_STRING_LZF && !read_compressed_lengths(reader, &length, &len)) return false;
-    return rdb_skip_bytes(reader, length);
+    return read_string_header(reader, &encoding, &stored, &len) && rdb_skip_bytes(reader, stored);
 }

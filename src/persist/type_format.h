@@ -1,9 +1,6 @@
 /* type_format: the representations of values outside of memory: in RDB files and DUMP payloads, in
  * digests, and as commands. Each type has one row, the counterpart of its row in
- * types/type_operations.h; persist/type_format.c joins the rows in a table.
- *
- * A type names its functions by its prefix, as TYPE_FORMAT expects, so its row is one line. A
- * missing function is a compile error. */
+ * types/type_operations.h; persist/type_format.c joins the rows in a table. */
 #ifndef PACKLIST_PERSIST_TYPE_FORMAT_H
 #define PACKLIST_PERSIST_TYPE_FORMAT_H
 
@@ -68,13 +65,9 @@ const struct type_format *type_format_of_entry(const struct entry *entry);
 /* Returns the row that reads values of this form (an enum rdb_type, or any byte), or NULL. O(1). */
 const struct type_format *type_format_reading(unsigned rdb_type);
 
-/* --- Keys with their values as commands ---
- *
- * For an append-only file whose base is not an RDB file. */
-
-/* Write the commands that create the key with its value, in any form that is in memory or captured
- * (in any thread; a capture can be written only once). The key must not exist when they run. A
- * command has at most VALUE_COMMANDS_MEMBERS members of a collection. O(value). */
+/* Write the commands that create the key with its value, also a captured one (in any thread; only
+ * once), for an append-only file whose base is not an RDB file. The key must not exist when they
+ * run. A command has at most VALUE_COMMANDS_MEMBERS members of a collection. O(value). */
 void type_format_write_commands(struct rdb_writer *writer, const struct entry *entry);
 void type_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
                                         enum value_type type, struct capture *capture);

@@ -126,8 +126,7 @@ static inline void reply_ok(struct reply *reply) {
 }
 
 /* -text: the whole error line, code first ("ERR no such key"); line breaks at its ends are cut off,
- * others become blanks. Those that return false always do, for callers that end so with an error.
- * */
+ * others become blanks. Those that return a bool return false, for callers that end so. */
 bool reply_error(struct reply *reply, const char *text);
 void reply_error_text(struct reply *reply, struct slice text);
 bool reply_error_format(struct reply *reply, const char *format, ...)

@@ -15,11 +15,9 @@
  * is less than now. Functions that take `now_ms` (of the command, in ms since the epoch) skip such
  * fields; with HASH_ALL they skip none.
  *
- * Functions with a keyref may move the entry, and report changes of its length to the keyspace.
- * Texts that are passed in must not lie in the same hash. A hash in the keyspace is never empty:
- * the caller that empties it deletes the key. A struct record (ds/records/recordtable.h) is a view
- * until the hash changes. The entry of a hash with fields that have expiries is marked
- * (entry_fields_expire), so that the keyspace finds it. */
+ * A struct record (ds/records/record.h) is a view until the hash changes. The entry of a hash with
+ * fields that have expiries is marked (entry_fields_expire), so that the keyspace finds it.
+ * types/value.h says what holds for all types. */
 #ifndef PACKLIST_TYPES_HASH_H
 #define PACKLIST_TYPES_HASH_H
 

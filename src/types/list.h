@@ -10,12 +10,9 @@
  *
  * OBJECT ENCODING shows what Redis shows: a list starts as listpack, becomes quicklist when a
  * command would make it exceed list-max-listpack-size, and listpack again when it has one node of
- * at most half the limit, checked after removals and replacements. `limits` are those in force
- * now; a quicklist keeps for its nodes the limits with which it became one.
- *
- * Functions that may move the entry take the keyref; elements passed to them must not lie in the
- * same list. Positions: 0-based from the head. A list in the keyspace is never empty: a caller that
- * empties one deletes the key. */
+ * at most half the limit, checked after removals and replacements. A quicklist keeps for its nodes
+ * the limits with which it became one. Positions: 0-based from the head. types/value.h says what
+ * holds for all types. */
 #ifndef PACKLIST_TYPES_LIST_H
 #define PACKLIST_TYPES_LIST_H
 

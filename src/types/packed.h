@@ -8,15 +8,9 @@
  *      [pointer]                     the bit ENTRY_OUT_OF_LINE of the encoding: no body, but what
  *                                    the type has made of one that became too large
  *
- * Numbers are in native order. What the members are is not known here; the encoding says it:
- *
- *      list          LIST_EMBEDDED      a listpack element each, from the head on
- *      sorted set    ZSET_EMBEDDED      two listpack elements each, member and score, in order
- *      set, hash     RECORDS_PACKED     a record each (ds/records/recordlist.h)
- *                    RECORDS_EXPIRING   the same with expiries, in their order
- *
- * Other values that lie in their entry have layouts of their own, without a header: the texts and
- * integers of strings (types/string.h), and intsets (ds/records/intset.h).
+ * Numbers are in native order. What the members are is not known here; the encoding says it
+ * (types/list.h, zset.h, records.h). Strings and intsets that lie in their entry have layouts of
+ * their own, without a header.
  *
  * The entry is exactly as long as its body needs, so every change of size goes through
  * entry_resize, which calls the allocator only when the size class changes: five 10-byte strings

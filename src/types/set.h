@@ -8,11 +8,8 @@
  * Which encoding OBJECT ENCODING shows follows Redis 8: a set of integers is an intset up to
  * set-max-intset-entries; another one, or one that gets a member that is not an integer, is a
  * listpack up to set-max-listpack-entries members of up to set-max-listpack-value bytes; any other
- * is a hashtable. A set never returns to an encoding for smaller ones.
- *
- * Functions with a keyref may move the entry, and report changes of its length to the keyspace.
- * Members that are passed in must not lie in the same set. A set in the keyspace is never empty:
- * the caller that empties it deletes the key. */
+ * is a hashtable. A set never returns to an encoding for smaller ones. types/value.h says what
+ * holds for all types. */
 #ifndef PACKLIST_TYPES_SET_H
 #define PACKLIST_TYPES_SET_H
 

@@ -1,12 +1,10 @@
 /* stream: what a stream value can do. It has one encoding: the entry points to a streamlog
  * (ds/streams/streamlog.h), even when the stream has no entries.
  *
- * A stream without entries stays: its key is not deleted, because it knows its last id.
- *
- * Functions with a keyref report changes of the length to the keyspace; the entry does not move.
- * Texts that are passed in must not lie in the same stream. Consumer groups and producers are no
- * part of the length: the functions of ds/streams/consumer_groups.h and ds/streams/producers.h
- * change them. */
+ * A stream without entries stays: its key is not deleted, because it knows its last id. The entry
+ * does not move. Consumer groups and producers are no part of the length: the functions of
+ * ds/streams/consumer_groups.h and ds/streams/producers.h change them. types/value.h says what
+ * holds for all types. */
 #ifndef PACKLIST_TYPES_STREAM_H
 #define PACKLIST_TYPES_STREAM_H
 

@@ -1,8 +1,5 @@
-/* type_operations: the operations on values that do not depend on their type. Each type
- * has one row of these; types/value.c joins the rows in a table and is the only caller.
- *
- * A type declares its functions by the names that TYPE_OPERATIONS forms from its prefix, and its
- * row is one line. A function that is missing does not compile. */
+/* type_operations: the operations on values that do not depend on their type. Each type has one row
+ * of these; types/value.c joins the rows in a table and is the only caller. */
 #ifndef PACKLIST_TYPES_TYPE_OPERATIONS_H
 #define PACKLIST_TYPES_TYPE_OPERATIONS_H
 

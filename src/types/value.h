@@ -1,5 +1,10 @@
 /* value: what is common to the values of all types. Each function calls the type's own one from the
- * type's row (types/type_operations.h); an entry of a type without values ends the process. */
+ * type's row (types/type_operations.h); an entry of a type without values ends the process.
+ *
+ * For the functions of each type: one that takes a keyref may move the entry, and reports changes
+ * of the value's length to the keyspace. Texts that are passed in must not lie in the value that
+ * they change. A collection in the keyspace is never empty: the caller that empties it deletes the
+ * key. `limits` are those in force now. */
 #ifndef PACKLIST_TYPES_VALUE_H
 #define PACKLIST_TYPES_VALUE_H
 
@@ -27,8 +32,7 @@ bool value_type_exists(enum value_type type);
  * Static. */
 const char *value_type_name(enum value_type type);
 
-/* What OBJECT ENCODING replies: "listpack", "quicklist", "skiplist", "intset", "hashtable",
- * "listpackex", "int", "embstr", "raw". Static. */
+/* What OBJECT ENCODING replies: "listpack", "hashtable", … Static. */
 const char *value_encoding_name(const struct entry *entry);
 
 /* What a request that runs soon reads: the entry of its key, which is in the cache and has an

@@ -7,15 +7,14 @@
  *
  * As in Redis, a sorted set becomes a skiplist when it exceeds zset-max-listpack-entries or
  * zset-max-listpack-value, and never a listpack again; but one that comes from elsewhere than from
- * single additions (zset_from_skiplist) is a listpack if it fits. `limits` are those in force now.
+ * single additions (zset_from_skiplist) is a listpack if it fits. types/value.h says what holds for
+ * all types.
  *
  * Costs are those of a skiplist of n members; with a listpack, of few members, functions are O(n)
  * where nothing else is said.
  *
  * Scores are doubles but NaN, and -0 becomes 0 (zset_score). No result depends on the encoding: a
- * replica may have another one, and repeats the same commands. Members that functions are
- * given must not lie in the same sorted set. Functions that may move the entry take the keyref. A
- * sorted set in the keyspace is never empty: the caller that empties one deletes the key. */
+ * replica may have another one, and repeats the same commands. */
 #ifndef PACKLIST_TYPES_ZSET_H
 #define PACKLIST_TYPES_ZSET_H
 
