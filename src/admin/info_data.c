@@ -383,9 +383,9 @@ static sds append_database(struct engine *engine, sds out, int64_t number) {
      * then read none of them. */
     return sds_append_format(out, "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld,subexpiry=%zu\r\n",
                              (long long)number, keyspace_count(keyspace),
-                             keyspace_expiring_count(keyspace, EXPIRING_KEYS),
+                             keyspace_count_of(keyspace, EXPIRING_KEYS),
                              (long long)expire_average_ttl(engine, keyspace),
-                             keyspace_expiring_count(keyspace, EXPIRING_FIELDS));
+                             keyspace_count_of(keyspace, EXPIRING_FIELDS));
 }
 
 sds info_append_keyspace(struct engine *engine, sds out) {

@@ -120,10 +120,8 @@ static void visit_unfinished(struct engine *engine, struct keyspace *keyspace) {
 
 static uint64_t visit_bucket(struct engine *engine, struct keyspace *keyspace) {
     struct defrag *defrag = engine->defrag;
-    if (defrag->table == 0)
-        return keyspace_relocate(keyspace, defrag->cursor, &defrag->relocator, move_entry, engine);
-    return keyspace_relocate_expiring(keyspace, (enum keyspace_expiring)(defrag->table - 1),
-                                      defrag->cursor, &defrag->relocator);
+    return keyspace_relocate(keyspace, (enum keyspace_keys)defrag->table, defrag->cursor,
+                             &defrag->relocator, move_entry, engine);
 }
 
 /* Visits a part of what belongs to no database. Returns false when all of it was visited. */
@@ -150,7 +148,7 @@ static bool visit_databases(struct engine *engine) {
     }
     defrag->cursor = visit_bucket(engine, keyspace);
     if (defrag->cursor != 0) return true;
-    if (++defrag->table <= EXPIRING_TABLES) return true;
+    if (++defrag->table < KEYSPACE_TABLES) return true;
     defrag->table = 0;
     return ++defrag->database < engine->config.databases;
 }

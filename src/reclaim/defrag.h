@@ -37,7 +37,7 @@ struct defrag {
     int slowlog;           /* enum slowlog_kind; SLOWLOG_KINDS: after the last one */
     bool has_seen_tracked; /* the table of keys that clients track was visited */
     int64_t database;
-    int table;       /* 0: the keys; 1 + enum keyspace_expiring */
+    int table;       /* enum keyspace_keys */
     uint64_t cursor; /* in that table */
     struct defrag_value *unfinished;
     size_t unfinished_count;

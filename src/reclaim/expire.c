@@ -204,15 +204,15 @@ static void add_ttl(struct entry *entry, void *arg) {
 }
 
 int64_t expire_average_ttl(struct engine *engine, struct keyspace *keyspace) {
-    size_t expiring = keyspace_expiring_count(keyspace, EXPIRING_KEYS);
+    size_t expiring = keyspace_count_of(keyspace, EXPIRING_KEYS);
     struct ttl_sum ttl = {.now_ms = engine->now_ms};
     if (expiring > TTL_SAMPLES) {
         for (int i = 0; i < TTL_SAMPLES; i++)
-            add_ttl(keyspace_random_expiring(keyspace, &engine->random), &ttl);
+            add_ttl(keyspace_random(keyspace, EXPIRING_KEYS, &engine->random), &ttl);
     } else {
         uint64_t cursor = 0;
         do {
-            cursor = keyspace_scan_expiring(keyspace, EXPIRING_KEYS, cursor, add_ttl, &ttl);
+            cursor = keyspace_scan(keyspace, EXPIRING_KEYS, cursor, add_ttl, &ttl);
         } while (cursor);
     }
     return ttl.count ? ttl.sum_ms / ttl.count * TTL_SAMPLES : 0;

@@ -19,7 +19,7 @@ struct step {
     const struct entry *expired[EXPIRED_PER_STEP];
 };
 
-static enum keyspace_expiring table_of(const struct expire_search *search) {
+static enum keyspace_keys table_of(const struct expire_search *search) {
     return search->kind == EXPIRE_KEYS ? EXPIRING_KEYS : EXPIRING_FIELDS;
 }
 
@@ -67,7 +67,7 @@ static struct expire_tally table_step(struct engine *engine, struct expire_searc
     step.kind = search->kind;
     step.visited = step.expired_count = 0;
     uint64_t next =
-        keyspace_scan_expiring(step.call.keyspace, table_of(search), search->cursor, visit, &step);
+        keyspace_scan(step.call.keyspace, table_of(search), search->cursor, visit, &step);
     bool finished = true;
     if (search->kind == EXPIRE_KEYS)
         delete_keys(&step);
@@ -94,5 +94,5 @@ struct expire_tally expire_search_step(struct engine *engine, struct expire_sear
 
 size_t expire_search_count(struct engine *engine, const struct expire_search *search) {
     if (search->kind == EXPIRE_OWN_KEYS) return own_expiry_count(engine);
-    return keyspace_expiring_count(engine->keyspaces[search->database], table_of(search));
+    return keyspace_count_of(engine->keyspaces[search->database], table_of(search));
 }

@@ -229,7 +229,7 @@ static void start_iterators(struct engine *engine) {
             .iterator = {.visit = incremental_visit, .number = i},
             .engine = engine,
             .keys = keyspace_count(keyspace),
-            .expiring_keys = keyspace_expiring_count(keyspace, EXPIRING_KEYS)};
+            .expiring_keys = keyspace_count_of(keyspace, EXPIRING_KEYS)};
         snapshot_iterator_start(&s->iterators[i].iterator, keyspace);
         s->stats.keys_total += s->iterators[i].keys;
     }

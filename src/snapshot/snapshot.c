@@ -73,7 +73,7 @@ static void write_database(struct engine *engine, struct rdb_writer *writer, int
         value_commands_select(writer, number);
     else
         rdb_write_database(writer, (uint64_t)number, keyspace_count(keyspace),
-                           keyspace_expiring_count(keyspace, EXPIRING_KEYS));
+                           keyspace_count_of(keyspace, EXPIRING_KEYS));
     struct keyspace_iter iter;
     keyspace_iter_start(&iter, keyspace);
     struct entry *entry;

@@ -78,28 +78,21 @@ static bool is_random(enum eviction_policy policy) {
     return policy == EVICTION_VOLATILE_RANDOM || policy == EVICTION_ALLKEYS_RANDOM;
 }
 
-/* The number of keys that the policy may evict. */
-static size_t eligible_count(const struct keyspace *keyspace, enum eviction_policy policy) {
-    return eviction_is_volatile(policy) ? keyspace_expiring_count(keyspace, EXPIRING_KEYS)
-                                        : keyspace_count(keyspace);
-}
-
-static struct entry *random_entry(struct keyspace *keyspace, enum eviction_policy policy,
-                                  struct random *random) {
-    return eviction_is_volatile(policy) ? keyspace_random_expiring(keyspace, random)
-                                        : keyspace_random(keyspace, random);
+/* The keys that the policy may evict. */
+static enum keyspace_keys eligible(enum eviction_policy policy) {
+    return eviction_is_volatile(policy) ? EXPIRING_KEYS : ALL_KEYS;
 }
 
 /* The database of a key drawn at random from all keyspaces; -1 when there is no key. */
 static int random_database(struct keyspace *const *keyspaces, int count,
                            enum eviction_policy policy, struct random *random) {
     size_t total = 0;
-    for (int i = 0; i < count; i++) total += eligible_count(keyspaces[i], policy);
+    for (int i = 0; i < count; i++) total += keyspace_count_of(keyspaces[i], eligible(policy));
     if (total == 0) return -1;
     size_t draw = random_below(random, total);
     int database = 0;
     for (;; database++) {
-        size_t keys = eligible_count(keyspaces[database], policy);
+        size_t keys = keyspace_count_of(keyspaces[database], eligible(policy));
         if (draw < keys) return database;
         draw -= keys;
     }
@@ -129,17 +122,12 @@ static void sample(struct entry *entry, void *arg) {
 /* Examines the keys of random buckets; when these are nearly empty, keys drawn one by one. */
 static void sample_keyspace(struct sampling *sampling, struct keyspace *keyspace,
                             struct random *random) {
-    const struct eviction_rules *rules = sampling->rules;
-    size_t keys = eligible_count(keyspace, rules->policy);
-    size_t wanted = rules->samples < keys ? rules->samples : keys;
-    for (size_t tries = 0; sampling->seen < wanted && tries < wanted; tries++) {
-        uint64_t cursor = random_next(random);
-        if (eviction_is_volatile(rules->policy))
-            keyspace_scan_expiring(keyspace, EXPIRING_KEYS, cursor, sample, sampling);
-        else
-            keyspace_scan(keyspace, cursor, sample, sampling);
-    }
-    if (sampling->seen == 0) sample(random_entry(keyspace, rules->policy, random), sampling);
+    enum keyspace_keys which = eligible(sampling->rules->policy);
+    size_t keys = keyspace_count_of(keyspace, which), samples = sampling->rules->samples;
+    size_t wanted = samples < keys ? samples : keys;
+    for (size_t tries = 0; sampling->seen < wanted && tries < wanted; tries++)
+        keyspace_scan(keyspace, which, random_next(random), sample, sampling);
+    if (sampling->seen == 0) sample(keyspace_random(keyspace, which, random), sampling);
 }
 
 /* --- Choosing --- */
@@ -190,7 +178,7 @@ bool eviction_choose(struct eviction_pool *pool, struct keyspace *const *keyspac
         if (*database < 0) return false;
         struct keyspace *keyspace = keyspaces[*database];
         if (is_random(rules->policy)) {
-            struct entry *entry = random_entry(keyspace, rules->policy, random);
+            struct entry *entry = keyspace_random(keyspace, eligible(rules->policy), random);
             *ref = keyspace_find(keyspace, entry_key(entry));
             return true;
         }

@@ -1,11 +1,10 @@
-/* Invariants: every item of the table is an entry that the keyspace owns; the memo's slot is
- * NULL or a valid slot of the table, and its hash the one of that slot's key; each table of
- * `expiring` points to exactly those entries of the table that expire in its way (is_expiring).
- * Adding and deleting may move slots,
- * so both renew the memo; an entry that moves is written to its slot by keyref_moved(), where
- * the memo reads it. All entries have the keyspace's epoch, except those that a snapshot iterator
- * has yet to visit. `sizes` counts the value of each entry once, under its present type and
- * length. */
+/* Invariants: every item of the table of all keys is an entry that the keyspace owns; the memo's
+ * slot is NULL or a valid slot of this table, and its hash the one of that slot's key; each other
+ * table points to exactly those entries that expire in its way (is_expiring). Adding and deleting
+ * may move slots, so both renew the memo; an entry that moves is written to its slot by
+ * keyref_moved(), where the memo reads it. All entries have the keyspace's epoch, except those that
+ * a snapshot iterator has yet to visit. `sizes` counts the value of each entry once, under its
+ * present type and length. */
 #include "store/keyspace.h"
 
 #include "base/checked.h"
@@ -16,8 +15,7 @@
 
 struct keyspace {
     struct owner owner; /* but of what frees it */
-    struct hashtable *table;
-    struct hashtable *expiring[EXPIRING_TABLES];
+    struct hashtable *tables[KEYSPACE_TABLES];
     hashtable_slot *memo_slot; /* of the key found last */
     uint64_t memo_hash;
     void (*free_entry)(struct entry *entry);
@@ -36,9 +34,8 @@ static const struct hashtable_type entry_table = {item_key};
 struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
                               uint64_t (*length)(const struct entry *entry)) {
     struct keyspace *keyspace = mem_alloc(sizeof(*keyspace));
-    *keyspace = (struct keyspace){
-        .table = hashtable_new(&entry_table), .free_entry = free_entry, .length = length};
-    for (int i = 0; i < EXPIRING_TABLES; i++) keyspace->expiring[i] = hashtable_new(&entry_table);
+    *keyspace = (struct keyspace){.free_entry = free_entry, .length = length};
+    for (int i = 0; i < KEYSPACE_TABLES; i++) keyspace->tables[i] = hashtable_new(&entry_table);
     return keyspace;
 }
 
@@ -61,8 +58,7 @@ bool keyspace_end_step(struct keyspace_ending *ending, size_t keys) {
             keyspace->free_entry(entry);
             continue;
         }
-        hashtable_free(keyspace->table);
-        for (int j = 0; j < EXPIRING_TABLES; j++) hashtable_free(keyspace->expiring[j]);
+        for (int j = 0; j < KEYSPACE_TABLES; j++) hashtable_free(keyspace->tables[j]);
         size_histogram_free(&keyspace->sizes);
         mem_free(keyspace);
         return false;
@@ -91,24 +87,21 @@ void keyspace_clear(struct keyspace *keyspace) {
 }
 
 size_t keyspace_count(const struct keyspace *keyspace) {
-    return hashtable_count(keyspace->table);
+    return hashtable_count(keyspace->tables[ALL_KEYS]);
 }
 
 size_t keyspace_table_allocated(const struct keyspace *keyspace) {
-    return hashtable_allocated(keyspace->table) + size_histogram_allocated(&keyspace->sizes);
+    return hashtable_allocated(keyspace->tables[ALL_KEYS]) +
+           size_histogram_allocated(&keyspace->sizes);
 }
 
 size_t keyspace_expiring_allocated(const struct keyspace *keyspace) {
-    return hashtable_allocated(keyspace->expiring[EXPIRING_KEYS]) +
-           hashtable_allocated(keyspace->expiring[EXPIRING_FIELDS]);
+    return hashtable_allocated(keyspace->tables[EXPIRING_KEYS]) +
+           hashtable_allocated(keyspace->tables[EXPIRING_FIELDS]);
 }
 
-const struct hashtable *keyspace_table(const struct keyspace *keyspace) {
-    return keyspace->table;
-}
-
-const struct hashtable *keyspace_expiring_table(const struct keyspace *keyspace) {
-    return keyspace->expiring[EXPIRING_KEYS];
+const struct hashtable *keyspace_table(const struct keyspace *keyspace, enum keyspace_keys which) {
+    return keyspace->tables[which];
 }
 
 /* --- Looking up --- */
@@ -122,7 +115,7 @@ static inline struct entry *refer_to_memo(struct keyspace *keyspace, struct keyr
 
 static inline struct entry *find_in_table(struct keyspace *keyspace, struct slice key,
                                           uint64_t hash, struct keyref *ref) {
-    hashtable_slot *slot = hashtable_find(keyspace->table, key, hash);
+    hashtable_slot *slot = hashtable_find(keyspace->tables[ALL_KEYS], key, hash);
     if (slot == NULL) {
         *ref = (struct keyref){.keyspace = keyspace, .hash = hash};
         return NULL;
@@ -149,7 +142,7 @@ const struct entry *keyspace_found_last(const struct keyspace *keyspace) {
 }
 
 struct hashtable_lookup keyspace_prefetch(const struct keyspace *keyspace, struct slice key) {
-    return hashtable_prefetch(keyspace->table, hashtable_hash(key));
+    return hashtable_prefetch(keyspace->tables[ALL_KEYS], hashtable_hash(key));
 }
 
 void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct slice *keys,
@@ -178,7 +171,7 @@ struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, 
 
 struct keyref keyspace_find_entry(struct keyspace *keyspace, const struct entry *entry,
                                   uint64_t hash) {
-    hashtable_slot *slot = hashtable_find_item(keyspace->table, entry, hash);
+    hashtable_slot *slot = hashtable_find_item(keyspace->tables[ALL_KEYS], entry, hash);
     struct keyref ref = {.keyspace = keyspace, .hash = hash};
     /* Another entry may have got the address since, in the same bucket and with the same tag. */
     if (slot == NULL || hashtable_hash(entry_key(hashtable_item(*slot))) != hash) return ref;
@@ -210,17 +203,17 @@ static inline bool is_expiring(const struct entry *entry, int which) {
 }
 
 static void add_expiring(const struct keyref *ref, int which) {
-    hashtable_insert(ref->keyspace->expiring[which], ref->entry, ref->hash);
+    hashtable_insert(ref->keyspace->tables[which], ref->entry, ref->hash);
 }
 
 static void delete_expiring(const struct keyref *ref, int which) {
-    struct hashtable *table = ref->keyspace->expiring[which];
+    struct hashtable *table = ref->keyspace->tables[which];
     hashtable_delete(table, hashtable_find_item(table, ref->entry, ref->hash), ref->hash);
 }
 
 /* The entry was at the address `old`, which is not read. */
 static void move_expiring(const struct keyref *ref, int which, const struct entry *old) {
-    hashtable_replace(hashtable_find_item(ref->keyspace->expiring[which], old, ref->hash),
+    hashtable_replace(hashtable_find_item(ref->keyspace->tables[which], old, ref->hash),
                       ref->entry);
 }
 
@@ -231,7 +224,7 @@ void keyref_update_tables(struct keyref *ref, struct entry *entry) {
     CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
     const struct entry *old = ref->entry;
     ref->entry = entry;
-    for (int i = 0; i < EXPIRING_TABLES; i++)
+    for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++)
         if (is_expiring(entry, i)) move_expiring(ref, i, old);
     hashtable_replace(ref->slot, entry);
 }
@@ -279,14 +272,15 @@ void keyspace_add(struct keyref *ref, struct entry *entry) {
     struct keyspace *keyspace = ref->keyspace;
     OWNER_ASSERT(keyspace->owner);
     CHECKED_ASSERT(entry_check(entry) && ref->hash == hashtable_hash(entry_key(entry)));
-    CHECKED_ASSERT(!ref->entry && !hashtable_find(keyspace->table, entry_key(entry), ref->hash));
+    CHECKED_ASSERT(!ref->entry &&
+                   !hashtable_find(keyspace->tables[ALL_KEYS], entry_key(entry), ref->hash));
     ref->entry = entry;
     entry_set_epoch(entry, keyspace->epoch);
-    ref->slot = hashtable_insert(keyspace->table, entry, ref->hash);
+    ref->slot = hashtable_insert(keyspace->tables[ALL_KEYS], entry, ref->hash);
     keyspace->memo_slot = ref->slot;
     keyspace->memo_hash = ref->hash;
     count_size(keyspace, entry);
-    for (int i = 0; i < EXPIRING_TABLES; i++)
+    for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++)
         if (is_expiring(entry, i)) add_expiring(ref, i);
 }
 
@@ -296,9 +290,9 @@ struct entry *keyspace_take(struct keyref *ref) {
     keyspace_before_change(ref);
     keyspace->memo_slot = NULL;
     size_histogram_remove(&keyspace->sizes, entry_type(entry), keyspace->length(entry));
-    for (int i = 0; i < EXPIRING_TABLES; i++)
+    for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++)
         if (is_expiring(entry, i)) delete_expiring(ref, i);
-    hashtable_delete(keyspace->table, ref->slot, ref->hash);
+    hashtable_delete(keyspace->tables[ALL_KEYS], ref->slot, ref->hash);
     ref->slot = NULL;
     ref->entry = NULL;
     return entry;
@@ -311,16 +305,13 @@ void keyspace_delete(struct keyref *ref) {
 
 /* --- All of them --- */
 
-struct entry *keyspace_random(struct keyspace *keyspace, struct random *random) {
-    return hashtable_random(keyspace->table, random);
+size_t keyspace_count_of(const struct keyspace *keyspace, enum keyspace_keys which) {
+    return hashtable_count(keyspace->tables[which]);
 }
 
-size_t keyspace_expiring_count(const struct keyspace *keyspace, enum keyspace_expiring which) {
-    return hashtable_count(keyspace->expiring[which]);
-}
-
-struct entry *keyspace_random_expiring(struct keyspace *keyspace, struct random *random) {
-    return hashtable_random(keyspace->expiring[EXPIRING_KEYS], random);
+struct entry *keyspace_random(struct keyspace *keyspace, enum keyspace_keys which,
+                              struct random *random) {
+    return hashtable_random(keyspace->tables[which], random);
 }
 
 /* What hashtable_scan's untyped callback needs to call the typed one. */
@@ -334,17 +325,10 @@ static void visit_item(void *item, void *arg) {
     scan->visit(item, scan->arg);
 }
 
-uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
+uint64_t keyspace_scan(struct keyspace *keyspace, enum keyspace_keys which, uint64_t cursor,
                        void (*visit)(struct entry *entry, void *arg), void *arg) {
     struct scan_visit scan = {visit, arg};
-    return hashtable_scan(keyspace->table, cursor, visit_item, &scan);
-}
-
-uint64_t keyspace_scan_expiring(struct keyspace *keyspace, enum keyspace_expiring which,
-                                uint64_t cursor, void (*visit)(struct entry *entry, void *arg),
-                                void *arg) {
-    struct scan_visit scan = {visit, arg};
-    return hashtable_scan(keyspace->expiring[which], cursor, visit_item, &scan);
+    return hashtable_scan(keyspace->tables[which], cursor, visit_item, &scan);
 }
 
 /* --- Relocating --- */
@@ -362,21 +346,18 @@ static void *relocate_item(void *item, void *arg) {
     if (ref.entry == item) return item;
     bool is_in_table = entry_expiry(ref.entry) >= 0 || entry_fields_expire(ref.entry);
     if (is_in_table) ref.hash = hashtable_hash(entry_key(ref.entry));
-    for (int i = 0; i < EXPIRING_TABLES; i++)
+    for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++)
         if (is_expiring(ref.entry, i)) move_expiring(&ref, i, item);
     return ref.entry;
 }
 
-uint64_t keyspace_relocate(struct keyspace *keyspace, uint64_t cursor, struct relocator *relocator,
+uint64_t keyspace_relocate(struct keyspace *keyspace, enum keyspace_keys which, uint64_t cursor,
+                           struct relocator *relocator,
                            struct entry *(*move)(struct entry *entry, void *arg), void *arg) {
     struct relocation relocation = {keyspace, move, arg};
     keyspace->memo_slot = NULL;
-    return hashtable_relocate(keyspace->table, cursor, relocator, relocate_item, &relocation);
-}
-
-uint64_t keyspace_relocate_expiring(struct keyspace *keyspace, enum keyspace_expiring which,
-                                    uint64_t cursor, struct relocator *relocator) {
-    return hashtable_relocate(keyspace->expiring[which], cursor, relocator, NULL, NULL);
+    return hashtable_relocate(keyspace->tables[which], cursor, relocator,
+                              which == ALL_KEYS ? relocate_item : NULL, &relocation);
 }
 
 void snapshot_iterator_start(struct snapshot_iterator *iterator, struct keyspace *keyspace) {
@@ -399,7 +380,7 @@ bool snapshot_iterator_step(struct snapshot_iterator *iterator) {
     CHECKED_ASSERT(iterator->keyspace->iterator == iterator);
     iterator->paused = false;
     uint64_t next =
-        keyspace_scan(iterator->keyspace, iterator->cursor, visit_if_unvisited, iterator);
+        keyspace_scan(iterator->keyspace, ALL_KEYS, iterator->cursor, visit_if_unvisited, iterator);
     if (iterator->paused) return true;
     iterator->cursor = next;
     if (next) return true;
@@ -419,7 +400,7 @@ struct snapshot_iterator *keyspace_snapshot_iterator(const struct keyspace *keys
 }
 
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace) {
-    hashtable_iter_start(&iter->table, keyspace->table);
+    hashtable_iter_start(&iter->table, keyspace->tables[ALL_KEYS]);
 }
 
 struct entry *keyspace_iter_next(struct keyspace_iter *iter) {
@@ -431,14 +412,14 @@ static bool check_memo(const struct keyspace *keyspace) {
     struct slice key = entry_key(hashtable_item(*keyspace->memo_slot));
     uint64_t hash = hashtable_hash(key);
     return hash == keyspace->memo_hash &&
-           hashtable_find(keyspace->table, key, hash) == keyspace->memo_slot;
+           hashtable_find(keyspace->tables[ALL_KEYS], key, hash) == keyspace->memo_slot;
 }
 
 /* What was counted of all entries. */
 struct counted {
     struct size_histogram sizes;
     size_t entries;
-    size_t expiring[EXPIRING_TABLES];
+    size_t expiring[KEYSPACE_TABLES];
 };
 
 static bool check_entry(const struct keyspace *keyspace, const struct entry *entry,
@@ -447,10 +428,10 @@ static bool check_entry(const struct keyspace *keyspace, const struct entry *ent
     if (!keyspace->iterator && entry_epoch(entry) != keyspace->epoch) return false;
     counted->entries++;
     size_histogram_add(&counted->sizes, entry_type(entry), keyspace->length(entry));
-    for (int i = 0; i < EXPIRING_TABLES; i++) {
+    for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++) {
         if (!is_expiring(entry, i)) continue;
         uint64_t hash = hashtable_hash(entry_key(entry));
-        if (!hashtable_find_item(keyspace->expiring[i], entry, hash)) return false;
+        if (!hashtable_find_item(keyspace->tables[i], entry, hash)) return false;
         counted->expiring[i]++;
     }
     return true;
@@ -461,16 +442,16 @@ bool keyspace_check(const struct keyspace *keyspace) {
     struct counted counted = {0};
     struct keyspace_iter iter;
     const struct entry *entry;
-    bool good = hashtable_check(keyspace->table) && check_memo(keyspace) &&
+    bool good = hashtable_check(keyspace->tables[ALL_KEYS]) && check_memo(keyspace) &&
                 (!iterator || (!iterator->over && iterator->keyspace == keyspace));
     keyspace_iter_start(&iter, keyspace);
     while (good && (entry = keyspace_iter_next(&iter)) != NULL)
         good = check_entry(keyspace, entry, &counted);
     good = good && counted.entries == keyspace_count(keyspace) &&
            size_histogram_equal(&keyspace->sizes, &counted.sizes);
-    for (int i = 0; i < EXPIRING_TABLES; i++)
-        good = good && hashtable_check(keyspace->expiring[i]) &&
-               counted.expiring[i] == hashtable_count(keyspace->expiring[i]);
+    for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++)
+        good = good && hashtable_check(keyspace->tables[i]) &&
+               counted.expiring[i] == hashtable_count(keyspace->tables[i]);
     size_histogram_free(&counted.sizes);
     return good;
 }

@@ -116,7 +116,7 @@ static inline void keyspace_resized(const struct keyref *ref, uint64_t old_lengt
 /* --- Expiry: keys with an expiry, and keys whose value has fields with expiries, are also in
  * tables of their own, so that they are found without examining the others --- */
 
-enum keyspace_expiring { EXPIRING_KEYS, EXPIRING_FIELDS, EXPIRING_TABLES };
+enum keyspace_keys { ALL_KEYS, EXPIRING_KEYS, EXPIRING_FIELDS, KEYSPACE_TABLES };
 
 /* Sets the expiry to `expiry_ms` (-1: none). May move the entry. `value_size` is the present size
  * of the value. The keyspace never deletes expired keys: callers check entry_expiry. O(1). */
@@ -126,16 +126,16 @@ void keyspace_set_expiry(struct keyref *ref, int64_t expiry_ms, size_t value_siz
  * (entry_fields_expire). For types/. O(1). */
 void keyspace_set_fields_expire(struct keyref *ref, bool expire);
 
-/* Keys that are in one of these tables. O(1). */
-size_t keyspace_expiring_count(const struct keyspace *keyspace, enum keyspace_expiring which);
+/* How many such keys there are. O(1). */
+size_t keyspace_count_of(const struct keyspace *keyspace, enum keyspace_keys which);
 
-/* A random key that has an expiry, or NULL. O(1). */
-struct entry *keyspace_random_expiring(struct keyspace *keyspace, struct random *random);
+/* A random one of them, or NULL. O(1). */
+struct entry *keyspace_random(struct keyspace *keyspace, enum keyspace_keys which,
+                              struct random *random);
 
-/* One step of a scan over one of these tables: see hashtable_scan. */
-uint64_t keyspace_scan_expiring(struct keyspace *keyspace, enum keyspace_expiring which,
-                                uint64_t cursor, void (*visit)(struct entry *entry, void *arg),
-                                void *arg);
+/* One step of a scan over them: see hashtable_scan. */
+uint64_t keyspace_scan(struct keyspace *keyspace, enum keyspace_keys which, uint64_t cursor,
+                       void (*visit)(struct entry *entry, void *arg), void *arg);
 
 /* Deletes every key. O(n). */
 void keyspace_clear(struct keyspace *keyspace);
@@ -143,24 +143,14 @@ void keyspace_clear(struct keyspace *keyspace);
 /* Exchanges the keys of two keyspaces. Keyrefs into them become invalid. O(1). */
 void keyspace_swap(struct keyspace *a, struct keyspace *b);
 
-/* A random entry or NULL. O(1). */
-struct entry *keyspace_random(struct keyspace *keyspace, struct random *random);
-
-/* One step of SCAN: see hashtable_scan. */
-uint64_t keyspace_scan(struct keyspace *keyspace, uint64_t cursor,
-                       void (*visit)(struct entry *entry, void *arg), void *arg);
-
 /* One step of moving memory to better places (base/memory/relocate.h), with a cursor as that of
  * keyspace_scan, which stays valid when the keyspace changes: passes each entry of a few keys to
  * move(), which returns where the entry is now; it may have moved it (entry_relocate) and what it
- * points to. Keyrefs become invalid. Nothing that can be seen of a key changes, so a snapshot
- * iterator may run. */
-uint64_t keyspace_relocate(struct keyspace *keyspace, uint64_t cursor, struct relocator *relocator,
+ * points to. Of a table of what expires only its own memory moves, and move() is not used. Keyrefs
+ * become invalid. Nothing that can be seen of a key changes, so a snapshot iterator may run. */
+uint64_t keyspace_relocate(struct keyspace *keyspace, enum keyspace_keys which, uint64_t cursor,
+                           struct relocator *relocator,
                            struct entry *(*move)(struct entry *entry, void *arg), void *arg);
-
-/* The same for the memory of a table of what expires. */
-uint64_t keyspace_relocate_expiring(struct keyspace *keyspace, enum keyspace_expiring which,
-                                    uint64_t cursor, struct relocator *relocator);
 
 /* Iterates over all entries; the keyspace must not change during the iteration. */
 struct keyspace_iter {
@@ -218,9 +208,8 @@ struct keyspace_ending {
 void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace);
 bool keyspace_end_step(struct keyspace_ending *ending, size_t keys);
 
-/* The tables themselves, of all keys and of those with an expiry, for DEBUG HTSTATS. */
-const struct hashtable *keyspace_table(const struct keyspace *keyspace);
-const struct hashtable *keyspace_expiring_table(const struct keyspace *keyspace);
+/* The table itself, for DEBUG HTSTATS. */
+const struct hashtable *keyspace_table(const struct keyspace *keyspace, enum keyspace_keys which);
 
 /* Checks the invariant: tables, entries, counts, histogram. O(n). */
 bool keyspace_check(const struct keyspace *keyspace);

@@ -237,11 +237,10 @@ static void what_the_pool_remembers_may_be_gone(void **state) {
         else if (dice < 7)
             ref = add(keyspace, (uint32_t)random_below(&random, KEYS) + KEYS * (step + 1), step);
         if (dice == 7) {
-            size_t expiring = keyspace_expiring_count(keyspace, EXPIRING_KEYS);
+            size_t expiring = keyspace_count_of(keyspace, EXPIRING_KEYS);
             int64_t evicted = evict(&pool, &keyspace, 1, &rules, &random, &database);
             assert_true((evicted >= 0) == (expiring > 0));
-            assert_int_equal(keyspace_expiring_count(keyspace, EXPIRING_KEYS),
-                             expiring - (evicted >= 0));
+            assert_int_equal(keyspace_count_of(keyspace, EXPIRING_KEYS), expiring - (evicted >= 0));
         }
         while (keyspace_count(keyspace) < KEYS / 2) {
             uint32_t number = (uint32_t)random_below(&random, KEYS);

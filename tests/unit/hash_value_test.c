@@ -153,7 +153,7 @@ static int64_t first_expiry(const struct fixture *f) {
 static void compare(struct fixture *f) {
     struct entry *entry = find(f).entry;
     assert_true(keyspace_check(f->base.keyspace));
-    assert_int_equal(keyspace_expiring_count(f->base.keyspace, EXPIRING_FIELDS),
+    assert_int_equal(keyspace_count_of(f->base.keyspace, EXPIRING_FIELDS),
                      first_expiry(f) != RECORD_NEVER);
     if (f->count == 0) {
         assert_null(entry);
@@ -282,7 +282,7 @@ static void copy_and_rename(struct fixture *f) {
     assert_true(value_check(copy));
     other = keyspace_find(f->base.keyspace, SLICE("another key"));
     keyspace_add(&other, copy);
-    assert_int_equal(keyspace_expiring_count(f->base.keyspace, EXPIRING_FIELDS), 2 * expiring);
+    assert_int_equal(keyspace_count_of(f->base.keyspace, EXPIRING_FIELDS), 2 * expiring);
     keyspace_delete(&other);
     ref = find(f);
     keyspace_set_expiry(&ref, entry_expiry(ref.entry) < 0 ? 1 : -1, value_size(ref.entry));

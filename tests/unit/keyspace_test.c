@@ -112,9 +112,10 @@ static void relocate_some(struct keyspace *keyspace, struct relocate_step *step,
                           struct random *random) {
     if (!relocate_step_begins(step, random)) return;
     struct relocate_cursor *cursor = &step->cursor;
-    cursor->at = keyspace_relocate(keyspace, cursor->at, &step->relocator, move_entry, step);
+    cursor->at =
+        keyspace_relocate(keyspace, ALL_KEYS, cursor->at, &step->relocator, move_entry, step);
     cursor->part =
-        keyspace_relocate_expiring(keyspace, EXPIRING_KEYS, cursor->part, &step->relocator);
+        keyspace_relocate(keyspace, EXPIRING_KEYS, cursor->part, &step->relocator, NULL, NULL);
 }
 
 static void random_steps_agree_with_the_model(void **state) {
@@ -215,7 +216,8 @@ static void clearing_frees_every_entry_and_the_table(void **state) {
     assert_int_equal(keyspace_count(keyspace), 0);
     assert_int_equal(keyspace_table_allocated(keyspace), empty);
     assert_int_equal(mem_used(), used);
-    assert_null(hashtable_random(keyspace_table(keyspace), &(struct random){{1, 2, 3, 4}}));
+    assert_null(
+        hashtable_random(keyspace_table(keyspace, ALL_KEYS), &(struct random){{1, 2, 3, 4}}));
     add(keyspace, 1, 1);
     assert_true(keyspace_check(keyspace));
     keyspace_free(keyspace);
@@ -314,13 +316,14 @@ static void scan_iterator_and_random_reach_every_entry(void **state) {
     unsigned scanned[KEYS] = {0}, iterated[KEYS] = {0}, drawn[KEYS] = {0};
     uint64_t cursor = 0;
     do {
-        cursor = keyspace_scan(keyspace, cursor, count_visit, scanned);
+        cursor = keyspace_scan(keyspace, ALL_KEYS, cursor, count_visit, scanned);
     } while (cursor != 0);
     struct keyspace_iter iter;
     keyspace_iter_start(&iter, keyspace);
     struct entry *entry;
     while ((entry = keyspace_iter_next(&iter)) != NULL) count_visit(entry, iterated);
-    for (int i = 0; i < KEYS * 100; i++) count_visit(keyspace_random(keyspace, &random), drawn);
+    for (int i = 0; i < KEYS * 100; i++)
+        count_visit(keyspace_random(keyspace, ALL_KEYS, &random), drawn);
     for (size_t i = 0; i < KEYS; i++) {
         assert_int_equal(scanned[i], 1);
         assert_int_equal(iterated[i], 1);
@@ -348,7 +351,7 @@ static struct expiring_sum sum_expiring(struct keyspace *keyspace) {
     struct expiring_sum sum = {0};
     uint64_t cursor = 0;
     do {
-        cursor = keyspace_scan_expiring(keyspace, EXPIRING_KEYS, cursor, sum_visit, &sum);
+        cursor = keyspace_scan(keyspace, EXPIRING_KEYS, cursor, sum_visit, &sum);
     } while (cursor != 0);
     return sum;
 }
@@ -397,7 +400,7 @@ static void keys_that_expire_are_known_through_every_change(void **state) {
         expiring -= model[i] >= 0;
         model[i] = random_change(&ref, &random);
         expiring += model[i] >= 0;
-        assert_int_equal(keyspace_expiring_count(keyspace, EXPIRING_KEYS), expiring);
+        assert_int_equal(keyspace_count_of(keyspace, EXPIRING_KEYS), expiring);
         if (step % KEYS == 0) assert_true(keyspace_check(keyspace));
     }
     struct expiring_sum expected = {0};
@@ -410,7 +413,7 @@ static void keys_that_expire_are_known_through_every_change(void **state) {
     assert_int_equal(sum.count, expected.count);
     assert_true(sum.expiries == expected.expiries);
     for (int i = 0; i < 100; i++)
-        assert_true(entry_expiry(keyspace_random_expiring(keyspace, &random)) >= 0);
+        assert_true(entry_expiry(keyspace_random(keyspace, EXPIRING_KEYS, &random)) >= 0);
     keyspace_free(keyspace);
     mem_free(model);
     assert_int_equal(mem_used(), used);
@@ -425,14 +428,14 @@ static void an_entry_takes_its_expiry_to_another_keyspace(void **state) {
     struct keyref source = find(from, 1), destination = find(to, 1);
     keyspace_set_expiry(&source, 5000, value_size(source.entry));
     keyspace_add(&destination, keyspace_take(&source));
-    assert_int_equal(keyspace_expiring_count(from, EXPIRING_KEYS), 0);
-    assert_null(keyspace_random_expiring(from, &random));
-    assert_int_equal(keyspace_expiring_count(to, EXPIRING_KEYS), 1);
-    assert_ptr_equal(keyspace_random_expiring(to, &random), find(to, 1).entry);
+    assert_int_equal(keyspace_count_of(from, EXPIRING_KEYS), 0);
+    assert_null(keyspace_random(from, EXPIRING_KEYS, &random));
+    assert_int_equal(keyspace_count_of(to, EXPIRING_KEYS), 1);
+    assert_ptr_equal(keyspace_random(to, EXPIRING_KEYS, &random), find(to, 1).entry);
     assert_int_equal(number_of(find(to, 1).entry), 11);
     assert_true(keyspace_check(from) && keyspace_check(to));
     keyspace_clear(to);
-    assert_int_equal(keyspace_expiring_count(to, EXPIRING_KEYS), 0);
+    assert_int_equal(keyspace_count_of(to, EXPIRING_KEYS), 0);
     assert_true(keyspace_check(to));
     keyspace_free(from);
     keyspace_free(to);
@@ -508,13 +511,11 @@ static void keys_with_fields_that_expire_are_known_through_every_change(void **s
             assert_int_equal(entry_fields_expire(ref.entry), model[i].fields_expire);
             assert_int_equal(entry_expiry(ref.entry) >= 0, model[i].expires);
         }
-        assert_int_equal(keyspace_expiring_count(keyspace, EXPIRING_FIELDS), expiring);
+        assert_int_equal(keyspace_count_of(keyspace, EXPIRING_FIELDS), expiring);
         if (step % KEYS == 0) assert_true(keyspace_check(keyspace));
     }
     uint64_t cursor = 0;
-    do
-        cursor = keyspace_scan_expiring(keyspace, EXPIRING_FIELDS, cursor, count_fields_expire,
-                                        &scanned);
+    do cursor = keyspace_scan(keyspace, EXPIRING_FIELDS, cursor, count_fields_expire, &scanned);
     while (cursor != 0);
     assert_int_equal(scanned, expiring);
     keyspace_free(keyspace);
@@ -544,16 +545,16 @@ static void the_mark_goes_with_a_copy_and_to_another_keyspace(void **state) {
     struct keyref source = add_hash(from, 1, true), destination = find(to, 2);
     char text[40];
     keyspace_add(&destination, entry_copy(source.entry, key_of(text, 2), value_size(source.entry)));
-    assert_int_equal(keyspace_expiring_count(to, EXPIRING_FIELDS), 1);
+    assert_int_equal(keyspace_count_of(to, EXPIRING_FIELDS), 1);
     destination = find(to, 1);
     keyspace_add(&destination, keyspace_take(&source));
-    assert_int_equal(keyspace_expiring_count(from, EXPIRING_FIELDS), 0);
-    assert_int_equal(keyspace_expiring_count(to, EXPIRING_FIELDS), 2);
+    assert_int_equal(keyspace_count_of(from, EXPIRING_FIELDS), 0);
+    assert_int_equal(keyspace_count_of(to, EXPIRING_FIELDS), 2);
     keyspace_swap(from, to);
-    assert_int_equal(keyspace_expiring_count(from, EXPIRING_FIELDS), 2);
+    assert_int_equal(keyspace_count_of(from, EXPIRING_FIELDS), 2);
     assert_true(keyspace_check(from) && keyspace_check(to));
     keyspace_clear(from);
-    assert_int_equal(keyspace_expiring_count(from, EXPIRING_FIELDS), 0);
+    assert_int_equal(keyspace_count_of(from, EXPIRING_FIELDS), 0);
     keyspace_free(from);
     keyspace_free(to);
 }
@@ -586,8 +587,8 @@ static void swapped_keyspaces_have_the_keys_of_the_other(void **state) {
     assert_int_equal(keyspace_count(b), 300);
     assert_int_equal(values_of(a, VALUE_STRING), 110);
     assert_int_equal(values_of(b, VALUE_STRING), 300);
-    assert_int_equal(keyspace_expiring_count(a, EXPIRING_KEYS), 0);
-    assert_int_equal(keyspace_expiring_count(b, EXPIRING_KEYS), 1);
+    assert_int_equal(keyspace_count_of(a, EXPIRING_KEYS), 0);
+    assert_int_equal(keyspace_count_of(b, EXPIRING_KEYS), 1);
     assert_null(find(a, 3).entry);
     assert_true(entry_expiry(find(b, 3).entry) == 5000);
     assert_int_equal(number_of(find(a, 295).entry), 1295);

@@ -303,7 +303,7 @@ static void an_expiry_survives_a_change_of_the_encoding(void **state) {
     set_add(&ref, SLICE("a text"), &f->limits);
     assert_int_equal(entry_expiry(ref.entry), 12345);
     assert_int_equal(entry_clock(ref.entry), 777);
-    assert_int_equal(keyspace_expiring_count(f->base.keyspace, EXPIRING_KEYS), 1);
+    assert_int_equal(keyspace_count_of(f->base.keyspace, EXPIRING_KEYS), 1);
     assert_true(value_check(find(f).entry));
 }
 

@@ -93,7 +93,7 @@ static void setting_replaces_a_list_and_takes_the_expiry_away(void **state) {
         struct entry *entry = set(keyspace, SLICE("text"));
         verify(entry, SLICE("text"));
         assert_int_equal(entry_expiry(entry), -1);
-        assert_int_equal(keyspace_expiring_count(keyspace, EXPIRING_KEYS), 0);
+        assert_int_equal(keyspace_count_of(keyspace, EXPIRING_KEYS), 0);
         keyspace_clear(keyspace);
     }
 }

@@ -71,7 +71,7 @@ static const struct entry *draw_shown(struct call *call) {
     size_t expired = 0, hidden = 0;
     while (expired < EXPIRED_MAX && hidden < HIDDEN_MAX) {
         size_t count = keyspace_count(call->keyspace);
-        const struct entry *entry = keyspace_random(call->keyspace, call_random(call));
+        const struct entry *entry = keyspace_random(call->keyspace, ALL_KEYS, call_random(call));
         if (!entry) return NULL;
         if (call_is_expired(call, entry)) {
             call_find(call, entry_key(entry), 0, NULL);
@@ -148,7 +148,7 @@ static void scan_visit(struct entry *entry, void *arg) {
 }
 
 static uint64_t scan_step(struct scan *scan) {
-    return keyspace_scan(scan->call->keyspace, scan->cursor, scan_visit, scan);
+    return keyspace_scan(scan->call->keyspace, ALL_KEYS, scan->cursor, scan_visit, scan);
 }
 
 void scan_command(struct call *call) {
