@@ -176,9 +176,9 @@ struct call call_in_database(const struct call *call, int number) {
 }
 
 bool call_check_type(struct call *call, const struct entry *entry, enum value_type type) {
-    if (entry_type(entry) == type) return true;
-    reply_error(call->reply, "WRONGTYPE Operation against a key holding the wrong kind of value");
-    return false;
+    return entry_type(entry) == type ||
+           reply_error(call->reply,
+                       "WRONGTYPE Operation against a key holding the wrong kind of value");
 }
 
 /* --- Reporting changes --- */
@@ -398,10 +398,6 @@ void call_set_plain_hyperloglogs(struct call *call, bool plain) {
 
 struct random *call_random(const struct call *call) {
     return &call->engine->random;
-}
-
-int call_database_count(const struct call *call) {
-    return (int)call->engine->config.databases;
 }
 
 bool call_may_read_all_keys(const struct call *call) {

@@ -320,9 +320,6 @@ void call_set_plain_hyperloglogs(struct call *call, bool plain);
 /* Returns the server's generator, for choices that need no secrecy. */
 struct random *call_random(const struct call *call);
 
-/* Returns the number of databases. */
-int call_database_count(const struct call *call);
-
 /* Returns whether the client's user may run this very call and read all keys of the database with
  * it, for keys that only data names. O(1), as the call was admitted. */
 bool call_may_read_all_keys(const struct call *call);

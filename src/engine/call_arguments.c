@@ -11,32 +11,26 @@
 #include <math.h>
 
 bool call_integer(struct call *call, size_t index, int64_t *value) {
-    if (number_parse_int64(call->argv[index], value)) return true;
-    reply_error(call->reply, "ERR value is not an integer or out of range");
-    return false;
+    return number_parse_int64(call->argv[index], value) ||
+           reply_error(call->reply, "ERR value is not an integer or out of range");
 }
 
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error) {
     int64_t parsed;
     if (!error && !call_integer(call, index, &parsed)) return false;
-    if (error && !number_parse_int64(call->argv[index], &parsed)) {
-        reply_error(call->reply, error);
-        return false;
-    }
+    if (error && !number_parse_int64(call->argv[index], &parsed))
+        return reply_error(call->reply, error);
     if (parsed >= min && parsed <= max) {
         *value = parsed;
         return true;
     }
-    if (error)
-        reply_error(call->reply, error);
-    else if (min == 0 && max == INT64_MAX)
-        reply_error(call->reply, "ERR value is out of range, must be positive");
-    else
-        reply_error_format(call->reply,
-                           "ERR value is out of range, value must between %lld and %lld",
-                           (long long)min, (long long)max);
-    return false;
+    if (error) return reply_error(call->reply, error);
+    if (min == 0 && max == INT64_MAX)
+        return reply_error(call->reply, "ERR value is out of range, must be positive");
+    return reply_error_format(call->reply,
+                              "ERR value is out of range, value must between %lld and %lld",
+                              (long long)min, (long long)max);
 }
 
 size_t call_string_max(const struct call *call) {
@@ -46,10 +40,7 @@ size_t call_string_max(const struct call *call) {
 
 bool call_check_growth(struct call *call, size_t length, size_t more) {
     size_t max = call_string_max(call);
-    if (length <= max && more <= max - length) return true;
-    call_fail(call, CALL_ERROR_STRING_SIZE,
-              "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
-    return false;
+    return (length <= max && more <= max - length) || call_too_long(call);
 }
 
 bool call_list_end(struct call *call, size_t index, enum list_end *end) {
@@ -57,45 +48,30 @@ bool call_list_end(struct call *call, size_t index, enum list_end *end) {
         *end = LIST_HEAD;
     else if (slice_is(call->argv[index], "right"))
         *end = LIST_TAIL;
-    else {
-        call_syntax_error(call);
-        return false;
-    }
+    else
+        return call_syntax_error(call);
     return true;
 }
 
 bool call_timeout_ms(struct call *call, size_t index, int64_t *deadline_ms) {
     int64_t ms;
-    const char *error = NULL;
     if (!number_parse_int64(call->argv[index], &ms))
-        error = "ERR timeout is not an integer or out of range";
-    else if (ms < 0)
-        error = "ERR timeout is negative";
-    else if (ms > INT64_MAX - call->now_ms)
-        error = "ERR timeout is out of range";
-    if (error) {
-        reply_error(call->reply, error);
-        return false;
-    }
+        return reply_error(call->reply, "ERR timeout is not an integer or out of range");
+    if (ms < 0) return reply_error(call->reply, "ERR timeout is negative");
+    if (ms > INT64_MAX - call->now_ms)
+        return reply_error(call->reply, "ERR timeout is out of range");
     *deadline_ms = ms ? call->now_ms + ms : 0;
     return true;
 }
 
 bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms) {
     long double seconds;
-    if (!number_parse_long_double(call->argv[index], &seconds)) {
-        reply_error(call->reply, "ERR timeout is not a float or out of range");
-        return false;
-    }
+    if (!number_parse_long_double(call->argv[index], &seconds))
+        return reply_error(call->reply, "ERR timeout is not a float or out of range");
     long double ms = ceill(seconds * 1000);
-    if (ms < 0) {
-        reply_error(call->reply, "ERR timeout is negative");
-        return false;
-    }
-    if (ms > (long double)(INT64_MAX - call->now_ms - 1)) {
-        reply_error(call->reply, "ERR timeout is out of range");
-        return false;
-    }
+    if (ms < 0) return reply_error(call->reply, "ERR timeout is negative");
+    if (ms > (long double)(INT64_MAX - call->now_ms - 1))
+        return reply_error(call->reply, "ERR timeout is out of range");
     *deadline_ms = ms > 0 ? call->now_ms + (int64_t)ms : 0;
     return true;
 }
@@ -121,6 +97,19 @@ bool call_syntax_error(struct call *call) {
 
 bool call_bad_database(struct call *call) {
     return call_fail(call, CALL_ERROR_DATABASE, "ERR DB index is out of range");
+}
+
+bool call_database(struct call *call, size_t index, int *database) {
+    int64_t number = 0;
+    if (!call_integer_in(call, index, INT32_MIN, INT32_MAX, &number, NULL)) return false;
+    if (number < 0 || number >= call->engine->config.databases) return call_bad_database(call);
+    *database = (int)number;
+    return true;
+}
+
+bool call_too_long(struct call *call) {
+    return call_fail(call, CALL_ERROR_STRING_SIZE,
+                     "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
 }
 
 bool call_wrong_arity(struct call *call) {

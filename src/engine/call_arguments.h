@@ -17,25 +17,23 @@ bool call_integer(struct call *call, size_t index, int64_t *value);
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
 
-/* Returns whether a string of `length` bytes may grow by `more` bytes; if not, replies "ERR string
- * exceeds maximum allowed size (proto-max-bulk-len)". For commands that lengthen a string in
- * place. */
+/* Returns whether a string of `length` bytes may grow by `more` bytes, in place; if not, replies
+ * call_too_long's error. */
 bool call_check_growth(struct call *call, size_t length, size_t more);
 
 /* Returns the length in bytes of the longest string that is allowed (proto-max-bulk-len). */
 size_t call_string_max(const struct call *call);
 
+/* The number of a database. */
+bool call_database(struct call *call, size_t index, int *database);
+
 /* LEFT or RIGHT, else a syntax error. */
 bool call_list_end(struct call *call, size_t index, enum list_end *end);
 
-/* A timeout in whole milliseconds; *deadline_ms gets the wall clock time, 0 for none. Errors: "ERR
- * timeout is not an integer or out of range", "ERR timeout is negative", "ERR timeout is out of
- * range". */
+/* A timeout in whole milliseconds, or in seconds with fractions; *deadline_ms gets the wall clock
+ * time, 0 for none. Errors: "ERR timeout is not an integer or out of range" (or "not a float …"),
+ * "ERR timeout is negative", "ERR timeout is out of range". */
 bool call_timeout_ms(struct call *call, size_t index, int64_t *deadline_ms);
-
-/* A timeout in seconds with fractions; *deadline_ms gets the wall clock time, 0 for none. Errors:
- * "ERR timeout is not a float or out of range", "ERR timeout is negative", "ERR timeout is out of
- * range". */
 bool call_timeout(struct call *call, size_t index, int64_t *deadline_ms);
 
 /* Returns the argument argv[index] as an sds that the caller then owns, without a copy. The caller
@@ -52,10 +50,9 @@ sds call_take_argument(struct call *call, size_t index);
 /* Replies a whole error line ("ERR syntax error") and records its kind with the requester. */
 bool call_fail(struct call *call, enum call_error error, const char *text);
 
-/* "ERR DB index is out of range" */
-bool call_bad_database(struct call *call);
-
+bool call_bad_database(struct call *call); /* ERR DB index is out of range */
 bool call_syntax_error(struct call *call); /* ERR syntax error */
+bool call_too_long(struct call *call);     /* ERR string exceeds maximum allowed size (…) */
 #define CALL_WRONG_ARITY "ERR wrong number of arguments for '%s' command"
 bool call_wrong_arity(struct call *call);
 bool call_too_few_keys(struct call *call); /* ERR at least 1 input key is needed for '…' command */

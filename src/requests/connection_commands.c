@@ -38,13 +38,9 @@ void echo_command(struct call *call) {
 }
 
 void select_command(struct call *call) {
-    int64_t database;
-    if (!call_integer_in(call, 1, INT32_MIN, INT32_MAX, &database, NULL)) return;
-    if (database < 0 || database >= call->engine->config.databases) {
-        call_bad_database(call);
-        return;
-    }
-    call->requester->database = (int32_t)database;
+    int database;
+    if (!call_database(call, 1, &database)) return;
+    call->requester->database = database;
     reply_ok(call->reply);
 }
 

@@ -219,17 +219,6 @@ void renamenx_command(struct call *call) {
     rename_key(call, true);
 }
 
-/* --- Other databases --- */
-
-/* Reads the number of a database at argv[index]. */
-static bool parse_database(struct call *call, size_t index, int *database) {
-    int64_t number;
-    if (!call_integer_in(call, index, INT32_MIN, INT32_MAX, &number, NULL)) return false;
-    if (number < 0 || number >= call_database_count(call)) return call_bad_database(call);
-    *database = (int)number;
-    return true;
-}
-
 /* --- COPY source destination [DB destination-db] [REPLACE] --- */
 
 struct copy_options {
@@ -242,7 +231,7 @@ static bool parse_copy(struct call *call, struct copy_options *options) {
         if (slice_is(call->argv[i], "replace")) {
             options->replace = true;
         } else if (slice_is(call->argv[i], "db") && i + 1 < call->argc) {
-            if (!parse_database(call, ++i, &options->database)) return false;
+            if (!call_database(call, ++i, &options->database)) return false;
         } else {
             return call_syntax_error(call);
         }
@@ -292,7 +281,7 @@ void move_command(struct call *call) {
         call_syntax_error(call);
         return;
     }
-    if (!parse_database(call, 2, &database)) return;
+    if (!call_database(call, 2, &database)) return;
     if (database == call->database) {
         reply_error(call->reply, same_object);
         return;

@@ -244,7 +244,7 @@ static void store_combined(struct call *call, enum bits_operation operation, str
         if (replaces) call_notify_overwritten(call, key, old, VALUE_STRING);
         CALL_CHANGED(call, &ref, key, EVENT_STRING, "set", 1);
     } else {
-        string_no_memory_error(call);
+        call_too_long(call);
         return;
     }
     reply_integer(call->reply, (int64_t)len);

@@ -12,7 +12,7 @@ static bool corrupt_error(struct call *call) {
 /* Returns whether it is done; otherwise replies the error. */
 static bool is_done(struct call *call, enum hyperloglog_outcome outcome) {
     if (outcome == HYPERLOGLOG_CORRUPT) corrupt_error(call);
-    if (outcome == HYPERLOGLOG_NO_MEMORY) string_no_memory_error(call);
+    if (outcome == HYPERLOGLOG_NO_MEMORY) call_too_long(call);
     return outcome == HYPERLOGLOG_DONE;
 }
 

@@ -9,11 +9,6 @@ void string_refer(struct reply *reply, struct entry *entry, size_t start, size_t
     reply_bulk_captured(reply, text_capture_begin(string_share(entry), NULL), start, start + len);
 }
 
-void string_no_memory_error(struct call *call) {
-    call_fail(call, CALL_ERROR_STRING_SIZE,
-              "ERR string exceeds maximum allowed size (proto-max-bulk-len)");
-}
-
 uint32_t string_make_way_for_large(struct call *call, struct keyref *ref) {
     if (entry_type(ref->entry) == VALUE_STRING && !call_replaces_in_pool(call->engine, ref->entry))
         return 0;
@@ -43,7 +38,7 @@ void string_set_argument(struct call *call, struct keyref *ref, struct slice key
 uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t from,
                               size_t to) {
     uint8_t *bytes = string_open(ref, key, from, to);
-    if (bytes == NULL) string_no_memory_error(call);
+    if (bytes == NULL) call_too_long(call);
     return bytes;
 }
 

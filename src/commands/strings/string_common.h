@@ -57,8 +57,6 @@ void string_set_argument(struct call *call, struct keyref *ref, struct slice key
 uint8_t *string_open_or_error(struct call *call, struct keyref *ref, struct slice key, size_t from,
                               size_t to);
 
-void string_no_memory_error(struct call *call);
-
 /* --- Conditions on the present value: IFEQ value | IFNE value | IFDEQ digest | IFDNE digest --- */
 
 enum condition { CONDITION_NONE, CONDITION_IFEQ, CONDITION_IFNE, CONDITION_IFDEQ, CONDITION_IFDNE };

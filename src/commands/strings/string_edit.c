@@ -13,7 +13,7 @@ void append_command(struct call *call) {
     } else {
         if (!call_check_growth(call, string_length(ref.entry), text.len)) return;
         if (!string_append(&ref, text)) {
-            string_no_memory_error(call);
+            call_too_long(call);
             return;
         }
     }
