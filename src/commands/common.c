@@ -73,6 +73,22 @@ void firsts_end(struct firsts *firsts) {
     if (firsts->at != firsts->few) mem_free(firsts->at);
 }
 
+size_t repeats_drop(void *values, size_t size, size_t offset, size_t count, bool *of_first) {
+    struct firsts firsts;
+    char *all = values;
+    size_t kept = 0;
+    *of_first = false;
+    firsts_find(&firsts, all + offset, size, count);
+    for (size_t i = 0; i < count; i++) {
+        if (firsts.at[i] == i)
+            memmove(all + size * kept++, all + size * i, size);
+        else if (firsts.at[i] == 0)
+            *of_first = true;
+    }
+    firsts_end(&firsts);
+    return kept;
+}
+
 /* --- Pops --- */
 
 bool pop_count_parse(struct call *call, int64_t *count) {
@@ -83,8 +99,9 @@ bool pop_count_parse(struct call *call, int64_t *count) {
 
 /* --- Pops from the first of several keys --- */
 
-/* numkeys key … end [COUNT count] */
-struct pop_options {
+/* numkeys key … end [COUNT count]: what a command is asked, or a client waits, to do. */
+struct pop {
+    const struct pop_type *type;
     const struct slice *keys;
     size_t key_count;
     bool from_last;
@@ -92,49 +109,47 @@ struct pop_options {
 };
 
 /* [COUNT count] at argv[at]. */
-static bool parse_pop_count(struct call *call, size_t at, struct pop_options *options) {
+static bool parse_pop_count(struct call *call, size_t at, struct pop *pop) {
     int64_t count;
-    options->count = 1;
+    pop->count = 1;
     if (at == call->argc) return true;
     if (!slice_is(call->argv[at], "count") || at + 1 == call->argc) return call_syntax_error(call);
     if (!call_integer_in(call, at + 1, 1, INT64_MAX, &count, "ERR count should be greater than 0"))
         return false;
-    options->count = (uint64_t)count;
+    pop->count = (uint64_t)count;
     return at + 2 == call->argc || call_syntax_error(call);
 }
 
-/* Parses the options, of which numkeys is argv[index]. Otherwise replies the error and returns
- * false. */
-static bool parse_pop(struct call *call, size_t index, const struct pop_type *type,
-                      struct pop_options *options) {
+/* Parses what begins with numkeys at argv[index]. Otherwise replies the error and returns false. */
+static bool parse_pop(struct call *call, size_t index, struct pop *pop) {
     int64_t key_count;
     if (!call_integer_in(call, index, 1, INT64_MAX, &key_count,
                          "ERR numkeys should be greater than 0"))
         return false;
     size_t behind = call->argc - index - 1; /* arguments after numkeys */
     if ((uint64_t)key_count >= behind) return call_syntax_error(call);
-    options->keys = call->argv + index + 1;
-    options->key_count = (size_t)key_count;
-    struct slice end = options->keys[key_count];
-    options->from_last = slice_is(end, type->ends[1]);
-    if (!options->from_last && !slice_is(end, type->ends[0])) return call_syntax_error(call);
-    return parse_pop_count(call, index + 2 + options->key_count, options);
+    pop->keys = call->argv + index + 1;
+    pop->key_count = (size_t)key_count;
+    struct slice end = pop->keys[key_count];
+    pop->from_last = slice_is(end, pop->type->ends[1]);
+    if (!pop->from_last && !slice_is(end, pop->type->ends[0])) return call_syntax_error(call);
+    return parse_pop_count(call, index + 2 + pop->key_count, pop);
 }
 
 /* Replies from the first of the keys that exists and returns true; WRONGTYPE, if that holds another
  * type. If no key exists, replies nothing and returns false. */
-static bool try_pop(struct call *call, const struct pop_type *type,
-                    const struct pop_options *options) {
-    for (size_t i = 0; i < options->key_count; i++) {
+static bool try_pop(struct call *call, const struct pop *pop) {
+    const struct pop_type *type = pop->type;
+    for (size_t i = 0; i < pop->key_count; i++) {
         char buffer[INT64_TEXT_MAX];
-        struct slice key = options->keys[i];
+        struct slice key = pop->keys[i];
         struct keyref ref;
         if (!call_find_typed_write(call, key, type->type, &ref)) return true;
         if (ref.entry == NULL) continue;
         reply_array(call->reply, 2);
         reply_bulk(call->reply, key);
-        uint64_t count = type->pop_many(call, &ref, key, options->from_last, options->count);
-        CALL_PROPAGATE(call, type->commands[options->from_last], key,
+        uint64_t count = type->pop_many(call, &ref, key, pop->from_last, pop->count);
+        CALL_PROPAGATE(call, type->commands[pop->from_last], key,
                        number_text(buffer, (int64_t)count));
         return true;
     }
@@ -142,19 +157,11 @@ static bool try_pop(struct call *call, const struct pop_type *type,
 }
 
 void pop_from_any(struct call *call, const struct pop_type *type) {
-    struct pop_options options;
-    if (!parse_pop(call, 1, type, &options)) return;
-    if (!try_pop(call, type, &options)) reply_null_array(call->reply);
+    struct pop pop = {.type = type};
+    if (parse_pop(call, 1, &pop) && !try_pop(call, &pop)) reply_null_array(call->reply);
 }
 
 /* --- Pops that wait --- */
-
-/* What a client waits to do. */
-struct pop_state {
-    const struct pop_type *type;
-    bool from_last;
-    uint64_t count; /* of block_mpop */
-};
 
 bool block_find_ready(struct call *call, struct slice key, enum value_type type,
                       struct keyref *ref) {
@@ -168,32 +175,30 @@ static void pop_one(struct call *call, const struct pop_type *type, struct keyre
     CALL_PROPAGATE(call, type->commands[from_last], key);
 }
 
-static bool serve_pop(struct call *call, struct slice key, void *arg) {
-    const struct pop_state *state = arg;
+static bool serve_pop(struct call *call, struct slice key, void *state) {
+    const struct pop *pop = state;
     struct keyref ref;
-    if (!block_find_ready(call, key, state->type->type, &ref)) return false;
-    pop_one(call, state->type, &ref, key, state->from_last);
+    if (!block_find_ready(call, key, pop->type->type, &ref)) return false;
+    pop_one(call, pop->type, &ref, key, pop->from_last);
     return true;
 }
 
-static bool serve_mpop(struct call *call, struct slice key, void *arg) {
-    const struct pop_state *state = arg;
+static bool serve_mpop(struct call *call, struct slice key, void *state) {
+    struct pop *pop = state;
     struct keyref ref;
-    const struct pop_options options = {&key, 1, state->from_last, state->count};
-    return block_find_ready(call, key, state->type->type, &ref) &&
-           try_pop(call, state->type, &options);
+    pop->keys = &key;
+    pop->key_count = 1;
+    return block_find_ready(call, key, pop->type->type, &ref) && try_pop(call, pop);
 }
 
-static void wait_to_pop(struct call *call, const struct waiter_kind *kind, struct pop_state state,
-                        const struct slice *keys, size_t key_count, int64_t deadline_ms) {
-    call_block(call, &(struct block_request){
-                         .kind = kind,
-                         .state = &state,
-                         .state_size = sizeof(state),
-                         .keys = keys,
-                         .key_count = key_count,
-                         .deadline_ms = deadline_ms,
-                     });
+static void wait_to_pop(struct call *call, const struct waiter_kind *kind, const struct pop *pop,
+                        int64_t deadline_ms) {
+    call_block(call, &(struct block_request){.kind = kind,
+                                             .state = pop,
+                                             .state_size = sizeof(*pop),
+                                             .keys = pop->keys,
+                                             .key_count = pop->key_count,
+                                             .deadline_ms = deadline_ms});
 }
 
 void block_pop(struct call *call, const struct pop_type *type, bool from_last) {
@@ -209,18 +214,15 @@ void block_pop(struct call *call, const struct pop_type *type, bool from_last) {
         pop_one(call, type, &ref, keys[i], from_last);
         return;
     }
-    wait_to_pop(call, &kind, (struct pop_state){.type = type, .from_last = from_last}, keys,
-                key_count, deadline_ms);
+    wait_to_pop(call, &kind, &(struct pop){type, keys, key_count, from_last, 1}, deadline_ms);
 }
 
 void block_mpop(struct call *call, const struct pop_type *type) {
     static const struct waiter_kind kind = {.serve = serve_mpop};
     int64_t deadline_ms;
-    struct pop_options options;
-    if (!parse_pop(call, 2, type, &options) || !call_timeout(call, 1, &deadline_ms)) return;
-    if (try_pop(call, type, &options)) return;
-    wait_to_pop(call, &kind, (struct pop_state){type, options.from_last, options.count},
-                options.keys, options.key_count, deadline_ms);
+    struct pop pop = {.type = type};
+    if (parse_pop(call, 2, &pop) && call_timeout(call, 1, &deadline_ms) && !try_pop(call, &pop))
+        wait_to_pop(call, &kind, &pop, deadline_ms);
 }
 
 /* --- Scans --- */
@@ -235,8 +237,7 @@ static bool parse_scan_count(struct scan *scan, size_t index) {
     int64_t count;
     if (!call_integer(scan->call, index, &count)) return false;
     scan->wanted = (uint64_t)count;
-    if (count >= 1) return true;
-    return call_syntax_error(scan->call);
+    return count >= 1 || call_syntax_error(scan->call);
 }
 
 bool scan_parse_option(struct scan *scan, size_t index) {
@@ -287,12 +288,37 @@ void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan)) {
     reply_free(&scan->items);
 }
 
-void scan_reply_empty(struct call *call) {
-    reply_cursor(call, 0);
-    reply_array(call->reply, 0);
+void scan_value(struct call *call, enum value_type type, const char *only_names,
+                uint64_t (*step)(struct scan *scan)) {
+    struct scan scan;
+    struct keyref ref;
+    if (!scan_begin(&scan, call, 2)) return;
+    if (!call_find_typed_read(call, call->argv[1], type, &ref)) return;
+    if (ref.entry && entry_fields_expire(ref.entry)) call_expire_fields(call, &ref, call->argv[1]);
+    scan.entry = ref.entry;
+    for (size_t i = 3; ref.entry && i < call->argc; i++) {
+        if (only_names && slice_is(call->argv[i], only_names))
+            scan.only_names = true;
+        else if (!scan_parse_option(&scan, i++))
+            return;
+    }
+    if (ref.entry) {
+        scan_run(&scan, step);
+    } else {
+        reply_cursor(call, 0);
+        reply_array(call->reply, 0);
+    }
 }
 
-/* --- Members that are drawn more than once --- */
+/* --- Members that are drawn at random --- */
+
+bool random_count_parse(struct call *call, const char *option, int64_t *count) {
+    if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, count, NULL)) return false;
+    if (call->argc == 3) return true;
+    if (call->argc > 4 || !slice_is(call->argv[3], option)) return call_syntax_error(call);
+    return (*count >= -INT64_MAX / 2 && *count <= INT64_MAX / 2) ||
+           reply_error(call->reply, "ERR value is out of range");
+}
 
 bool random_repeat_begin(struct random_repeat *repeat, struct call *call, uint64_t count) {
     *repeat = (struct random_repeat){

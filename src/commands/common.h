@@ -30,6 +30,11 @@ void firsts_find(struct firsts *firsts, const void *values, size_t stride, size_
 
 void firsts_end(struct firsts *firsts);
 
+/* Leaves out of an array those elements, of `size` bytes each, whose value has stood in it before:
+ * the pointer at that `offset` of the element. *of_first gets whether one had the first one's.
+ * Returns how many remain, in their order. O(count · log count). */
+size_t repeats_drop(void *values, size_t size, size_t offset, size_t count, bool *of_first);
+
 /* --- Pops of lists, sets and sorted sets --- */
 
 /* Parses the count of a pop, 0 or more, which may stand at argv[2] as the last argument; without it
@@ -73,6 +78,8 @@ void block_mpop(struct call *call, const struct pop_type *type);
 
 struct scan {
     struct call *call;
+    const struct entry *entry; /* the value that is scanned; not of SCAN */
+    bool only_names;           /* NOVALUES, NOSCORES */
     uint64_t cursor;
     struct slice pattern; /* MATCH */
     bool has_pattern;
@@ -100,13 +107,19 @@ void scan_reply(struct scan *scan, struct slice text);
  * sparse. Then replies the cursor and the items. */
 void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan));
 
-/* Replies what a scan of a key that does not exist finds. */
-void scan_reply_empty(struct call *call);
+/* key cursor …: the whole command, for the value of that type under argv[1]. `only_names` is the
+ * option of that name, or NULL. */
+void scan_value(struct call *call, enum value_type type, const char *only_names,
+                uint64_t (*step)(struct scan *scan));
 
-/* --- SRANDMEMBER, HRANDFIELD, ZRANDMEMBER with a negative count ---
- *
- * They repeat members: the size of the value does not limit how many there are, so the reply needs
- * limits of its own. */
+/* --- SRANDMEMBER, HRANDFIELD, ZRANDMEMBER --- */
+
+/* Parses the count at argv[2], and `option`, which may follow it as the last argument and doubles
+ * what is replied. Otherwise replies the error and returns false. */
+bool random_count_parse(struct call *call, const char *option, int64_t *count);
+
+/* With a negative count members are repeated: the size of the value does not limit how many there
+ * are, so the reply needs limits of its own. */
 
 /* The most members that a request may ask for; the loop makes them in about a second, in any
  * encoding: a draw costs O(1), if need be after O(members) once. */

@@ -286,14 +286,6 @@ static void reply_one(struct call *call) {
     records_draws_end(&draws);
 }
 
-static bool parse_choice(struct call *call, int64_t *count) {
-    if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, count, NULL)) return false;
-    if (call->argc == 3) return true;
-    if (call->argc > 4 || !slice_is(call->argv[3], "withvalues")) return call_syntax_error(call);
-    if (*count >= -INT64_MAX / 2 && *count <= INT64_MAX / 2) return true;
-    return reply_error(call->reply, "ERR value is out of range");
-}
-
 void hrandfield_command(struct call *call) {
     int64_t count;
     struct keyref ref;
@@ -301,7 +293,7 @@ void hrandfield_command(struct call *call) {
         reply_one(call);
         return;
     }
-    if (!parse_choice(call, &count)) return;
+    if (!random_count_parse(call, "withvalues", &count)) return;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
     uint64_t living = ref.entry ? records_living(ref.entry, hash_now(call)) : 0;
     struct choice choice = {call, ref.entry, living, call->argc == 4};
@@ -315,42 +307,19 @@ void hrandfield_command(struct call *call) {
 
 /* --- HSCAN key cursor [MATCH pattern] [COUNT count] [NOVALUES] --- */
 
-struct hash_scan {
-    struct scan scan; /* the first member: steps get its address */
-    const struct entry *entry;
-    unsigned parts; /* enum record_parts */
-};
-
 static void scan_visit(const struct record *record, void *arg) {
-    struct hash_scan *hash = arg;
-    struct scan *scan = &hash->scan;
+    struct scan *scan = arg;
     scan->visited++;
     if (record_has_expired(record, hash_now(scan->call)) || !scan_matches(scan, record->field))
         return;
     scan_reply(scan, record->field);
-    if (hash->parts & RECORD_VALUE) scan_reply(scan, record->value);
+    if (!scan->only_names) scan_reply(scan, record->value);
 }
 
 static uint64_t scan_step(struct scan *scan) {
-    struct hash_scan *hash = (struct hash_scan *)scan;
-    return records_scan(hash->entry, scan->cursor, scan_visit, hash);
+    return records_scan(scan->entry, scan->cursor, scan_visit, scan);
 }
 
 void hscan_command(struct call *call) {
-    struct hash_scan hash = {.parts = RECORD_FIELD | RECORD_VALUE};
-    struct keyref ref;
-    if (!scan_begin(&hash.scan, call, 2)) return;
-    if (!hash_find_read(call, call->argv[1], &ref)) return;
-    hash.entry = ref.entry;
-    if (!ref.entry) {
-        scan_reply_empty(call);
-        return;
-    }
-    for (size_t i = 3; i < call->argc; i++) {
-        if (slice_is(call->argv[i], "novalues"))
-            hash.parts = RECORD_FIELD;
-        else if (!scan_parse_option(&hash.scan, i++))
-            return;
-    }
-    scan_run(&hash.scan, scan_step);
+    scan_value(call, VALUE_HASH, "novalues", scan_step);
 }

@@ -23,21 +23,9 @@ static uint64_t length_of(const struct entry *set) {
     return set ? set_length(set) : 0;
 }
 
-/* Leaves out sets that were named before: they change no result. O(count · log count). */
-static void drop_repeated(struct operands *operands) {
-    struct firsts firsts;
-    size_t kept = 0;
-    firsts_find(&firsts, operands->sets, sizeof(*operands->sets), operands->count);
-    for (size_t i = 0; i < operands->count; i++) {
-        if (firsts.at[i] == i) operands->sets[kept++] = operands->sets[i];
-        if (i > 0 && firsts.at[i] == 0) operands->repeats_first = true;
-    }
-    operands->count = kept;
-    firsts_end(&firsts);
-}
-
 /* Finds the sets under `keys`; replies WRONGTYPE and returns false where a key holds something
- * else. The caller frees operands->sets in both cases. */
+ * else. One that was named before changes no result, and is left out. The caller frees
+ * operands->sets in both cases. */
 static bool find_operands(struct call *call, const struct slice *keys, size_t count,
                           struct operands *operands) {
     *operands =
@@ -47,7 +35,9 @@ static bool find_operands(struct call *call, const struct slice *keys, size_t co
         if (!call_find_typed_read(call, keys[i], VALUE_SET, &ref)) return false;
         operands->sets[i] = ref.entry;
     }
-    if (count > 1) drop_repeated(operands);
+    if (count > 1)
+        operands->count = repeats_drop(operands->sets, sizeof(*operands->sets), 0, count,
+                                       &operands->repeats_first);
     return true;
 }
 
@@ -255,13 +245,10 @@ static void run(struct call *call, enum operation operation, const struct operan
 static void reply_operation(struct call *call, enum operation operation) {
     struct operands operands;
     struct result result = {.reply = call->reply};
-    if (!find_operands(call, call->argv + 1, call->argc - 1, &operands)) {
-        mem_free(operands.sets);
-        return;
-    }
-    if (operation == UNION) {
+    bool found = find_operands(call, call->argv + 1, call->argc - 1, &operands);
+    if (found && operation == UNION) {
         reply_united(call, &operands);
-    } else {
+    } else if (found) {
         size_t mark = reply_begin(call->reply);
         run(call, operation, &operands, &result);
         reply_set_end(call->reply, mark, result.count);

@@ -126,11 +126,6 @@ void smembers_command(struct call *call) {
 
 /* --- SSCAN key cursor [MATCH pattern] [COUNT count] --- */
 
-struct set_scan {
-    struct scan scan; /* the first member: steps get its address */
-    const struct entry *entry;
-};
-
 static void scan_visit(struct slice member, void *arg) {
     struct scan *scan = arg;
     scan->visited++;
@@ -138,23 +133,11 @@ static void scan_visit(struct slice member, void *arg) {
 }
 
 static uint64_t scan_step(struct scan *scan) {
-    const struct set_scan *set = (const struct set_scan *)scan;
-    return set_scan(set->entry, scan->cursor, scan_visit, scan);
+    return set_scan(scan->entry, scan->cursor, scan_visit, scan);
 }
 
 void sscan_command(struct call *call) {
-    struct set_scan set;
-    struct keyref ref;
-    if (!scan_begin(&set.scan, call, 2)) return;
-    if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
-    set.entry = ref.entry;
-    if (!ref.entry) {
-        scan_reply_empty(call);
-        return;
-    }
-    for (size_t i = 3; i < call->argc; i += 2)
-        if (!scan_parse_option(&set.scan, i)) return;
-    scan_run(&set.scan, scan_step);
+    scan_value(call, VALUE_SET, NULL, scan_step);
 }
 
 /* --- Members chosen at random --- */

@@ -236,23 +236,6 @@ static void find_repeated(struct combination *combination) {
     firsts_end(&firsts);
 }
 
-/* Leaves out sources that were named before, for operations without scores. Returns whether the
- * first one was named again. */
-static bool drop_repeated(struct combination *combination) {
-    struct zset_source *sources = combination->sources;
-    bool repeats_first = false;
-    size_t kept = 0;
-    for (size_t i = 0; i < combination->count; i++) {
-        if (i > 0 && sources[i].first == sources) repeats_first = true;
-        if (sources[i].first != &sources[i]) continue;
-        sources[kept] = sources[i];
-        sources[kept].first = &sources[kept];
-        kept++;
-    }
-    combination->count = kept;
-    return repeats_first;
-}
-
 /* --- Union --- */
 
 static void unite_each(const struct combination *combination, struct zset_result *result) {
@@ -400,9 +383,13 @@ static void run(struct combination *combination) {
     if (form->operation != DIFFERENCE)
         qsort(combination->sources, combination->count, sizeof(*combination->sources),
               compare_lengths);
+    bool repeats_first = false;
+    if (form->operation == DIFFERENCE ||
+        form->only_counts) /* what is named again changes nothing */
+        combination->count =
+            repeats_drop(combination->sources, sizeof(*combination->sources),
+                         offsetof(struct zset_source, entry), combination->count, &repeats_first);
     find_repeated(combination);
-    bool repeats_first =
-        (form->operation == DIFFERENCE || form->only_counts) && drop_repeated(combination);
     if (form->only_counts) {
         reply_integer(combination->call->reply, (int64_t)filter(combination, NULL));
         return;

@@ -87,38 +87,25 @@ static void reply_distinct(struct call *call, const struct entry *entry, uint64_
         reply_selected(call, entry, count, form);
 }
 
-/* [count [WITHSCORES]] */
-static bool parse_options(struct call *call, int64_t *count, bool *with_scores) {
-    *with_scores = call->argc == 4;
-    if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, count, NULL)) return false;
-    if (call->argc > 4 || (*with_scores && !slice_is(call->argv[3], "withscores")))
-        return call_syntax_error(call);
-    if (*with_scores && (*count > INT64_MAX / 2 || *count < -(INT64_MAX / 2)))
-        return reply_error(call->reply, "ERR value is out of range");
-    return true;
-}
-
 static void reply_one(struct call *call, const struct entry *entry) {
     struct zset_draws draws;
     struct zset_member member;
-    if (entry) {
-        zset_draws_begin(&draws, entry);
-        zset_draws_next(&draws, call_random(call), &member);
-        reply_bulk(call->reply, member.text);
-        zset_draws_end(&draws);
-    } else {
-        reply_null(call->reply);
-    }
+    zset_draws_begin(&draws, entry);
+    zset_draws_next(&draws, call_random(call), &member);
+    reply_bulk(call->reply, member.text);
+    zset_draws_end(&draws);
 }
 
 void zrandmember_command(struct call *call) {
     int64_t count = 0;
-    bool with_scores = false, has_count = call->argc > 2;
+    bool has_count = call->argc > 2;
     struct keyref ref;
-    if (has_count && !parse_options(call, &count, &with_scores)) return;
+    if (has_count && !random_count_parse(call, "withscores", &count)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
-    enum zset_reply_form form = zset_reply_form(call, with_scores);
-    if (!has_count)
+    enum zset_reply_form form = zset_reply_form(call, call->argc == 4);
+    if (!has_count && !ref.entry)
+        reply_null(call->reply);
+    else if (!has_count)
         reply_one(call, ref.entry);
     else if (ref.entry == NULL || count == 0)
         reply_array(call->reply, 0);
@@ -130,46 +117,23 @@ void zrandmember_command(struct call *call) {
 
 /* --- ZSCAN key cursor [MATCH pattern] [COUNT count] [NOSCORES] --- */
 
-struct zscan {
-    struct scan scan; /* first: the steps get a pointer to it */
-    const struct entry *entry;
-    bool no_scores;
-};
-
 /* Scores are written as Redis does here: in a listpack as they are stored, else with 17 digits. */
 static void visit(struct slice member, double score, void *arg) {
     char text[DOUBLE_TEXT_MAX];
-    struct zscan *zscan = arg;
-    struct scan *scan = &zscan->scan;
+    struct scan *scan = arg;
     scan->visited++;
     if (!scan_matches(scan, member)) return;
     scan_reply(scan, member);
-    if (zscan->no_scores) return;
-    int len = zset_skiplist(zscan->entry) ? snprintf(text, sizeof(text), "%.17g", score)
-                                          : (int)number_format_double(text, score);
+    if (scan->only_names) return;
+    int len = zset_skiplist(scan->entry) ? snprintf(text, sizeof(text), "%.17g", score)
+                                         : (int)number_format_double(text, score);
     scan_reply(scan, slice_make(text, (size_t)len));
 }
 
 static uint64_t step(struct scan *scan) {
-    struct zscan *zscan = (struct zscan *)scan;
-    return zset_scan(zscan->entry, scan->cursor, visit, zscan);
+    return zset_scan(scan->entry, scan->cursor, visit, scan);
 }
 
 void zscan_command(struct call *call) {
-    struct zscan zscan = {.no_scores = false};
-    struct keyref ref;
-    if (!scan_begin(&zscan.scan, call, 2)) return;
-    if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
-    if (ref.entry == NULL) {
-        scan_reply_empty(call);
-        return;
-    }
-    for (size_t i = 3; i < call->argc; i++) {
-        if (slice_is(call->argv[i], "noscores"))
-            zscan.no_scores = true;
-        else if (!scan_parse_option(&zscan.scan, i++))
-            return;
-    }
-    zscan.entry = ref.entry;
-    scan_run(&zscan.scan, step);
+    scan_value(call, VALUE_ZSET, "noscores", step);
 }

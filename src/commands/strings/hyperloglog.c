@@ -63,19 +63,9 @@ struct values {
     const struct entry *unusable; /* the first that is no HyperLogLog; then none follows it */
 };
 
-/* Leaves out values that were named before: they change no union. O(count · log count). */
-static void drop_repeated(struct values *values) {
-    struct firsts firsts;
-    size_t kept = 0;
-    firsts_find(&firsts, &values->at->ptr, sizeof(*values->at), values->count);
-    for (size_t i = 0; i < values->count; i++)
-        if (firsts.at[i] == i) values->at[kept++] = values->at[i];
-    values->count = kept;
-    firsts_end(&firsts);
-}
-
-/* Finds the values, which last until one of them changes. The caller frees values->at. One that is
- * corrupt is reported before one behind it that is unusable, so this replies nothing yet. */
+/* Finds the values, which last until one of them changes. Those that were named before change no
+ * union, and are left out. The caller frees values->at. One that is corrupt is reported before one
+ * behind it that is unusable, so this replies nothing yet. */
 static void find_values(struct call *call, struct values *values) {
     *values = (struct values){.at = mem_alloc((call->argc - 1) * sizeof(*values->at))};
     for (size_t i = 1; i < call->argc && !values->unusable; i++) {
@@ -89,7 +79,10 @@ static void find_values(struct call *call, struct values *values) {
         values->has_dense = values->has_dense || hll_kind(*value) == HLL_IS_DENSE;
         values->count++;
     }
-    if (values->count > 1) drop_repeated(values);
+    bool of_first;
+    if (values->count > 1)
+        values->count = repeats_drop(values->at, sizeof(*values->at), offsetof(struct slice, ptr),
+                                     values->count, &of_first);
 }
 
 /* Sets `registers` to the union of all values. Otherwise replies what is wrong with the first one
