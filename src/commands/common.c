@@ -225,6 +225,16 @@ void block_mpop(struct call *call, const struct pop_type *type) {
         wait_to_pop(call, &kind, &pop, deadline_ms);
 }
 
+/* --- Expiries --- */
+
+enum expiry_option expiry_option_of(struct slice option) {
+    if (slice_is(option, "ex")) return EXPIRY_EX;
+    if (slice_is(option, "px")) return EXPIRY_PX;
+    if (slice_is(option, "exat")) return EXPIRY_EXAT;
+    if (slice_is(option, "pxat")) return EXPIRY_PXAT;
+    return EXPIRY_NONE;
+}
+
 /* --- Scans --- */
 
 bool scan_begin(struct scan *scan, struct call *call, size_t index) {

@@ -1,5 +1,5 @@
 /* common: what commands of several types share: positions, values that are named more than once,
- * pops of one end, scans, members that are drawn more than once. */
+ * pops of one end, expiries, scans, members drawn at random. */
 #ifndef PACKLIST_COMMANDS_COMMON_H
 #define PACKLIST_COMMANDS_COMMON_H
 
@@ -73,6 +73,32 @@ void block_pop(struct call *call, const struct pop_type *type, bool from_last);
 
 /* timeout numkeys key … end [COUNT count]: as pop_from_any, or waits. O(keys + members). */
 void block_mpop(struct call *call, const struct pop_type *type);
+
+/* --- Expiries as options --- */
+
+/* The expiry that an option sets: of SET, GETEX and the like for keys, or of HGETEX and HSETEX for
+ * fields. */
+enum expiry_option {
+    EXPIRY_NONE,
+    EXPIRY_KEEP,    /* KEEPTTL */
+    EXPIRY_PERSIST, /* PERSIST */
+    EXPIRY_EX,
+    EXPIRY_PX,
+    EXPIRY_EXAT,
+    EXPIRY_PXAT
+};
+
+/* Returns which of EX, PX, EXAT and PXAT `option` is; EXPIRY_NONE if none. */
+enum expiry_option expiry_option_of(struct slice option);
+
+/* The unit of such an option's time, and when that begins. */
+static inline int64_t expiry_unit_ms(enum expiry_option option) {
+    return option == EXPIRY_EX || option == EXPIRY_EXAT ? 1000 : 1;
+}
+
+static inline int64_t expiry_base_ms(const struct call *call, enum expiry_option option) {
+    return option == EXPIRY_EX || option == EXPIRY_PX ? call->now_ms : 0;
+}
 
 /* --- SCAN, SSCAN, HSCAN, ZSCAN: cursor [MATCH pattern] [COUNT count] --- */
 

@@ -381,6 +381,16 @@ void call_propagate_as(struct call *call, const struct slice *argv, size_t argc)
     call->has_propagated = true;
 }
 
+void call_propagate_with(struct call *call, const struct slice *words, size_t count,
+                         const struct slice *more, size_t more_count) {
+    if (!call->propagates) return;
+    struct slice *argv = mem_alloc((count + more_count) * sizeof(*argv));
+    memcpy(argv, words, count * sizeof(*argv));
+    memcpy(argv + count, more, more_count * sizeof(*argv));
+    call_propagate_as(call, argv, count + more_count);
+    mem_free(argv);
+}
+
 /* --- Waiting for keys --- */
 
 void call_block(struct call *call, const struct block_request *request) {

@@ -244,6 +244,10 @@ static inline void call_propagate_nothing(struct call *call) {
         call_propagate_as(call, words, sizeof(words) / sizeof(words[0]));                          \
     } while (0)
 
+/* The same for `count` words that `more_count` others follow, perhaps a part of call->argv. */
+void call_propagate_with(struct call *call, const struct slice *words, size_t count,
+                         const struct slice *more, size_t more_count);
+
 /* Propagates a deletion that the server makes by itself, because a key has expired or memory is
  * short. It belongs to the unit of the command that may write and in which it is made. Made in one
  * that only reads, or in none, it is a unit of its own: a SCAN may meet thousands of expired

@@ -3,39 +3,39 @@
 #include "base/memory/alloc.h"
 #include "base/text/number.h"
 #include "commands/commands.h"
+#include "commands/common.h"
 #include "commands/hashes/hash_common.h"
 
 /* --- Arguments --- */
-
-#define FIELD_COUNT_ERROR "ERR Number of fields must be a positive integer"
 
 /* FIELDS count field …: a part of the call's arguments. */
 struct field_list {
     const struct slice *first;
     size_t count;
+    size_t width; /* arguments of each: 2 in HSETEX, where the value follows the field */
 };
 
-/* Parses such a part: FIELDS stands at argv[index], the last field at the end. Otherwise replies
- * the error (`count_error` for a count that is not a number above 0) and returns false. */
-static bool field_list_parse(struct call *call, size_t index, const char *count_error,
-                             struct field_list *fields) {
+/* Parses such a part, which is all that follows the key. Otherwise replies the error and returns
+ * false. */
+static bool field_list_parse(struct call *call, struct field_list *fields) {
     int64_t count;
-    if (index + 1 >= call->argc) return call_wrong_arity(call);
-    if (!slice_is(call->argv[index], "fields"))
+    if (call->argc < 4) return call_wrong_arity(call);
+    if (!slice_is(call->argv[2], "fields"))
         return reply_error(call->reply,
                            "ERR Mandatory argument FIELDS is missing or not at the right position");
-    if (!call_integer_in(call, index + 1, 1, INT64_MAX, &count, count_error)) return false;
-    *fields = (struct field_list){call->argv + index + 2, call->argc - index - 2};
-    if ((uint64_t)count == fields->count) return true;
-    return reply_error(call->reply,
+    if (!call_integer_in(call, 3, 1, INT64_MAX, &count,
+                         "ERR Number of fields must be a positive integer"))
+        return false;
+    *fields = (struct field_list){call->argv + 4, call->argc - 4, 1};
+    return (uint64_t)count == fields->count ||
+           reply_error(call->reply,
                        "ERR The `numfields` parameter must match the number of arguments");
 }
 
 /* Parses "FIELDS count field …" where options may stand before and behind it, as in Redis 8.6.
- * argv[*index] is FIELDS; *index is moved to the last argument of this part. A field takes `width`
- * arguments: 2 in HSETEX, where its value follows it. After an error, which it replies
- * (`count_error` as above), returns false. fields->first must be NULL before the first call; a
- * second FIELDS is an error. */
+ * argv[*index] is FIELDS; *index is moved to the last argument of this part. After an error, which
+ * it replies (`count_error` as above), returns false. fields->first must be NULL before the first
+ * call; a second FIELDS is an error. */
 static bool field_list_take(struct call *call, size_t *index, size_t width, const char *count_error,
                             struct field_list *fields) {
     int64_t count;
@@ -46,17 +46,16 @@ static bool field_list_take(struct call *call, size_t *index, size_t width, cons
     if (!call_integer_in(call, *index + 1, 1, INT32_MAX, &count, count_error)) return false;
     if ((uint64_t)count > (call->argc - first) / width)
         return reply_error(call->reply, "ERR wrong number of arguments");
-    *fields = (struct field_list){call->argv + first, (size_t)count};
+    *fields = (struct field_list){call->argv + first, (size_t)count, width};
     *index = first + (size_t)count * width - 1;
     return true;
 }
 
 /* Replies that argv[index] is no option; returns false. */
 static bool option_unknown(struct call *call, size_t index) {
-    sds error = sds_append(sds_new(SLICE("ERR unknown argument: ")), call->argv[index]);
-    reply_error(call->reply, error);
-    sds_free(error);
-    return false;
+    struct slice option = call->argv[index];
+    return reply_error_format(call->reply, "ERR unknown argument: %.*s", slice_precision(option),
+                              option.ptr);
 }
 
 /* Parses the time at argv[index], in units of `unit_ms` milliseconds, counted from `base_ms`;
@@ -74,93 +73,95 @@ static bool field_expiry_parse(struct call *call, size_t index, int64_t unit_ms,
     return true;
 }
 
-/* Returns whether the word is EX, PX, EXAT or PXAT. */
-static bool field_expiry_is_option(struct slice word) {
-    return slice_is(word, "ex") || slice_is(word, "px") || slice_is(word, "exat") ||
-           slice_is(word, "pxat");
-}
-
-/* Parses such a word at argv[index] with its time after it; else replies the error and returns
+/* Parses the time behind argv[index], which is `option`; else replies the error and returns
  * false. */
-static bool field_expiry_option(struct call *call, size_t index, int64_t *expiry_ms) {
-    struct slice option = call->argv[index];
-    bool relative = slice_is(option, "ex") || slice_is(option, "px");
-    bool seconds = slice_is(option, "ex") || slice_is(option, "exat");
+static bool field_expiry_option(struct call *call, size_t index, enum expiry_option option,
+                                int64_t *expiry_ms) {
     if (index + 1 == call->argc) return reply_error(call->reply, "ERR missing expire time");
-    return field_expiry_parse(call, index + 1, seconds ? 1000 : 1, relative ? call->now_ms : 0,
+    return field_expiry_parse(call, index + 1, expiry_unit_ms(option), expiry_base_ms(call, option),
                               expiry_ms);
 }
 
-/* --- What follows a change --- */
+/* --- What is done to each of several fields --- */
 
-/* The fields whose expiry a command has set (HGETEX PERSIST: taken away), and those that it has
- * deleted: HGETDEL any field, other commands a field whose new expiry had already passed. Each
- * array has space for the `capacity` of field_changes_begin. The fields are views. */
-struct field_changes {
-    struct slice *expiring;
-    struct slice *deleted;
-    size_t expiring_count;
-    size_t deleted_count;
+enum field_action { FIELD_READ, FIELD_EXPIRE, FIELD_PERSIST, FIELD_DELETE };
+enum field_reply { REPLY_NOTHING, REPLY_RESULTS, REPLY_VALUES };
+
+/* What a command does to fields of the hash `ref` under argv[1], and what it replies of each. */
+struct field_work {
+    struct call *call;
+    struct keyref *ref;
+    const struct field_list *fields;
+    enum field_action action;
+    int64_t expiry_ms; /* FIELD_EXPIRE */
+    enum hash_condition condition;
+    enum field_reply reply;
 };
 
-static void field_changes_begin(struct field_changes *changes, size_t capacity) {
-    *changes = (struct field_changes){.expiring = mem_alloc(capacity * sizeof(*changes->expiring)),
-                                      .deleted = mem_alloc(capacity * sizeof(*changes->deleted))};
-}
+/* Fields whose expiry has changed, or that were deleted. They are views. */
+struct changed_fields {
+    struct slice *names;
+    size_t count;
+};
 
-static void field_changes_note(struct field_changes *changes, struct slice field,
-                               enum hash_expiry_result result) {
-    if (result == HASH_EXPIRY_SET) changes->expiring[changes->expiring_count++] = field;
-    if (result == HASH_FIELD_DELETED) changes->deleted[changes->deleted_count++] = field;
-}
-
-static void field_changes_end(struct field_changes *changes) {
-    mem_free(changes->expiring);
-    mem_free(changes->deleted);
-}
-
-/* Propagates the words, the number of fields, and the fields, as `words FIELDS count field …`. */
-static void field_propagate(struct call *call, const struct slice *words, size_t word_count,
-                            const struct slice *fields, size_t count) {
-    if (!call->propagates) return;
-    char digits[INT64_TEXT_MAX];
-    struct slice *argv = mem_alloc((word_count + 2 + count) * sizeof(*argv));
-    memcpy(argv, words, word_count * sizeof(*argv));
-    argv[word_count] = SLICE("FIELDS");
-    argv[word_count + 1] = number_text(digits, (int64_t)count);
-    memcpy(argv + word_count + 2, fields, count * sizeof(*argv));
-    call_propagate_as(call, argv, word_count + 2 + count);
-    mem_free(argv);
-}
-
-/* Propagates HDEL of the fields. */
-static void field_propagate_deleted(struct call *call, const struct slice *fields, size_t count) {
-    if (!call->propagates) return;
-    struct slice *argv = mem_alloc((2 + count) * sizeof(*argv));
-    argv[0] = SLICE("HDEL");
-    argv[1] = call->argv[1];
-    memcpy(argv + 2, fields, count * sizeof(*argv));
-    call_propagate_as(call, argv, 2 + count);
-    mem_free(argv);
-}
-
-/* Reports what was noted of the hash under argv[1]: events, propagation as HPEXPIREAT and HDEL. */
-static void field_changes_report(struct call *call, struct keyref *ref,
-                                 const struct field_changes *changes, int64_t expiry_ms) {
-    struct slice key = call->argv[1];
-    if (changes->expiring_count) {
-        char digits[INT64_TEXT_MAX];
-        struct slice words[] = {SLICE("HPEXPIREAT"), key, number_text(digits, expiry_ms)};
-        field_propagate(call, words, 3, changes->expiring, changes->expiring_count);
-        CALL_CHANGED(call, ref, key, EVENT_HASH, "hexpire", changes->expiring_count,
-                     .fields =
-                         &(struct event_fields){changes->expiring, changes->expiring_count, 1});
+static enum hash_expiry_result change_field(const struct field_work *work, struct slice field) {
+    struct keyref *ref = work->ref;
+    if (!ref->entry) return HASH_NO_FIELD;
+    switch (work->action) {
+    case FIELD_EXPIRE:
+        return hash_set_expiry(ref, field, work->expiry_ms, work->condition, hash_past(work->call));
+    case FIELD_PERSIST: return hash_persist(ref, field, hash_now(work->call));
+    case FIELD_DELETE: return hash_delete(ref, field) ? HASH_FIELD_DELETED : HASH_NO_FIELD;
+    default: return HASH_NO_FIELD;
     }
-    if (changes->deleted_count) {
-        field_propagate_deleted(call, changes->deleted, changes->deleted_count);
-        CALL_CHANGED(call, ref, key, EVENT_HASH, "hdel", changes->deleted_count,
-                     .fields = &(struct event_fields){changes->deleted, changes->deleted_count, 1});
+}
+
+/* Publishes what has changed, after propagating it as these words and the names; without words the
+ * command is propagated as it came. */
+static void report_fields(const struct field_work *work, const struct changed_fields *changed,
+                          const char *event, const struct slice *words, size_t word_count) {
+    struct call *call = work->call;
+    if (changed->count == 0) return;
+    if (word_count > 0)
+        call_propagate_with(call, words, word_count, changed->names, changed->count);
+    CALL_CHANGED(call, work->ref, call->argv[1], EVENT_HASH, event, changed->count,
+                 .fields = &(struct event_fields){changed->names, changed->count, 1});
+}
+
+static void report_expiries(const struct field_work *work, const struct changed_fields *changed) {
+    char count[INT64_TEXT_MAX], time[INT64_TEXT_MAX];
+    struct slice key = work->call->argv[1], number = number_text(count, (int64_t)changed->count);
+    const struct slice persist[] = {SLICE("HPERSIST"), key, SLICE("FIELDS"), number};
+    const struct slice expire[] = {SLICE("HPEXPIREAT"), key, number_text(time, work->expiry_ms),
+                                   SLICE("FIELDS"), number};
+    bool is_hpersist = work->reply == REPLY_RESULTS;
+    if (work->action == FIELD_PERSIST)
+        report_fields(work, changed, "hpersist", persist, is_hpersist ? 0 : 4);
+    else
+        report_fields(work, changed, "hexpire", expire, 5);
+}
+
+/* Does it to each field, replies, and reports the changes. A field whose new expiry has passed is
+ * deleted. */
+static void work_on_fields(const struct field_work *work) {
+    struct reply *reply = work->call->reply;
+    size_t count = work->fields->count;
+    struct changed_fields expiring = {mem_alloc(count * sizeof(struct slice)), 0};
+    struct changed_fields deleted = {mem_alloc(count * sizeof(struct slice)), 0};
+    if (work->reply != REPLY_NOTHING) reply_array(reply, count);
+    for (size_t i = 0; i < count; i++) {
+        struct slice field = work->fields->first[i * work->fields->width];
+        if (work->reply == REPLY_VALUES) hash_reply_value(work->call, work->ref->entry, field);
+        enum hash_expiry_result result = change_field(work, field);
+        if (result == HASH_EXPIRY_SET) expiring.names[expiring.count++] = field;
+        if (result == HASH_FIELD_DELETED) deleted.names[deleted.count++] = field;
+        if (work->reply == REPLY_RESULTS) reply_integer(reply, result);
     }
+    const struct slice words[] = {SLICE("HDEL"), work->call->argv[1]};
+    report_expiries(work, &expiring);
+    report_fields(work, &deleted, "hdel", words, 2);
+    mem_free(expiring.names);
+    mem_free(deleted.names);
 }
 
 /* --- Setting: key time [NX | XX | GT | LT] FIELDS count field …, the options in any order --- */
@@ -207,23 +208,6 @@ static bool parse_expire(struct call *call, struct expire_options *options) {
     return reply_error(call->reply, "ERR Multiple condition flags specified");
 }
 
-/* Replies for each field what became of it, and reports the change. */
-static void set_expiries(struct call *call, struct keyref *ref, const struct field_list *fields,
-                         int64_t expiry_ms, enum hash_condition condition) {
-    struct field_changes changes;
-    field_changes_begin(&changes, fields->count);
-    reply_array(call->reply, fields->count);
-    for (size_t i = 0; i < fields->count; i++) {
-        enum hash_expiry_result result = HASH_NO_FIELD;
-        if (ref->entry)
-            result = hash_set_expiry(ref, fields->first[i], expiry_ms, condition, hash_past(call));
-        field_changes_note(&changes, fields->first[i], result);
-        reply_integer(call->reply, result);
-    }
-    field_changes_report(call, ref, &changes, expiry_ms);
-    field_changes_end(&changes);
-}
-
 static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
     struct expire_options options;
     int64_t expiry_ms;
@@ -231,7 +215,8 @@ static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
     if (!hash_find_write(call, call->argv[1], &ref)) return;
     if (!field_expiry_parse(call, 2, unit_ms, base_ms, &expiry_ms)) return;
     if (!parse_expire(call, &options)) return;
-    set_expiries(call, &ref, &options.fields, expiry_ms, options.condition);
+    work_on_fields(&(struct field_work){call, &ref, &options.fields, FIELD_EXPIRE, expiry_ms,
+                                        options.condition, REPLY_RESULTS});
 }
 
 void hexpire_command(struct call *call) {
@@ -250,32 +235,23 @@ void hpexpireat_command(struct call *call) {
     expire(call, 1, 0);
 }
 
-/* --- HPERSIST key FIELDS count field … --- */
+/* --- HPERSIST key FIELDS count field …, HGETDEL key FIELDS count field … --- */
 
-static void report_persisted(struct call *call, struct keyref *ref,
-                             const struct field_changes *changes) {
-    CALL_CHANGED(call, ref, call->argv[1], EVENT_HASH, "hpersist", changes->expiring_count,
-                 .fields = &(struct event_fields){changes->expiring, changes->expiring_count, 1});
+static void change_named(struct call *call, enum field_action action, enum field_reply reply) {
+    struct field_list fields;
+    struct keyref ref;
+    if (!hash_find_write(call, call->argv[1], &ref)) return;
+    if (!field_list_parse(call, &fields)) return;
+    hash_expire_named(call, &ref, call->argv[1], fields.first, fields.count, 1);
+    work_on_fields(&(struct field_work){call, &ref, &fields, action, 0, HASH_ALWAYS, reply});
 }
 
 void hpersist_command(struct call *call) {
-    struct slice key = call->argv[1];
-    struct field_list fields;
-    struct field_changes changes;
-    struct keyref ref;
-    if (!hash_find_write(call, key, &ref)) return;
-    if (!field_list_parse(call, 2, FIELD_COUNT_ERROR, &fields)) return;
-    hash_expire_named(call, &ref, key, fields.first, fields.count, 1);
-    field_changes_begin(&changes, fields.count);
-    reply_array(call->reply, fields.count);
-    for (size_t i = 0; i < fields.count; i++) {
-        enum hash_expiry_result result = HASH_NO_FIELD;
-        if (ref.entry) result = hash_persist(&ref, fields.first[i], hash_now(call));
-        field_changes_note(&changes, fields.first[i], result);
-        reply_integer(call->reply, result);
-    }
-    if (changes.expiring_count) report_persisted(call, &ref, &changes);
-    field_changes_end(&changes);
+    change_named(call, FIELD_PERSIST, REPLY_RESULTS);
+}
+
+void hgetdel_command(struct call *call) {
+    change_named(call, FIELD_DELETE, REPLY_VALUES);
 }
 
 /* --- Reading: key FIELDS count field … --- */
@@ -286,7 +262,7 @@ static void reply_expiries(struct call *call, int64_t unit_ms, int64_t base_ms) 
     struct field_list fields;
     struct keyref ref;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
-    if (!field_list_parse(call, 2, FIELD_COUNT_ERROR, &fields)) return;
+    if (!field_list_parse(call, &fields)) return;
     reply_array(call->reply, fields.count);
     for (size_t i = 0; i < fields.count; i++) {
         struct record record;
@@ -316,99 +292,40 @@ void hpexpiretime_command(struct call *call) {
     reply_expiries(call, 1, 0);
 }
 
-/* --- HGETDEL key FIELDS count field … --- */
-
-void hgetdel_command(struct call *call) {
-    struct slice key = call->argv[1];
-    struct field_list fields;
-    struct field_changes changes;
-    struct keyref ref;
-    if (!hash_find_write(call, key, &ref)) return;
-    if (!field_list_parse(call, 2, FIELD_COUNT_ERROR, &fields)) return;
-    hash_expire_named(call, &ref, key, fields.first, fields.count, 1);
-    field_changes_begin(&changes, fields.count);
-    reply_array(call->reply, fields.count);
-    for (size_t i = 0; i < fields.count; i++) {
-        hash_reply_value(call, ref.entry, fields.first[i]);
-        if (ref.entry && hash_delete(&ref, fields.first[i]))
-            field_changes_note(&changes, fields.first[i], HASH_FIELD_DELETED);
-    }
-    field_changes_report(call, &ref, &changes, 0);
-    field_changes_end(&changes);
-}
-
 /* --- HGETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST] FIELDS count field … --- */
 
 #define SETEX_COUNT_ERROR "ERR invalid number of fields" /* HSETEX's, too */
 
-enum getex_mode { GETEX_READ, GETEX_EXPIRE, GETEX_PERSIST };
-
 /* Reads the option at *index, and moves *index to its last argument. */
-static bool parse_getex_option(struct call *call, size_t *index, enum getex_mode *mode,
-                               int64_t *expiry_ms, struct field_list *fields) {
+static bool parse_getex_option(struct call *call, size_t *index, struct field_work *work,
+                               struct field_list *fields) {
     struct slice option = call->argv[*index];
-    bool expires = field_expiry_is_option(option);
+    enum expiry_option expiry = expiry_option_of(option);
     if (slice_is(option, "fields"))
         return field_list_take(call, index, 1, SETEX_COUNT_ERROR, fields);
-    if (!expires && !slice_is(option, "persist")) return option_unknown(call, *index);
-    if (*mode != GETEX_READ)
+    if (!expiry && !slice_is(option, "persist")) return option_unknown(call, *index);
+    if (work->action != FIELD_READ)
         return reply_error(
             call->reply,
             "ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified");
-    *mode = expires ? GETEX_EXPIRE : GETEX_PERSIST;
-    return !expires || field_expiry_option(call, (*index)++, expiry_ms);
-}
-
-/* Gives one field that was read its new expiry, or takes it away. */
-static void change_expiry(struct call *call, struct keyref *ref, struct slice field,
-                          enum getex_mode mode, int64_t expiry_ms, struct field_changes *changes) {
-    enum hash_expiry_result result =
-        mode == GETEX_PERSIST
-            ? hash_persist(ref, field, hash_now(call))
-            : hash_set_expiry(ref, field, expiry_ms, HASH_ALWAYS, hash_past(call));
-    field_changes_note(changes, field, result);
-}
-
-static void propagate_persisted(struct call *call, struct keyref *ref,
-                                const struct field_changes *changes) {
-    struct slice words[] = {SLICE("HPERSIST"), call->argv[1]};
-    if (!changes->expiring_count) return;
-    field_propagate(call, words, 2, changes->expiring, changes->expiring_count);
-    report_persisted(call, ref, changes);
-}
-
-static void getex(struct call *call, struct keyref *ref, const struct field_list *fields,
-                  enum getex_mode mode, int64_t expiry_ms) {
-    struct field_changes changes;
-    field_changes_begin(&changes, fields->count);
-    reply_array(call->reply, fields->count);
-    for (size_t i = 0; i < fields->count; i++) {
-        hash_reply_value(call, ref->entry, fields->first[i]);
-        if (ref->entry && mode != GETEX_READ)
-            change_expiry(call, ref, fields->first[i], mode, expiry_ms, &changes);
-    }
-    if (mode == GETEX_PERSIST)
-        propagate_persisted(call, ref, &changes);
-    else
-        field_changes_report(call, ref, &changes, expiry_ms);
-    field_changes_end(&changes);
+    work->action = expiry ? FIELD_EXPIRE : FIELD_PERSIST;
+    return !expiry || field_expiry_option(call, (*index)++, expiry, &work->expiry_ms);
 }
 
 void hgetex_command(struct call *call) {
-    enum getex_mode mode = GETEX_READ;
-    int64_t expiry_ms = 0;
     struct field_list fields = {.count = 0};
     struct keyref ref;
+    struct field_work work = {.call = call, .ref = &ref, .fields = &fields, .reply = REPLY_VALUES};
     if (!hash_find_write(call, call->argv[1], &ref)) return;
     for (size_t i = 2; i < call->argc; i++)
-        if (!parse_getex_option(call, &i, &mode, &expiry_ms, &fields)) return;
+        if (!parse_getex_option(call, &i, &work, &fields)) return;
     if (!fields.first) {
         call_wrong_arity(call);
         return;
     }
-    if (mode == GETEX_EXPIRE)
+    if (work.action == FIELD_EXPIRE)
         hash_expire_named(call, &ref, call->argv[1], fields.first, fields.count, 1);
-    getex(call, &ref, &fields, mode, expiry_ms);
+    work_on_fields(&work);
 }
 
 /* --- HSETEX key [NX | XX] [FNX | FXX] [EX s | PX ms | EXAT s | PXAT ms | KEEPTTL] FIELDS count
@@ -442,28 +359,29 @@ static bool parse_condition(struct call *call, bool is_new, struct setex *setex)
     return true;
 }
 
-/* KEEPTTL, or a word with a time (`expires`). Moves *index to its last argument. */
-static bool parse_expiry(struct call *call, size_t *index, bool expires, struct setex *setex) {
+/* KEEPTTL (EXPIRY_NONE), or a word with a time. Moves *index to its last argument. */
+static bool parse_expiry(struct call *call, size_t *index, enum expiry_option expiry,
+                         struct setex *setex) {
     if (setex->expires || setex->keeps_expiry)
         return reply_error(
             call->reply,
             "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified");
-    setex->expires = expires;
-    setex->keeps_expiry = !expires;
-    return !expires || field_expiry_option(call, (*index)++, &setex->expiry_ms);
+    setex->expires = expiry;
+    setex->keeps_expiry = !expiry;
+    return !expiry || field_expiry_option(call, (*index)++, expiry, &setex->expiry_ms);
 }
 
 /* Reads the option at *index, and moves *index to its last argument. */
 static bool parse_setex_option(struct call *call, size_t *index, struct setex *setex) {
     struct slice option = call->argv[*index];
     bool is_new = slice_is(option, "fnx");
-    bool expires = field_expiry_is_option(option);
+    enum expiry_option expiry = expiry_option_of(option);
     bool is_new_key = slice_is(option, "nx");
     if (slice_is(option, "fields"))
         return field_list_take(call, index, 2, SETEX_COUNT_ERROR, &setex->pairs);
     if (is_new_key || slice_is(option, "xx")) return parse_key_condition(call, is_new_key, setex);
     if (is_new || slice_is(option, "fxx")) return parse_condition(call, is_new, setex);
-    if (expires || slice_is(option, "keepttl")) return parse_expiry(call, index, expires, setex);
+    if (expiry || slice_is(option, "keepttl")) return parse_expiry(call, index, expiry, setex);
     return option_unknown(call, *index);
 }
 
@@ -494,35 +412,15 @@ static bool field_condition_holds(struct call *call, const struct entry *entry,
 /* HSET says what was set, unless expiries are kept: then it is HSETEX, without the condition on the
  * key, which other servers do not know. */
 static void propagate_set(struct call *call, const struct setex *setex) {
-    enum { HSET_WORDS = 2, KEEPING_WORDS = 5 };
     bool keeps = setex->keeps_expiry;
-    if (!call->propagates || (keeps && !setex->only_new_key && !setex->only_old_key)) return;
-    size_t words = keeps ? KEEPING_WORDS : HSET_WORDS, argc = words + 2 * setex->pairs.count;
-    struct slice *argv = mem_alloc(argc * sizeof(*argv));
-    argv[0] = keeps ? SLICE("HSETEX") : SLICE("HSET");
-    argv[1] = call->argv[1];
-    if (keeps) {
-        argv[2] = SLICE("KEEPTTL");
-        argv[3] = setex->pairs.first[-2]; /* FIELDS count */
-        argv[4] = setex->pairs.first[-1];
-    }
-    memcpy(argv + words, setex->pairs.first, 2 * setex->pairs.count * sizeof(*argv));
-    call_propagate_as(call, argv, argc);
-    mem_free(argv);
-}
-
-/* Lets the fields that were just set expire. */
-static void expire_set_fields(struct call *call, struct keyref *ref, const struct setex *setex) {
-    struct field_changes changes;
-    field_changes_begin(&changes, setex->pairs.count);
-    for (size_t i = 0; i < setex->pairs.count; i++) {
-        struct slice field = setex->pairs.first[2 * i];
-        field_changes_note(
-            &changes, field,
-            hash_set_expiry(ref, field, setex->expiry_ms, HASH_ALWAYS, hash_past(call)));
-    }
-    field_changes_report(call, ref, &changes, setex->expiry_ms);
-    field_changes_end(&changes);
+    const struct slice *pairs = setex->pairs.first;
+    const struct slice hset[] = {SLICE("HSET"), call->argv[1]};
+    const struct slice hsetex[] = {SLICE("HSETEX"), call->argv[1], SLICE("KEEPTTL"),
+                                   pairs[-2] /* FIELDS */, pairs[-1] /* count */};
+    if (!keeps)
+        call_propagate_with(call, hset, 2, pairs, 2 * setex->pairs.count);
+    else if (setex->only_new_key || setex->only_old_key)
+        call_propagate_with(call, hsetex, 5, pairs, 2 * setex->pairs.count);
 }
 
 void hsetex_command(struct call *call) {
@@ -544,5 +442,7 @@ void hsetex_command(struct call *call) {
     CALL_CHANGED(call, &ref, key, EVENT_HASH, "hset", setex.expires ? 0 : setex.pairs.count,
                  .fields = &(struct event_fields){setex.pairs.first, setex.pairs.count, 2});
     propagate_set(call, &setex);
-    if (setex.expires) expire_set_fields(call, &ref, &setex);
+    if (setex.expires)
+        work_on_fields(&(struct field_work){call, &ref, &setex.pairs, FIELD_EXPIRE, setex.expiry_ms,
+                                            HASH_ALWAYS, REPLY_NOTHING});
 }

@@ -1,5 +1,4 @@
 /* EXPIRE PEXPIRE EXPIREAT PEXPIREAT, TTL PTTL EXPIRETIME PEXPIRETIME, PERSIST: expiries of keys. */
-#include "base/memory/alloc.h"
 #include "base/text/number.h"
 #include "commands/commands.h"
 #include "engine/call.h"
@@ -56,12 +55,9 @@ static bool conditions_hold(unsigned conditions, int64_t old_ms, int64_t new_ms)
 
 static void propagate_absolute(struct call *call, int64_t expiry_ms) {
     char buffer[INT64_TEXT_MAX];
-    struct slice *argv = mem_alloc(call->argc * sizeof(*argv));
-    memcpy(argv, call->argv, call->argc * sizeof(*argv));
-    argv[0] = SLICE("PEXPIREAT");
-    argv[2] = number_text(buffer, expiry_ms);
-    call_propagate_as(call, argv, call->argc);
-    mem_free(argv);
+    const struct slice words[] = {SLICE("PEXPIREAT"), call->argv[1],
+                                  number_text(buffer, expiry_ms)};
+    call_propagate_with(call, words, 3, call->argv + 3, call->argc - 3);
 }
 
 static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {

@@ -92,13 +92,10 @@ static void wait_for_source(struct call *call, const struct waiter_kind *kind, c
 /* Moves the element and propagates LMOVE or RPOPLPUSH: BLMOVE and BRPOPLPUSH have the timeout as
  * the last argument. */
 static void move(struct call *call, struct keyref *source, const struct ends *ends) {
-    enum { ARGUMENTS_MAX = 5 };
-    struct slice argv[ARGUMENTS_MAX];
-    size_t count = call->argc - 1;
-    if (!move_one(call, source, ends->from, ends->to) || !call->propagates) return;
-    memcpy(argv, call->argv, count * sizeof(*argv));
-    argv[0] = count == ARGUMENTS_MAX ? SLICE("LMOVE") : SLICE("RPOPLPUSH");
-    call_propagate_as(call, argv, count);
+    bool names_ends = call->argc == 6;
+    struct slice name = names_ends ? SLICE("LMOVE") : SLICE("RPOPLPUSH");
+    if (move_one(call, source, ends->from, ends->to))
+        call_propagate_with(call, &name, 1, call->argv + 1, call->argc - 2);
 }
 
 static bool serve_move(struct call *call, struct slice key, void *state) {

@@ -1,5 +1,4 @@
 /* LPUSH RPUSH LPUSHX RPUSHX, LPUSHBOUND RPUSHBOUND */
-#include "base/memory/alloc.h"
 #include "base/text/number.h"
 #include "commands/commands.h"
 #include "commands/lists/list_common.h"
@@ -76,13 +75,8 @@ static void propagate_bound(struct call *call, enum list_end end, const struct s
                             size_t count, uint64_t max, bool trims) {
     char digits[INT64_TEXT_MAX];
     struct slice key = call->argv[1];
-    if (!call->propagates) return;
-    struct slice *argv = mem_alloc((2 + count) * sizeof(*argv));
-    argv[0] = end == LIST_HEAD ? SLICE("LPUSH") : SLICE("RPUSH");
-    argv[1] = key;
-    memcpy(argv + 2, elements, count * sizeof(*argv));
-    call_propagate_as(call, argv, 2 + count);
-    mem_free(argv);
+    const struct slice push[] = {end == LIST_HEAD ? SLICE("LPUSH") : SLICE("RPUSH"), key};
+    call_propagate_with(call, push, 2, elements, count);
     if (!trims) return;
     if (end == LIST_HEAD)
         CALL_PROPAGATE(call, SLICE("LTRIM"), key, SLICE("0"),

@@ -80,22 +80,11 @@ struct slice string_digest(struct slice text, char digest[STRING_DIGEST_LENGTH +
 
 /* --- Expiries --- */
 
-enum expiry_option string_expiry_option(struct slice option) {
-    if (slice_is(option, "ex")) return EXPIRY_EX;
-    if (slice_is(option, "px")) return EXPIRY_PX;
-    if (slice_is(option, "exat")) return EXPIRY_EXAT;
-    if (slice_is(option, "pxat")) return EXPIRY_PXAT;
-    return EXPIRY_NONE;
-}
-
 bool string_parse_expiry(struct call *call, enum expiry_option option, size_t index,
                          int64_t *expiry_ms) {
-    bool seconds = option == EXPIRY_EX || option == EXPIRY_EXAT;
-    bool relative = option == EXPIRY_EX || option == EXPIRY_PX;
     int64_t time;
     if (!call_integer(call, index, &time)) return false;
-    if (time > 0 && !__builtin_mul_overflow(time, seconds ? 1000 : 1, &time) &&
-        !__builtin_add_overflow(time, relative ? call->now_ms : 0, expiry_ms))
-        return true;
-    return call_bad_expiry(call);
+    return (time > 0 && !__builtin_mul_overflow(time, expiry_unit_ms(option), &time) &&
+            !__builtin_add_overflow(time, expiry_base_ms(call, option), expiry_ms)) ||
+           call_bad_expiry(call);
 }

@@ -2,6 +2,7 @@
 #ifndef PACKLIST_COMMANDS_STRINGS_STRING_COMMON_H
 #define PACKLIST_COMMANDS_STRINGS_STRING_COMMON_H
 
+#include "commands/common.h"
 #include "engine/call.h"
 #include "types/string.h"
 
@@ -77,20 +78,6 @@ enum { STRING_DIGEST_LENGTH = 16 };
 
 /* Writes the digest of the text to `digest`. O(text). */
 struct slice string_digest(struct slice text, char digest[STRING_DIGEST_LENGTH + 1]);
-
-/* The expiry that an option of SET or GETEX sets. */
-enum expiry_option {
-    EXPIRY_NONE,
-    EXPIRY_KEEP,    /* KEEPTTL */
-    EXPIRY_PERSIST, /* PERSIST */
-    EXPIRY_EX,
-    EXPIRY_PX,
-    EXPIRY_EXAT,
-    EXPIRY_PXAT
-};
-
-/* Returns which of EX, PX, EXAT and PXAT `option` is; EXPIRY_NONE if none. */
-enum expiry_option string_expiry_option(struct slice option);
 
 /* Reads the time at argv[index], given as `option`, to *expiry_ms. Otherwise replies the error and
  * returns false. */

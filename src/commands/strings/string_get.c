@@ -44,7 +44,7 @@ static void persist(struct call *call, struct keyref *ref) {
 /* The options exclude each other. Only a second time in the same unit is accepted. */
 static bool parse_getex(const struct call *call, enum expiry_option *expiry, size_t *index) {
     for (size_t i = 2; i < call->argc; i++) {
-        enum expiry_option option = string_expiry_option(call->argv[i]);
+        enum expiry_option option = expiry_option_of(call->argv[i]);
         if (slice_is(call->argv[i], "persist"))
             option = EXPIRY_PERSIST;
         else if (option == EXPIRY_NONE || ++i == call->argc)

@@ -48,7 +48,7 @@ static bool take_flag(bool *flag) {
  * valid here: each can be given once. */
 static bool parse_option(const struct call *call, size_t *index, struct increx *increx) {
     struct slice option = call->argv[*index];
-    enum expiry_option expiry = string_expiry_option(option);
+    enum expiry_option expiry = expiry_option_of(option);
     if (slice_is(option, "byfloat"))
         return !increx->by && (increx->is_float = true) && take_number(call, index, &increx->by);
     if (slice_is(option, "byint")) return take_number(call, index, &increx->by);

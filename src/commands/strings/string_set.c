@@ -93,7 +93,7 @@ static bool parse_condition(const struct call *call, size_t *index, struct set_o
  * valid here. A time may be given again in the same unit. */
 static bool parse_option(const struct call *call, size_t *index, struct set_options *options) {
     struct slice option = call->argv[*index];
-    enum expiry_option expiry = string_expiry_option(option);
+    enum expiry_option expiry = expiry_option_of(option);
     if (slice_is(option, "nx")) {
         options->only_new = true;
         return !options->only_existing;
@@ -321,14 +321,6 @@ static bool parse_msetex(struct call *call, struct pairs *pairs, int *exist) {
            string_parse_expiry(call, options.expiry, options.expiry_index, &pairs->expiry_ms);
 }
 
-static void propagate_mset(struct call *call, size_t pairs) {
-    struct slice *argv = mem_alloc((1 + 2 * pairs) * sizeof(*argv));
-    argv[0] = SLICE("MSET");
-    memcpy(argv + 1, call->argv + 2, 2 * pairs * sizeof(*argv));
-    call_propagate_as(call, argv, 1 + 2 * pairs);
-    mem_free(argv);
-}
-
 /* The command log gets older commands, which all servers know. */
 void msetex_command(struct call *call) {
     static const char bad_count[] = "ERR invalid numkeys value or out of range";
@@ -345,5 +337,6 @@ void msetex_command(struct call *call) {
     reply_integer(call->reply, may);
     if (!may) return;
     set_all(call, &pairs);
-    if (pairs.expiry == EXPIRY_NONE && call->propagates) propagate_mset(call, (size_t)count);
+    if (pairs.expiry == EXPIRY_NONE)
+        call_propagate_with(call, &SLICE("MSET"), 1, call->argv + 2, 2 * (size_t)count);
 }
