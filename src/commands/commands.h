@@ -157,7 +157,7 @@
     BODY("srem", srem_command)                         \
     BODY("sscan", sscan_command)                       \
     BODY("strlen", strlen_command)                     \
-    BODY("substr", substr_command)                     \
+    BODY("substr", getrange_command)                   \
     BODY("sunion", sunion_command)                     \
     BODY("sunioncard", sunioncard_command)             \
     BODY("sunionstore", sunionstore_command)           \

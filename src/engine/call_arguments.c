@@ -33,6 +33,12 @@ bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, 
                               (long long)min, (long long)max);
 }
 
+bool call_integer_within(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
+                         const char *error) {
+    if (!call_integer(call, index, value)) return false;
+    return (*value >= min && *value <= max) || reply_error(call->reply, error);
+}
+
 size_t call_string_max(const struct call *call) {
     return call_is_repeated(call) ? STRING_LENGTH_MAX
                                   : (size_t)call->engine->config.proto_max_bulk_len;

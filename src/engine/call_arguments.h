@@ -17,6 +17,10 @@ bool call_integer(struct call *call, size_t index, int64_t *value);
 bool call_integer_in(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
                      const char *error);
 
+/* The same, where `error` is only for an integer out of range. */
+bool call_integer_within(struct call *call, size_t index, int64_t min, int64_t max, int64_t *value,
+                         const char *error);
+
 /* Returns whether a string of `length` bytes may grow by `more` bytes, in place; if not, replies
  * call_too_long's error. */
 bool call_check_growth(struct call *call, size_t length, size_t more);

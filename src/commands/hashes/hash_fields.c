@@ -96,31 +96,31 @@ void hincrby_command(struct call *call) {
     struct slice text = value_of(call, ref.entry, &record, &exists);
     if (exists && !number_parse_int64(text, &value)) {
         reply_error(call->reply, "ERR hash value is not an integer");
-        return;
-    }
-    if (__builtin_add_overflow(value, increment, &value)) {
+    } else if (__builtin_add_overflow(value, increment, &value)) {
         reply_error(call->reply, "ERR increment or decrement would overflow");
-        return;
+    } else {
+        struct slice pair[] = {call->argv[2], number_text(digits, value)};
+        hash_set_pairs(call, &ref, key, pair, 1, HASH_KEEP_EXPIRY);
+        reply_integer(call->reply, value);
+        touched_field(call, &ref, "hincrby");
     }
-    struct slice pair[] = {call->argv[2], number_text(digits, value)};
-    hash_set_pairs(call, &ref, key, pair, 1, HASH_KEEP_EXPIRY);
-    reply_integer(call->reply, value);
-    touched_field(call, &ref, "hincrby");
 }
 
-/* Adds argv[3] to `text`; else replies the error and returns false. */
+static bool parse_increment(struct call *call, long double *increment) {
+    if (!number_parse_long_double(call->argv[3], increment))
+        return reply_error(call->reply, "ERR value is not a valid float");
+    return isfinite(*increment) || reply_error(call->reply, "ERR value is NaN or Infinity");
+}
+
+/* Adds the increment to `text`; else replies the error and returns false. */
 static bool add_float(struct call *call, bool exists, struct slice text, long double increment,
                       long double *value) {
-    const char *error = NULL;
     *value = 0;
-    if (exists && !number_parse_long_double(text, value)) {
-        error = "ERR hash value is not a float";
-    } else {
-        *value += increment;
-        if (!isfinite(*value)) error = "ERR increment would produce NaN or Infinity";
-    }
-    if (error) reply_error(call->reply, error);
-    return !error;
+    if (exists && !number_parse_long_double(text, value))
+        return reply_error(call->reply, "ERR hash value is not a float");
+    *value += increment;
+    return isfinite(*value) ||
+           reply_error(call->reply, "ERR increment would produce NaN or Infinity");
 }
 
 /* Another processor might round in another way, so the result goes to the log. */
@@ -139,14 +139,7 @@ void hincrbyfloat_command(struct call *call) {
     struct record record;
     bool exists;
     char digits[LONG_DOUBLE_TEXT_MAX];
-    if (!number_parse_long_double(call->argv[3], &increment)) {
-        reply_error(call->reply, "ERR value is not a valid float");
-        return;
-    }
-    if (!isfinite(increment)) {
-        reply_error(call->reply, "ERR value is NaN or Infinity");
-        return;
-    }
+    if (!parse_increment(call, &increment)) return;
     if (!hash_find_write_field(call, key, call->argv[2], &ref)) return;
     struct slice text = value_of(call, ref.entry, &record, &exists);
     if (!add_float(call, exists, text, increment, &value)) return;
@@ -274,16 +267,12 @@ static void reply_one(struct call *call) {
     struct records_draws draws;
     struct record record;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
-    if (!ref.entry) {
-        reply_null(call->reply);
-        return;
-    }
-    records_draws_begin(&draws, ref.entry, hash_now(call));
-    if (records_draws_next(&draws, call_random(call), &record))
+    if (ref.entry) records_draws_begin(&draws, ref.entry, hash_now(call));
+    if (ref.entry && records_draws_next(&draws, call_random(call), &record))
         reply_bulk(call->reply, record.field);
     else
         reply_null(call->reply);
-    records_draws_end(&draws);
+    if (ref.entry) records_draws_end(&draws);
 }
 
 void hrandfield_command(struct call *call) {

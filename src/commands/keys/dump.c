@@ -31,14 +31,6 @@ struct restore {
     int64_t frequency; /* -1: not given */
 };
 
-/* Reads an option's number, from 0 to `max`; `error` is replied for other numbers. */
-static bool parse_usage(struct call *call, size_t index, int64_t max, int64_t *value,
-                        const char *error) {
-    if (!call_integer(call, index, value)) return false;
-    if (*value >= 0 && *value <= max) return true;
-    return reply_error(call->reply, error);
-}
-
 static bool parse_options(struct call *call, struct restore *restore) {
     static const char bad_idle[] = "ERR Invalid IDLETIME value, must be >= 0";
     static const char bad_frequency[] = "ERR Invalid FREQ value, must be >= 0 and <= 255";
@@ -50,9 +42,10 @@ static bool parse_options(struct call *call, struct restore *restore) {
         } else if (slice_is(option, "absttl")) {
             restore->absolute = true;
         } else if (slice_is(option, "idletime") && has_value && restore->frequency < 0) {
-            if (!parse_usage(call, ++i, INT64_MAX, &restore->idle_s, bad_idle)) return false;
+            if (!call_integer_within(call, ++i, 0, INT64_MAX, &restore->idle_s, bad_idle))
+                return false;
         } else if (slice_is(option, "freq") && has_value && restore->idle_s < 0) {
-            if (!parse_usage(call, ++i, UINT8_MAX, &restore->frequency, bad_frequency))
+            if (!call_integer_within(call, ++i, 0, UINT8_MAX, &restore->frequency, bad_frequency))
                 return false;
         } else {
             return call_syntax_error(call);
@@ -64,8 +57,8 @@ static bool parse_options(struct call *call, struct restore *restore) {
 /* Reads the TTL; 0 is none. A time beyond what a clock can show becomes the latest that it can. */
 static bool parse_ttl(struct call *call, struct restore *restore) {
     int64_t ttl;
-    if (!call_integer(call, 2, &ttl)) return false;
-    if (ttl < 0) return reply_error(call->reply, "ERR Invalid TTL value, must be >= 0");
+    if (!call_integer_within(call, 2, 0, INT64_MAX, &ttl, "ERR Invalid TTL value, must be >= 0"))
+        return false;
     if (ttl == 0)
         restore->expiry_ms = -1;
     else if (restore->absolute)

@@ -7,39 +7,42 @@
 #include "engine/call.h"
 #include "types/value.h"
 
-/* Deletes keys. With `unlink` large values are freed in another thread, otherwise as the
- * configuration says. */
-static void delete_keys(struct call *call, bool unlink) {
+static void delete_keys(struct call *call, enum removal reason) {
     int64_t deleted = 0;
     for (size_t i = 1; i < call->argc; i++) {
         struct keyref ref;
         call_prefetch_keys(call, i, call->argc, 1);
         call_find(call, call->argv[i], 0, &ref);
         if (ref.entry == NULL) continue;
-        if (unlink)
-            call_remove(call, &ref, call->argv[i], REMOVAL_UNLINKED);
-        else
-            call_remove(call, &ref, call->argv[i], REMOVAL_DELETED);
+        call_remove(call, &ref, call->argv[i], reason);
         deleted++;
     }
     reply_integer(call->reply, deleted);
 }
 
 void del_command(struct call *call) {
-    delete_keys(call, false);
+    delete_keys(call, REMOVAL_DELETED);
 }
 
 void unlink_command(struct call *call) {
-    delete_keys(call, true);
+    delete_keys(call, REMOVAL_UNLINKED);
 }
 
-void exists_command(struct call *call) {
+static void count_keys(struct call *call, unsigned marks) {
     int64_t found = 0;
     for (size_t i = 1; i < call->argc; i++) {
         call_prefetch_keys(call, i, call->argc, 1);
-        found += call_find(call, call->argv[i], FIND_COUNT | FIND_NOTIFY, NULL) != NULL;
+        found += call_find(call, call->argv[i], marks, NULL) != NULL;
     }
     reply_integer(call->reply, found);
+}
+
+void exists_command(struct call *call) {
+    count_keys(call, FIND_COUNT | FIND_NOTIFY);
+}
+
+void touch_command(struct call *call) {
+    count_keys(call, FIND_READ);
 }
 
 void type_command(struct call *call) {
@@ -195,17 +198,15 @@ static void rename_to_other(struct call *call) {
 }
 
 static void rename_key(struct call *call, bool only_new) {
-    bool done = false;
-    if (call_find_write(call, call->argv[1], NULL) == NULL) {
-        reply_error(call->reply, "ERR no such key");
-        return;
-    }
-    if (!slice_equal(call->argv[1], call->argv[2])) {
-        bool is_taken = call_find_write(call, call->argv[2], NULL) != NULL;
+    bool exists = call_find_write(call, call->argv[1], NULL), done = false;
+    if (exists && !slice_equal(call->argv[1], call->argv[2])) {
+        bool is_taken = call_find_write(call, call->argv[2], NULL);
         done = !(only_new && is_taken);
         if (done) rename_to_other(call);
     }
-    if (only_new)
+    if (!exists)
+        reply_error(call->reply, "ERR no such key");
+    else if (only_new)
         reply_integer(call->reply, done);
     else
         reply_ok(call->reply);
@@ -265,12 +266,12 @@ void copy_command(struct call *call) {
 /* In older commands, because servers without REPLACE read the command log, too. */
 static void propagate_move(struct call *call, bool was_replaced) {
     struct slice key = call->argv[1], database = call->argv[2];
-    if (!was_replaced) {
+    if (was_replaced) {
+        CALL_PROPAGATE(call, SLICE("COPY"), key, key, SLICE("DB"), database, SLICE("REPLACE"));
+        CALL_PROPAGATE(call, SLICE("DEL"), key);
+    } else {
         CALL_PROPAGATE(call, SLICE("MOVE"), key, database);
-        return;
     }
-    CALL_PROPAGATE(call, SLICE("COPY"), key, key, SLICE("DB"), database, SLICE("REPLACE"));
-    CALL_PROPAGATE(call, SLICE("DEL"), key);
 }
 
 void move_command(struct call *call) {
@@ -300,15 +301,4 @@ void move_command(struct call *call) {
     put_and_report(&other, &destination, key, entry, "move_to");
     reply_integer(call->reply, 1);
     if (replaces) propagate_move(call, was_replaced);
-}
-
-/* --- TOUCH key … --- */
-
-void touch_command(struct call *call) {
-    int64_t found = 0;
-    for (size_t i = 1; i < call->argc; i++) {
-        call_prefetch_keys(call, i, call->argc, 1);
-        found += call_find_read(call, call->argv[i], NULL) != NULL;
-    }
-    reply_integer(call->reply, found);
 }

@@ -28,31 +28,26 @@ void object_refcount_command(struct call *call) {
     reply_integer(call->reply, shared ? INT32_MAX : 1);
 }
 
+/* `problem`: why the policy in force does not count that, which is then negative. */
+static void reply_usage(struct call *call, int64_t usage, const char *problem) {
+    if (usage >= 0)
+        reply_integer(call->reply, usage);
+    else
+        reply_error_format(call->reply,
+                           "ERR An LFU maxmemory policy is %s not tracked. Please note that when "
+                           "switching between policies at runtime LRU and LFU data will take some "
+                           "time to adjust.",
+                           problem);
+}
+
 void object_idletime_command(struct call *call) {
     const struct entry *entry = find_or_null(call);
-    if (entry == NULL) return;
-    int64_t idle = call_idle_seconds(call, entry);
-    if (idle >= 0)
-        reply_integer(call->reply, idle);
-    else
-        reply_error(call->reply,
-                    "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note "
-                    "that when switching between policies at runtime LRU and LFU data will take "
-                    "some time to adjust.");
+    if (entry) reply_usage(call, call_idle_seconds(call, entry), "selected, idle time");
 }
 
 void object_freq_command(struct call *call) {
     const struct entry *entry = find_or_null(call);
-    if (entry == NULL) return;
-    int64_t frequency = call_frequency(call, entry);
-    if (frequency >= 0)
-        reply_integer(call->reply, frequency);
-    else
-        reply_error(
-            call->reply,
-            "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please "
-            "note that when switching between policies at runtime LRU and LFU data will take "
-            "some time to adjust.");
+    if (entry) reply_usage(call, call_frequency(call, entry), "not selected, access frequency");
 }
 
 void object_help_command(struct call *call) {
@@ -70,20 +65,22 @@ void object_help_command(struct call *call) {
     call_help(call, lines);
 }
 
-/* MEMORY USAGE key [SAMPLES count]. The number is exact, so nothing is sampled. */
-void memory_usage_command(struct call *call) {
+/* --- MEMORY USAGE key [SAMPLES count] --- */
+
+static bool parse_samples(struct call *call) {
     for (size_t i = 3; i < call->argc; i += 2) {
         int64_t samples;
-        if (!slice_is(call->argv[i], "samples") || i + 1 == call->argc) {
-            call_syntax_error(call);
-            return;
-        }
-        if (!call_integer(call, i + 1, &samples)) return;
-        if (samples < 0) {
-            call_syntax_error(call);
-            return;
-        }
+        if (!slice_is(call->argv[i], "samples") || i + 1 == call->argc)
+            return call_syntax_error(call);
+        if (!call_integer(call, i + 1, &samples)) return false;
+        if (samples < 0) return call_syntax_error(call);
     }
+    return true;
+}
+
+/* The number is exact, so nothing is sampled. */
+void memory_usage_command(struct call *call) {
+    if (!parse_samples(call)) return;
     const struct entry *entry = find_or_null(call);
     if (entry) reply_integer(call->reply, (int64_t)value_allocated(entry));
 }

@@ -19,6 +19,15 @@ static inline bool list_position(int64_t index, uint64_t length, uint64_t *posit
 void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_t from,
                          uint64_t count, enum list_direction direction);
 
+/* Pushes elements to an end of the list `ref` under `key`, which it makes if there is none. */
+static inline void list_put(struct call *call, struct keyref *ref, struct slice key,
+                            enum list_end end, const struct slice *elements, size_t count) {
+    if (ref->entry)
+        list_push(ref, end, elements, count, &call->limits->list);
+    else
+        list_create(ref, key, end, elements, count, &call->limits->list);
+}
+
 /* Return the name of an event at an end of a list: "lpush" and "lpop", or "rpush" and "rpop". */
 static inline const char *list_push_event(enum list_end end) {
     return end == LIST_HEAD ? "lpush" : "rpush";

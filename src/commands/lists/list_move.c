@@ -24,12 +24,9 @@ static void push_to_other(struct call *call, struct keyref *source, struct keyre
     char buffer[INT64_TEXT_MAX];
     listpack_get(list_peek(source->entry, from), &value);
     struct slice text = listpack_value_text(&value, buffer);
-    if (destination->entry) {
-        list_push(destination, to, &text, 1, &call->limits->list);
-    } else {
-        list_create(destination, key, to, &text, 1, &call->limits->list);
-        call_find_write(call, source_key, source);
-    }
+    bool creates = destination->entry == NULL;
+    list_put(call, destination, key, to, &text, 1);
+    if (creates) call_find_write(call, source_key, source);
     reply_bulk(call->reply, text);
     CALL_CHANGED(call, destination, key, EVENT_LIST, list_push_event(to), 0);
 }
@@ -92,8 +89,8 @@ static void wait_for_source(struct call *call, const struct waiter_kind *kind, c
 /* Moves the element and propagates LMOVE or RPOPLPUSH: BLMOVE and BRPOPLPUSH have the timeout as
  * the last argument. */
 static void move(struct call *call, struct keyref *source, const struct ends *ends) {
-    bool names_ends = call->argc == 6;
-    struct slice name = names_ends ? SLICE("LMOVE") : SLICE("RPOPLPUSH");
+    bool is_blmove = call->argc == 6;
+    struct slice name = is_blmove ? SLICE("LMOVE") : SLICE("RPOPLPUSH");
     if (move_one(call, source, ends->from, ends->to))
         call_propagate_with(call, &name, 1, call->argv + 1, call->argc - 2);
 }
@@ -109,13 +106,12 @@ static void blocking_move(struct call *call, struct ends ends, int64_t deadline_
     static const struct waiter_kind kind = {.serve = serve_move};
     struct keyref source;
     if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &source)) return;
-    if (source.entry) {
+    if (source.entry)
         move(call, &source, &ends);
-    } else if (!call_may_block(call)) {
+    else if (!call_may_block(call))
         reply_null(call->reply); /* as LMOVE; a timeout is a null array */
-    } else {
+    else
         wait_for_source(call, &kind, &ends, sizeof(ends), deadline_ms);
-    }
 }
 
 void blmove_command(struct call *call) {
@@ -209,10 +205,7 @@ static void push_block(struct call *call, struct keyref *source, struct keyref *
         char buffer[INT64_TEXT_MAX];
         listpack_get(list_iter_next(&iter), &value);
         struct slice text = listpack_value_text(&value, buffer);
-        if (destination->entry)
-            list_push(destination, moves->to, &text, 1, &call->limits->list);
-        else
-            list_create(destination, call->argv[2], moves->to, &text, 1, &call->limits->list);
+        list_put(call, destination, call->argv[2], moves->to, &text, 1);
     }
     list_iter_end(&iter);
     if (creates) call_find_write(call, call->argv[1], source);
@@ -272,17 +265,6 @@ static void move_many(struct call *call, struct keyref *source, const struct man
     propagate_many(call, moves);
 }
 
-void lmovem_command(struct call *call) {
-    struct many_moves moves;
-    struct keyref source;
-    if (!parse_many(call, 5, &moves)) return;
-    if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &source)) return;
-    if (has_enough(source.entry, &moves))
-        move_many(call, &source, &moves);
-    else
-        reply_null_array(call->reply);
-}
-
 static bool serve_blmovem(struct call *call, struct slice key, void *state) {
     struct many_moves moves = *(const struct many_moves *)state;
     struct keyref source;
@@ -292,15 +274,27 @@ static bool serve_blmovem(struct call *call, struct slice key, void *state) {
     return true;
 }
 
-void blmovem_command(struct call *call) {
+/* BLMOVEM has a timeout before the options. */
+static void move_or_wait(struct call *call, bool waits) {
     static const struct waiter_kind kind = {.serve = serve_blmovem};
     struct many_moves moves;
     struct keyref source;
-    int64_t deadline_ms;
-    if (!parse_many(call, 6, &moves) || !call_timeout(call, 5, &deadline_ms)) return;
+    int64_t deadline_ms = 0;
+    if (!parse_many(call, waits ? 6 : 5, &moves)) return;
+    if (waits && !call_timeout(call, 5, &deadline_ms)) return;
     if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &source)) return;
     if (has_enough(source.entry, &moves))
         move_many(call, &source, &moves);
-    else
+    else if (waits)
         wait_for_source(call, &kind, &moves, sizeof(moves), deadline_ms);
+    else
+        reply_null_array(call->reply);
+}
+
+void lmovem_command(struct call *call) {
+    move_or_wait(call, false);
+}
+
+void blmovem_command(struct call *call) {
+    move_or_wait(call, true);
 }

@@ -11,8 +11,9 @@ static void pop_one(struct call *call, struct keyref *ref, struct slice key, enu
 
 /* Replies an array of up to `count` (> 0) elements from an end, and removes them. Returns their
  * number. */
-static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key, enum list_end end,
+static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key, bool from_last,
                          uint64_t count) {
+    enum list_end end = from_last ? LIST_TAIL : LIST_HEAD;
     uint64_t length = list_length(ref->entry);
     if (count > length) count = length;
     reply_array(call->reply, count);
@@ -45,7 +46,7 @@ static void pop(struct call *call, enum list_end end) {
     } else if (count == 0) {
         reply_array(call->reply, 0);
     } else {
-        pop_many(call, &ref, call->argv[1], end, (uint64_t)count);
+        pop_many(call, &ref, call->argv[1], end == LIST_TAIL, (uint64_t)count);
     }
 }
 
@@ -65,17 +66,12 @@ static void pop_key(struct call *call, struct keyref *ref, struct slice key, boo
     pop_one(call, ref, key, from_last ? LIST_TAIL : LIST_HEAD);
 }
 
-static uint64_t pop_elements(struct call *call, struct keyref *ref, struct slice key,
-                             bool from_last, uint64_t count) {
-    return pop_many(call, ref, key, from_last ? LIST_TAIL : LIST_HEAD, count);
-}
-
 static const struct pop_type lists = {
     .type = VALUE_LIST,
     .ends = {"left", "right"},
     .commands = {SLICE("LPOP"), SLICE("RPOP")},
     .pop_one = pop_key,
-    .pop_many = pop_elements,
+    .pop_many = pop_many,
 };
 
 void lmpop_command(struct call *call) {

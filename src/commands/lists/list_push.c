@@ -9,14 +9,11 @@ static void push(struct call *call, enum list_end end, bool only_existing) {
     size_t count = call->argc - 2;
     struct keyref ref;
     if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return;
-    if (ref.entry) {
-        list_push(&ref, end, elements, count, &call->limits->list);
-    } else if (only_existing) {
+    if (only_existing && !ref.entry) {
         reply_integer(call->reply, 0);
         return;
-    } else {
-        list_create(&ref, key, end, elements, count, &call->limits->list);
     }
+    list_put(call, &ref, key, end, elements, count);
     reply_integer(call->reply, (int64_t)list_length(ref.entry));
     CALL_CHANGED(call, &ref, key, EVENT_LIST, list_push_event(end), count);
 }
@@ -93,10 +90,7 @@ static uint64_t push_within(struct call *call, struct keyref *ref, enum list_end
     size_t skipped = bound->count > bound->max ? bound->count - (size_t)bound->max : 0;
     const struct slice *elements = bound->elements + skipped;
     size_t count = bound->count - skipped;
-    if (ref->entry)
-        list_push(ref, end, elements, count, &call->limits->list);
-    else
-        list_create(ref, key, end, elements, count, &call->limits->list);
+    list_put(call, ref, key, end, elements, count);
     uint64_t length = list_length(ref->entry);
     uint64_t excess = length > bound->max ? length - bound->max : 0;
     CALL_CHANGED(call, ref, key, EVENT_LIST, list_push_event(end), count);

@@ -20,12 +20,8 @@ void lindex_command(struct call *call) {
     int64_t index;
     uint64_t position;
     if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
-    if (ref.entry == NULL) {
-        reply_null(call->reply);
-        return;
-    }
-    if (!call_integer(call, 2, &index)) return;
-    if (list_position(index, list_length(ref.entry), &position))
+    if (ref.entry && !call_integer(call, 2, &index)) return;
+    if (ref.entry && list_position(index, list_length(ref.entry), &position))
         reply_element(call->reply, ref.entry, position);
     else
         reply_null(call->reply);
@@ -130,16 +126,12 @@ void lpos_command(struct call *call) {
     if (!parse_lpos(call, &lpos) || !call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref))
         return;
     struct reply *reply = call->reply;
-    if (lpos.count == -1) {
-        if (!ref.entry || !reply_matches(reply, ref.entry, call->argv[2], &lpos, 1))
-            reply_null(reply);
-        return;
-    }
-    if (ref.entry == NULL) {
-        reply_array(reply, 0);
-        return;
-    }
-    size_t mark = reply_begin(reply);
-    uint64_t wanted = lpos.count ? (uint64_t)lpos.count : UINT64_MAX;
-    reply_array_end(reply, mark, reply_matches(reply, ref.entry, call->argv[2], &lpos, wanted));
+    bool wants_one = lpos.count == -1;
+    uint64_t wanted = wants_one ? 1 : lpos.count ? (uint64_t)lpos.count : UINT64_MAX, found = 0;
+    size_t mark = wants_one ? 0 : reply_begin(reply);
+    if (ref.entry) found = reply_matches(reply, ref.entry, call->argv[2], &lpos, wanted);
+    if (!wants_one)
+        reply_array_end(reply, mark, found);
+    else if (found == 0)
+        reply_null(reply);
 }

@@ -369,8 +369,7 @@ static bool parse_limit(struct call *call, size_t at, const char *again, const c
                         int64_t max, uint32_t *limit) {
     int64_t number;
     if (*limit != 0) return reply_error(call->reply, again);
-    if (!call_integer(call, at, &number)) return false;
-    if (number < 1 || number > max) return reply_error(call->reply, out_of_range);
+    if (!call_integer_within(call, at, 1, max, &number, out_of_range)) return false;
     *limit = (uint32_t)number;
     return true;
 }

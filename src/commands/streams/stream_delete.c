@@ -279,9 +279,8 @@ bool stream_parse_trim(struct call *call, size_t *index, struct stream_trim_opti
         if (slice_is(word, "limit")) {
             options->has_limit = true;
             *index += 2;
-            if (!call_integer(call, *index - 1, &options->limit)) return false;
-            return options->limit >= 0 ||
-                   reply_error(call->reply, "ERR The LIMIT argument must be >= 0.");
+            return call_integer_within(call, *index - 1, 0, INT64_MAX, &options->limit,
+                                       "ERR The LIMIT argument must be >= 0.");
         }
     }
     if (!options->has_references && is_references(word, &options->references)) {

@@ -17,11 +17,14 @@ struct position {
     struct stream_id id;
 };
 
-static bool fail_without_key(struct call *call) {
-    return reply_error(call->reply,
-                       "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE "
-                       "you may want to use the MKSTREAM option to create an empty stream "
-                       "automatically.");
+/* Finds the stream argv[2], and its group argv[3], if there is one; else replies the error. */
+static bool find_stream(struct call *call, bool may_be_missing, struct group_ref *ref) {
+    if (!group_find(call, 2, 3, true, ref)) return false;
+    return ref->entry || may_be_missing ||
+           reply_error(
+               call->reply,
+               "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may "
+               "want to use the MKSTREAM option to create an empty stream automatically.");
 }
 
 static bool parse_options(struct call *call, bool may_make, struct position *position) {
@@ -86,11 +89,7 @@ void xgroup_create_command(struct call *call) {
     struct position position = {0};
     struct group_ref ref;
     if (!parse_options(call, true, &position)) return;
-    if (!group_find(call, 2, 3, true, &ref)) return;
-    if (!ref.entry && !position.makes_stream) {
-        fail_without_key(call);
-        return;
-    }
+    if (!find_stream(call, position.makes_stream, &ref)) return;
     if (!parse_position_id(call, false, ref.entry, &position)) return;
     if (ref.group) {
         reply_error(call->reply, "BUSYGROUP Consumer Group name already exists");
@@ -112,11 +111,10 @@ void xgroup_create_command(struct call *call) {
         group_changed(call, &ref, "xgroup-create", 1, CHANGE_UNSEEN);
 }
 
-/* Finds the group argv[3] of the stream argv[2]; else replies the error. */
+/* The same for the group, which must exist. */
 static bool find_group(struct call *call, struct group_ref *ref) {
-    if (!group_find(call, 2, 3, true, ref)) return false;
-    if (!ref->entry) return fail_without_key(call);
-    return ref->group || group_fail_unknown(call, ref->key, call->argv[3]);
+    return find_stream(call, false, ref) &&
+           (ref->group || group_fail_unknown(call, ref->key, call->argv[3]));
 }
 
 void xgroup_setid_command(struct call *call) {
@@ -135,11 +133,7 @@ void xgroup_setid_command(struct call *call) {
 /* Clients that wait for the group get an error. */
 void xgroup_destroy_command(struct call *call) {
     struct group_ref ref;
-    if (!group_find(call, 2, 3, true, &ref)) return;
-    if (!ref.entry) {
-        fail_without_key(call);
-        return;
-    }
+    if (!find_stream(call, false, &ref)) return;
     reply_integer(call->reply, ref.group != NULL);
     if (!ref.group) return;
     consumer_groups_remove(stream_groups(ref.entry), ref.pieces, ref.group);

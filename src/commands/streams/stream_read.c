@@ -305,18 +305,12 @@ static void look(struct reading *reading, struct read_key *key) {
 
 /* --- Replies --- */
 
-/* MAXSIZE counts the bytes of the reply, as the protocol has them. */
-
-static size_t digits_of(uint64_t number) {
-    char digits[INT64_TEXT_MAX];
-    return number_format_uint64(digits, number);
-}
-
 enum { LINE_BREAK = 2 };
 
-/* Of an integer, or of the header of an array. */
+/* MAXSIZE counts the bytes of the reply, as the protocol has them: an integer, or the header of an
+ * array. */
 static uint64_t line_bytes(uint64_t number) {
-    return 1 + digits_of(number) + LINE_BREAK;
+    return 1 + number_uint64_length(number) + LINE_BREAK;
 }
 
 static uint64_t bulk_bytes(size_t len) {

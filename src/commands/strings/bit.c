@@ -66,7 +66,8 @@ static bool parse_unit(struct call *call, size_t index, bool *in_bits) {
  * unit is read before the end decides which of several errors is replied. */
 static bool parse_range(struct call *call, size_t index, bool unit_first, struct range *range) {
     size_t given = call->argc - index;
-    if (given > 3) return call_syntax_error(call);
+    bool is_half = given == 1 && !unit_first; /* BITCOUNT with a start only */
+    if (given > 3 || is_half) return call_syntax_error(call);
     if (given > 0 && !call_integer(call, index, &range->start)) return false;
     if (given > 2 && unit_first && !parse_unit(call, index + 2, &range->in_bits)) return false;
     if (given > 1 && !call_integer(call, index + 1, &range->end)) return false;
@@ -77,10 +78,7 @@ static bool parse_range(struct call *call, size_t index, bool unit_first, struct
  * there are none. */
 static bool cover(struct range range, size_t len, uint64_t *from, uint64_t *to) {
     int64_t total = (int64_t)len * (range.in_bits ? 8 : 1), unit = range.in_bits ? 1 : 8;
-    if (range.start < 0) range.start = range.start + total > 0 ? range.start + total : 0;
-    if (range.end < 0) range.end = range.end + total > 0 ? range.end + total : 0;
-    if (range.end >= total) range.end = total - 1;
-    if (range.start > range.end) return false;
+    if (!string_range_clamp(&range.start, &range.end, total)) return false;
     *from = (uint64_t)(range.start * unit);
     *to = (uint64_t)((range.end + 1) * unit);
     return true;
@@ -91,10 +89,6 @@ void bitcount_command(struct call *call) {
     struct range range = {.start = 0, .end = -1};
     struct keyref ref;
     uint64_t from, to, count = 0;
-    if (call->argc == 3) {
-        call_syntax_error(call);
-        return;
-    }
     if (!parse_range(call, 2, false, &range)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     struct slice bytes = string_text_or_empty(ref.entry, buffer);
@@ -109,11 +103,7 @@ void bitpos_command(struct call *call) {
     struct keyref ref;
     uint64_t from, to;
     int64_t bit, position = -1;
-    if (!call_integer(call, 2, &bit)) return;
-    if (bit != 0 && bit != 1) {
-        reply_error(call->reply, "ERR The bit argument must be 1 or 0.");
-        return;
-    }
+    if (!call_integer_within(call, 2, 0, 1, &bit, "ERR The bit argument must be 1 or 0.")) return;
     if (!parse_range(call, 3, true, &range)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     struct slice bytes = string_text_or_empty(ref.entry, buffer);
@@ -134,11 +124,8 @@ static bool check_source_count(struct call *call, enum bits_operation operation,
     size_t count = call->argc - 3;
     bool is_single = operation == BITS_NOT;
     if (is_single ? count == 1 : count >= 2 || bits_is_commutative(operation)) return true;
-    sds error = sds_format("ERR BITOP %s must be called with %s.", name,
-                           is_single ? "a single source key" : "at least two source keys");
-    reply_error_text(call->reply, sds_slice(error));
-    sds_free(error);
-    return false;
+    return reply_error_format(call->reply, "ERR BITOP %s must be called with %s.", name,
+                              is_single ? "a single source key" : "at least two source keys");
 }
 
 static bool parse_operation(struct call *call, enum bits_operation *operation) {

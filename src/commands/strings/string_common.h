@@ -33,6 +33,15 @@ static inline struct slice string_text_or_empty(const struct entry *entry,
     return entry ? string_text(entry, buffer) : SLICE("");
 }
 
+/* Limits a range, whose ends are included, to a string of that length. Negative positions count
+ * from its end, and those before it become its first. Returns false when nothing is left. */
+static inline bool string_range_clamp(int64_t *start, int64_t *end, int64_t length) {
+    if (*start < 0) *start = *start + length > 0 ? *start + length : 0;
+    if (*end < 0) *end = *end + length > 0 ? *end + length : 0;
+    if (*end >= length) *end = length - 1;
+    return *start <= *end;
+}
+
 /* Prepares `ref` for a new string. A value of another type, and a large text that another thread is
  * to free, is removed (REMOVAL_OVERWRITTEN): the key loses its expiry and its access bits. Returns
  * those bits for string_came; 0 when nothing was removed. */

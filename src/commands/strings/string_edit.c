@@ -25,11 +25,7 @@ void setrange_command(struct call *call) {
     struct slice key = call->argv[1], text = call->argv[3];
     int64_t offset;
     struct keyref ref;
-    if (!call_integer(call, 2, &offset)) return;
-    if (offset < 0) {
-        reply_error(call->reply, "ERR offset is out of range");
-        return;
-    }
+    if (!call_integer_within(call, 2, 0, INT64_MAX, &offset, "ERR offset is out of range")) return;
     if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     if (text.len == 0) { /* an empty text changes nothing and creates no key */
         reply_integer(call->reply, ref.entry ? (int64_t)string_length(ref.entry) : 0);
@@ -53,15 +49,13 @@ static void add(struct call *call, int64_t increment) {
     if (!call_find_typed_write(call, key, VALUE_STRING, &ref)) return;
     if (ref.entry && !string_parse_integer(ref.entry, &value)) {
         reply_error(call->reply, "ERR value is not an integer or out of range");
-        return;
-    }
-    if (__builtin_add_overflow(value, increment, &value)) {
+    } else if (__builtin_add_overflow(value, increment, &value)) {
         reply_error(call->reply, "ERR increment or decrement would overflow");
-        return;
+    } else {
+        string_set_integer(&ref, key, value);
+        reply_integer(call->reply, value);
+        CALL_CHANGED(call, &ref, key, EVENT_STRING, "incrby", 1);
     }
-    string_set_integer(&ref, key, value);
-    reply_integer(call->reply, value);
-    CALL_CHANGED(call, &ref, key, EVENT_STRING, "incrby", 1);
 }
 
 void incr_command(struct call *call) {

@@ -1,4 +1,4 @@
-/* GET GETDEL GETEX MGET STRLEN GETRANGE SUBSTR: whole values or parts of them. */
+/* GET GETDEL GETEX MGET STRLEN GETRANGE: whole values or parts of them. */
 #include "commands/commands.h"
 #include "commands/strings/string_common.h"
 
@@ -42,14 +42,14 @@ static void persist(struct call *call, struct keyref *ref) {
 }
 
 /* The options exclude each other. Only a second time in the same unit is accepted. */
-static bool parse_getex(const struct call *call, enum expiry_option *expiry, size_t *index) {
+static bool parse_getex(struct call *call, enum expiry_option *expiry, size_t *index) {
     for (size_t i = 2; i < call->argc; i++) {
         enum expiry_option option = expiry_option_of(call->argv[i]);
         if (slice_is(call->argv[i], "persist"))
             option = EXPIRY_PERSIST;
         else if (option == EXPIRY_NONE || ++i == call->argc)
-            return false;
-        if (*expiry != EXPIRY_NONE && *expiry != option) return false;
+            return call_syntax_error(call);
+        if (*expiry != EXPIRY_NONE && *expiry != option) return call_syntax_error(call);
         *expiry = option;
         *index = i;
     }
@@ -61,23 +61,19 @@ void getex_command(struct call *call) {
     size_t index = 0;
     int64_t expiry_ms = -1;
     struct keyref ref;
-    if (!parse_getex(call, &expiry, &index)) {
-        call_syntax_error(call);
-        return;
-    }
+    if (!parse_getex(call, &expiry, &index)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     if (ref.entry && expiry >= EXPIRY_EX && !string_parse_expiry(call, expiry, index, &expiry_ms))
         return;
     string_reply(call->reply, ref.entry);
     if (ref.entry == NULL) return;
     bool absolute = expiry == EXPIRY_EXAT || expiry == EXPIRY_PXAT;
-    if (absolute && call_is_past(call, expiry_ms)) {
+    if (absolute && call_is_past(call, expiry_ms))
         call_remove(call, &ref, call->argv[1], REMOVAL_PAST);
-    } else if (expiry >= EXPIRY_EX) {
+    else if (expiry >= EXPIRY_EX)
         expire_at(call, &ref, expiry_ms);
-    } else if (expiry == EXPIRY_PERSIST && entry_expiry(ref.entry) >= 0) {
+    else if (expiry == EXPIRY_PERSIST && entry_expiry(ref.entry) >= 0)
         persist(call, &ref);
-    }
 }
 
 /* --- The other commands --- */
@@ -98,15 +94,10 @@ void strlen_command(struct call *call) {
     reply_integer(call->reply, ref.entry ? (int64_t)string_length(ref.entry) : 0);
 }
 
-/* Returns the part of `text` from `start` to `end`, both included. Negative numbers count from its
- * end, and a position before the text is its first byte. */
+/* Returns the part of `text` from `start` to `end`, both included. */
 static struct slice part_of(struct slice text, int64_t start, int64_t end) {
-    int64_t length = (int64_t)text.len;
-    if (start < 0 && end < 0 && start > end) return SLICE("");
-    if (start < 0) start = start + length > 0 ? start + length : 0;
-    if (end < 0) end = end + length > 0 ? end + length : 0;
-    if (end >= length) end = length - 1;
-    if (start > end) return SLICE("");
+    bool backwards = start < 0 && end < 0 && start > end;
+    if (backwards || !string_range_clamp(&start, &end, (int64_t)text.len)) return SLICE("");
     return slice_make(text.ptr + start, (size_t)(end - start) + 1);
 }
 
@@ -118,9 +109,4 @@ void getrange_command(struct call *call) {
     if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     struct slice text = string_text_or_empty(ref.entry, buffer);
     string_reply_part(call->reply, ref.entry, text, part_of(text, start, end));
-}
-
-/* The name of GETRANGE before Redis 2.0. */
-void substr_command(struct call *call) {
-    getrange_command(call);
 }
