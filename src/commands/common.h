@@ -1,11 +1,19 @@
-/* common: what commands of several types share: positions, values that are named more than once,
- * pops of one end, expiries, scans, members drawn at random. */
+/* common: what commands of several types share: lengths, positions, values that are named more than
+ * once, pops of one end, expiries, scans, members drawn at random. */
 #ifndef PACKLIST_COMMANDS_COMMON_H
 #define PACKLIST_COMMANDS_COMMON_H
 
 #include "engine/call.h"
 
 #include <stdint.h>
+
+/* LLEN, SCARD, ZCARD and the like: replies the length of the value of that type under argv[1]. */
+static inline __attribute__((always_inline)) void
+reply_length(struct call *call, enum value_type type, uint64_t (*length)(const struct entry *)) {
+    struct keyref ref;
+    if (!call_find_typed_read(call, call->argv[1], type, &ref)) return;
+    reply_integer(call->reply, ref.entry ? (int64_t)length(ref.entry) : 0);
+}
 
 /* --- Positions as clients give them: negative ones count from the end --- */
 

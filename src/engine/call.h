@@ -17,6 +17,13 @@
 #include "store/keyspace.h"
 #include "types/value_limits.h"
 
+/* Defines a command that is one form of a function: calls that with the call and these arguments.
+ *      COMMAND_FORM(lpushx_command, push, LIST_HEAD, true) */
+#define COMMAND_FORM(command, function, ...)                                                       \
+    void command(struct call *call) {                                                              \
+        function(call, __VA_ARGS__);                                                               \
+    }
+
 /* Returns whether import-mode has an effect. */
 bool call_is_in_import_mode(const struct call *call);
 

@@ -219,21 +219,10 @@ static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
                                         options.condition, REPLY_RESULTS});
 }
 
-void hexpire_command(struct call *call) {
-    expire(call, 1000, call->now_ms);
-}
-
-void hpexpire_command(struct call *call) {
-    expire(call, 1, call->now_ms);
-}
-
-void hexpireat_command(struct call *call) {
-    expire(call, 1000, 0);
-}
-
-void hpexpireat_command(struct call *call) {
-    expire(call, 1, 0);
-}
+COMMAND_FORM(hexpire_command, expire, 1000, call->now_ms)
+COMMAND_FORM(hpexpire_command, expire, 1, call->now_ms)
+COMMAND_FORM(hexpireat_command, expire, 1000, 0)
+COMMAND_FORM(hpexpireat_command, expire, 1, 0)
 
 /* --- HPERSIST key FIELDS count field …, HGETDEL key FIELDS count field … --- */
 
@@ -246,13 +235,8 @@ static void change_named(struct call *call, enum field_action action, enum field
     work_on_fields(&(struct field_work){call, &ref, &fields, action, 0, HASH_ALWAYS, reply});
 }
 
-void hpersist_command(struct call *call) {
-    change_named(call, FIELD_PERSIST, REPLY_RESULTS);
-}
-
-void hgetdel_command(struct call *call) {
-    change_named(call, FIELD_DELETE, REPLY_VALUES);
-}
+COMMAND_FORM(hpersist_command, change_named, FIELD_PERSIST, REPLY_RESULTS)
+COMMAND_FORM(hgetdel_command, change_named, FIELD_DELETE, REPLY_VALUES)
 
 /* --- Reading: key FIELDS count field … --- */
 
@@ -276,21 +260,10 @@ static void reply_expiries(struct call *call, int64_t unit_ms, int64_t base_ms) 
     }
 }
 
-void httl_command(struct call *call) {
-    reply_expiries(call, 1000, call->now_ms);
-}
-
-void hpttl_command(struct call *call) {
-    reply_expiries(call, 1, call->now_ms);
-}
-
-void hexpiretime_command(struct call *call) {
-    reply_expiries(call, 1000, 0);
-}
-
-void hpexpiretime_command(struct call *call) {
-    reply_expiries(call, 1, 0);
-}
+COMMAND_FORM(httl_command, reply_expiries, 1000, call->now_ms)
+COMMAND_FORM(hpttl_command, reply_expiries, 1, call->now_ms)
+COMMAND_FORM(hexpiretime_command, reply_expiries, 1000, 0)
+COMMAND_FORM(hpexpiretime_command, reply_expiries, 1, 0)
 
 /* --- HGETEX key [EX s | PX ms | EXAT s | PXAT ms | PERSIST] FIELDS count field … --- */
 

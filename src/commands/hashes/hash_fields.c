@@ -206,17 +206,9 @@ static void reply_all(struct call *call, unsigned parts) {
         reply_bulks(call->reply, batch.texts, batch.count);
 }
 
-void hgetall_command(struct call *call) {
-    reply_all(call, RECORD_FIELD | RECORD_VALUE);
-}
-
-void hkeys_command(struct call *call) {
-    reply_all(call, RECORD_FIELD);
-}
-
-void hvals_command(struct call *call) {
-    reply_all(call, RECORD_VALUE);
-}
+COMMAND_FORM(hgetall_command, reply_all, RECORD_FIELD | RECORD_VALUE)
+COMMAND_FORM(hkeys_command, reply_all, RECORD_FIELD)
+COMMAND_FORM(hvals_command, reply_all, RECORD_VALUE)
 
 /* --- HRANDFIELD key [count [WITHVALUES]] --- */
 
@@ -309,6 +301,4 @@ static uint64_t scan_step(struct scan *scan) {
     return records_scan(scan->entry, scan->cursor, scan_visit, scan);
 }
 
-void hscan_command(struct call *call) {
-    scan_value(call, VALUE_HASH, "novalues", scan_step);
-}
+COMMAND_FORM(hscan_command, scan_value, VALUE_HASH, "novalues", scan_step)

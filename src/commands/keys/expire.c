@@ -82,21 +82,10 @@ static void expire(struct call *call, int64_t unit_ms, int64_t base_ms) {
     reply_integer(call->reply, 1);
 }
 
-void expire_command(struct call *call) {
-    expire(call, 1000, call->now_ms);
-}
-
-void pexpire_command(struct call *call) {
-    expire(call, 1, call->now_ms);
-}
-
-void expireat_command(struct call *call) {
-    expire(call, 1000, 0);
-}
-
-void pexpireat_command(struct call *call) {
-    expire(call, 1, 0);
-}
+COMMAND_FORM(expire_command, expire, 1000, call->now_ms)
+COMMAND_FORM(pexpire_command, expire, 1, call->now_ms)
+COMMAND_FORM(expireat_command, expire, 1000, 0)
+COMMAND_FORM(pexpireat_command, expire, 1, 0)
 
 void persist_command(struct call *call) {
     struct slice key = call->argv[1];
@@ -124,18 +113,7 @@ static void reply_expiry(struct call *call, int64_t unit_ms, int64_t base_ms) {
     reply_integer(call->reply, expiry_ms);
 }
 
-void ttl_command(struct call *call) {
-    reply_expiry(call, 1000, call->now_ms);
-}
-
-void pttl_command(struct call *call) {
-    reply_expiry(call, 1, call->now_ms);
-}
-
-void expiretime_command(struct call *call) {
-    reply_expiry(call, 1000, 0);
-}
-
-void pexpiretime_command(struct call *call) {
-    reply_expiry(call, 1, 0);
-}
+COMMAND_FORM(ttl_command, reply_expiry, 1000, call->now_ms)
+COMMAND_FORM(pttl_command, reply_expiry, 1, call->now_ms)
+COMMAND_FORM(expiretime_command, reply_expiry, 1000, 0)
+COMMAND_FORM(pexpiretime_command, reply_expiry, 1, 0)

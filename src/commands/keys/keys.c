@@ -20,13 +20,8 @@ static void delete_keys(struct call *call, enum removal reason) {
     reply_integer(call->reply, deleted);
 }
 
-void del_command(struct call *call) {
-    delete_keys(call, REMOVAL_DELETED);
-}
-
-void unlink_command(struct call *call) {
-    delete_keys(call, REMOVAL_UNLINKED);
-}
+COMMAND_FORM(del_command, delete_keys, REMOVAL_DELETED)
+COMMAND_FORM(unlink_command, delete_keys, REMOVAL_UNLINKED)
 
 static void count_keys(struct call *call, unsigned marks) {
     int64_t found = 0;
@@ -37,13 +32,8 @@ static void count_keys(struct call *call, unsigned marks) {
     reply_integer(call->reply, found);
 }
 
-void exists_command(struct call *call) {
-    count_keys(call, FIND_COUNT | FIND_NOTIFY);
-}
-
-void touch_command(struct call *call) {
-    count_keys(call, FIND_READ);
-}
+COMMAND_FORM(exists_command, count_keys, FIND_COUNT | FIND_NOTIFY)
+COMMAND_FORM(touch_command, count_keys, FIND_READ)
 
 void type_command(struct call *call) {
     const struct entry *entry = call_find(call, call->argv[1], FIND_COUNT | FIND_NOTIFY, NULL);
@@ -212,13 +202,8 @@ static void rename_key(struct call *call, bool only_new) {
         reply_ok(call->reply);
 }
 
-void rename_command(struct call *call) {
-    rename_key(call, false);
-}
-
-void renamenx_command(struct call *call) {
-    rename_key(call, true);
-}
+COMMAND_FORM(rename_command, rename_key, false)
+COMMAND_FORM(renamenx_command, rename_key, true)
 
 /* --- COPY source destination [DB destination-db] [REPLACE] --- */
 

@@ -365,10 +365,5 @@ static void sort_key(struct call *call, bool may_store) {
     mem_free(sort.gets);
 }
 
-void sort_command(struct call *call) {
-    sort_key(call, true);
-}
-
-void sort_ro_command(struct call *call) {
-    sort_key(call, false);
-}
+COMMAND_FORM(sort_command, sort_key, true)
+COMMAND_FORM(sort_ro_command, sort_key, false)

@@ -63,9 +63,7 @@ void lmove_command(struct call *call) {
     if (call_list_end(call, 3, &from) && call_list_end(call, 4, &to)) move_or_null(call, from, to);
 }
 
-void rpoplpush_command(struct call *call) {
-    move_or_null(call, LIST_TAIL, LIST_HEAD);
-}
+COMMAND_FORM(rpoplpush_command, move_or_null, LIST_TAIL, LIST_HEAD)
 
 /* --- BLMOVE source destination LEFT|RIGHT LEFT|RIGHT timeout, BRPOPLPUSH --- */
 
@@ -291,10 +289,5 @@ static void move_or_wait(struct call *call, bool waits) {
         reply_null_array(call->reply);
 }
 
-void lmovem_command(struct call *call) {
-    move_or_wait(call, false);
-}
-
-void blmovem_command(struct call *call) {
-    move_or_wait(call, true);
-}
+COMMAND_FORM(lmovem_command, move_or_wait, false)
+COMMAND_FORM(blmovem_command, move_or_wait, true)

@@ -50,13 +50,8 @@ static void pop(struct call *call, enum list_end end) {
     }
 }
 
-void lpop_command(struct call *call) {
-    pop(call, LIST_HEAD);
-}
-
-void rpop_command(struct call *call) {
-    pop(call, LIST_TAIL);
-}
+COMMAND_FORM(lpop_command, pop, LIST_HEAD)
+COMMAND_FORM(rpop_command, pop, LIST_TAIL)
 
 /* --- Several keys --- */
 
@@ -74,18 +69,7 @@ static const struct pop_type lists = {
     .pop_many = pop_many,
 };
 
-void lmpop_command(struct call *call) {
-    pop_from_any(call, &lists);
-}
-
-void blpop_command(struct call *call) {
-    block_pop(call, &lists, false);
-}
-
-void brpop_command(struct call *call) {
-    block_pop(call, &lists, true);
-}
-
-void blmpop_command(struct call *call) {
-    block_mpop(call, &lists);
-}
+COMMAND_FORM(lmpop_command, pop_from_any, &lists)
+COMMAND_FORM(blpop_command, block_pop, &lists, false)
+COMMAND_FORM(brpop_command, block_pop, &lists, true)
+COMMAND_FORM(blmpop_command, block_mpop, &lists)

@@ -18,21 +18,10 @@ static void push(struct call *call, enum list_end end, bool only_existing) {
     CALL_CHANGED(call, &ref, key, EVENT_LIST, list_push_event(end), count);
 }
 
-void lpush_command(struct call *call) {
-    push(call, LIST_HEAD, false);
-}
-
-void rpush_command(struct call *call) {
-    push(call, LIST_TAIL, false);
-}
-
-void lpushx_command(struct call *call) {
-    push(call, LIST_HEAD, true);
-}
-
-void rpushx_command(struct call *call) {
-    push(call, LIST_TAIL, true);
-}
+COMMAND_FORM(lpush_command, push, LIST_HEAD, false)
+COMMAND_FORM(rpush_command, push, LIST_TAIL, false)
+COMMAND_FORM(lpushx_command, push, LIST_HEAD, true)
+COMMAND_FORM(rpushx_command, push, LIST_TAIL, true)
 
 /* --- LPUSHBOUND RPUSHBOUND ---
  *
@@ -114,10 +103,5 @@ static void push_bound(struct call *call, enum list_end end) {
         reply_integer(call->reply, (int64_t)push_within(call, &ref, end, &bound));
 }
 
-void lpushbound_command(struct call *call) {
-    push_bound(call, LIST_HEAD);
-}
-
-void rpushbound_command(struct call *call) {
-    push_bound(call, LIST_TAIL);
-}
+COMMAND_FORM(lpushbound_command, push_bound, LIST_HEAD)
+COMMAND_FORM(rpushbound_command, push_bound, LIST_TAIL)

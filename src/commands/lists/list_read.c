@@ -2,11 +2,7 @@
 #include "commands/commands.h"
 #include "commands/lists/list_common.h"
 
-void llen_command(struct call *call) {
-    struct keyref ref;
-    if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
-    reply_integer(call->reply, ref.entry ? (int64_t)list_length(ref.entry) : 0);
-}
+COMMAND_FORM(llen_command, reply_length, VALUE_LIST, list_length)
 
 static void reply_element(struct reply *reply, const struct entry *entry, uint64_t position) {
     struct list_iter iter;

@@ -136,9 +136,7 @@ static void reply_places(struct call *call, void (*write)(struct reply *, struct
     }
 }
 
-void geopos_command(struct call *call) {
-    reply_places(call, geo_reply_point, reply_null_array);
-}
+COMMAND_FORM(geopos_command, reply_places, geo_reply_point, reply_null_array)
 
 static void reply_geohash(struct reply *reply, struct geo_point point) {
     char text[GEOHASH_TEXT_LENGTH];
@@ -146,9 +144,7 @@ static void reply_geohash(struct reply *reply, struct geo_point point) {
     reply_bulk(reply, slice_make(text, sizeof(text)));
 }
 
-void geohash_command(struct call *call) {
-    reply_places(call, reply_geohash, reply_null);
-}
+COMMAND_FORM(geohash_command, reply_places, reply_geohash, reply_null)
 
 /* --- GEODIST key member member [unit] --- */
 

@@ -431,26 +431,11 @@ static void search_places(struct call *call, const struct form *form) {
     free_polygon(&query);
 }
 
-void geosearch_command(struct call *call) {
-    search_places(call, &(struct form){.is_search = true});
-}
-
-void geosearchstore_command(struct call *call) {
-    search_places(call, &(struct form){.is_search = true, .stores = true});
-}
-
-void georadius_command(struct call *call) {
-    search_places(call, &(struct form){.may_store = true});
-}
-
-void georadius_ro_command(struct call *call) {
-    search_places(call, &(struct form){0});
-}
-
-void georadiusbymember_command(struct call *call) {
-    search_places(call, &(struct form){.by_member = true, .may_store = true});
-}
-
-void georadiusbymember_ro_command(struct call *call) {
-    search_places(call, &(struct form){.by_member = true});
-}
+COMMAND_FORM(geosearch_command, search_places, &(struct form){.is_search = true})
+COMMAND_FORM(geosearchstore_command, search_places,
+             &(struct form){.is_search = true, .stores = true})
+COMMAND_FORM(georadius_command, search_places, &(struct form){.may_store = true})
+COMMAND_FORM(georadius_ro_command, search_places, &(struct form){0})
+COMMAND_FORM(georadiusbymember_command, search_places,
+             &(struct form){.by_member = true, .may_store = true})
+COMMAND_FORM(georadiusbymember_ro_command, search_places, &(struct form){.by_member = true})

@@ -288,29 +288,12 @@ static void store_operation(struct call *call, enum operation operation, const c
     mem_free(operands.sets);
 }
 
-void sinter_command(struct call *call) {
-    reply_operation(call, INTERSECTION);
-}
-
-void sunion_command(struct call *call) {
-    reply_operation(call, UNION);
-}
-
-void sdiff_command(struct call *call) {
-    reply_operation(call, DIFFERENCE);
-}
-
-void sinterstore_command(struct call *call) {
-    store_operation(call, INTERSECTION, "sinterstore");
-}
-
-void sunionstore_command(struct call *call) {
-    store_operation(call, UNION, "sunionstore");
-}
-
-void sdiffstore_command(struct call *call) {
-    store_operation(call, DIFFERENCE, "sdiffstore");
-}
+COMMAND_FORM(sinter_command, reply_operation, INTERSECTION)
+COMMAND_FORM(sunion_command, reply_operation, UNION)
+COMMAND_FORM(sdiff_command, reply_operation, DIFFERENCE)
+COMMAND_FORM(sinterstore_command, store_operation, INTERSECTION, "sinterstore")
+COMMAND_FORM(sunionstore_command, store_operation, UNION, "sunionstore")
+COMMAND_FORM(sdiffstore_command, store_operation, DIFFERENCE, "sdiffstore")
 
 /* --- SINTERCARD, SUNIONCARD, SDIFFCARD numkeys key … [APPROX] [LIMIT limit] --- */
 
@@ -380,14 +363,6 @@ static void reply_card(struct call *call, enum operation operation) {
     mem_free(operands.sets);
 }
 
-void sintercard_command(struct call *call) {
-    reply_card(call, INTERSECTION);
-}
-
-void sunioncard_command(struct call *call) {
-    reply_card(call, UNION);
-}
-
-void sdiffcard_command(struct call *call) {
-    reply_card(call, DIFFERENCE);
-}
+COMMAND_FORM(sintercard_command, reply_card, INTERSECTION)
+COMMAND_FORM(sunioncard_command, reply_card, UNION)
+COMMAND_FORM(sdiffcard_command, reply_card, DIFFERENCE)

@@ -103,11 +103,7 @@ void smismember_command(struct call *call) {
         reply_integer(call->reply, ref.entry && set_contains(ref.entry, call->argv[i]));
 }
 
-void scard_command(struct call *call) {
-    struct keyref ref;
-    if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
-    reply_integer(call->reply, ref.entry ? (int64_t)set_length(ref.entry) : 0);
-}
+COMMAND_FORM(scard_command, reply_length, VALUE_SET, set_length)
 
 /* Replies all members, after the header. */
 static void reply_all(struct reply *reply, const struct entry *entry) {
@@ -136,9 +132,7 @@ static uint64_t scan_step(struct scan *scan) {
     return set_scan(scan->entry, scan->cursor, scan_visit, scan);
 }
 
-void sscan_command(struct call *call) {
-    scan_value(call, VALUE_SET, NULL, scan_step);
-}
+COMMAND_FORM(sscan_command, scan_value, VALUE_SET, NULL, scan_step)
 
 /* --- Members chosen at random --- */
 

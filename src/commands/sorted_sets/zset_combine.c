@@ -426,31 +426,14 @@ static void combine(struct call *call, const struct form *form) {
     mem_free(combination.sources);
 }
 
-void zunion_command(struct call *call) {
-    combine(call, &(struct form){.operation = UNION});
-}
-
-void zinter_command(struct call *call) {
-    combine(call, &(struct form){.operation = INTERSECTION});
-}
-
-void zdiff_command(struct call *call) {
-    combine(call, &(struct form){.operation = DIFFERENCE});
-}
-
-void zunionstore_command(struct call *call) {
-    combine(call, &(struct form){.operation = UNION, .stores = true, .event = "zunionstore"});
-}
-
-void zinterstore_command(struct call *call) {
-    combine(call,
-            &(struct form){.operation = INTERSECTION, .stores = true, .event = "zinterstore"});
-}
-
-void zdiffstore_command(struct call *call) {
-    combine(call, &(struct form){.operation = DIFFERENCE, .stores = true, .event = "zdiffstore"});
-}
-
-void zintercard_command(struct call *call) {
-    combine(call, &(struct form){.operation = INTERSECTION, .only_counts = true});
-}
+COMMAND_FORM(zunion_command, combine, &(struct form){.operation = UNION})
+COMMAND_FORM(zinter_command, combine, &(struct form){.operation = INTERSECTION})
+COMMAND_FORM(zdiff_command, combine, &(struct form){.operation = DIFFERENCE})
+COMMAND_FORM(zunionstore_command, combine,
+             &(struct form){.operation = UNION, .stores = true, .event = "zunionstore"})
+COMMAND_FORM(zinterstore_command, combine,
+             &(struct form){.operation = INTERSECTION, .stores = true, .event = "zinterstore"})
+COMMAND_FORM(zdiffstore_command, combine,
+             &(struct form){.operation = DIFFERENCE, .stores = true, .event = "zdiffstore"})
+COMMAND_FORM(zintercard_command, combine,
+             &(struct form){.operation = INTERSECTION, .only_counts = true})

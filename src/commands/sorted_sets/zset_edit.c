@@ -181,14 +181,6 @@ static void remove_range(struct call *call, enum zset_range_by by, const char *e
     zset_remove_span(call, &ref, call->argv[1], span, event);
 }
 
-void zremrangebyrank_command(struct call *call) {
-    remove_range(call, ZSET_BY_RANK, "zremrangebyrank");
-}
-
-void zremrangebyscore_command(struct call *call) {
-    remove_range(call, ZSET_BY_SCORE, "zremrangebyscore");
-}
-
-void zremrangebylex_command(struct call *call) {
-    remove_range(call, ZSET_BY_MEMBER, "zremrangebylex");
-}
+COMMAND_FORM(zremrangebyrank_command, remove_range, ZSET_BY_RANK, "zremrangebyrank")
+COMMAND_FORM(zremrangebyscore_command, remove_range, ZSET_BY_SCORE, "zremrangebyscore")
+COMMAND_FORM(zremrangebylex_command, remove_range, ZSET_BY_MEMBER, "zremrangebylex")

@@ -50,13 +50,8 @@ static void pop(struct call *call, bool from_last) {
         pop_one(call, &ref, key, from_last, false);
 }
 
-void zpopmin_command(struct call *call) {
-    pop(call, false);
-}
-
-void zpopmax_command(struct call *call) {
-    pop(call, true);
-}
+COMMAND_FORM(zpopmin_command, pop, false)
+COMMAND_FORM(zpopmax_command, pop, true)
 
 /* --- Several keys --- */
 
@@ -77,18 +72,7 @@ static const struct pop_type zsets = {
     .pop_many = pop_pairs,
 };
 
-void zmpop_command(struct call *call) {
-    pop_from_any(call, &zsets);
-}
-
-void bzpopmin_command(struct call *call) {
-    block_pop(call, &zsets, false);
-}
-
-void bzpopmax_command(struct call *call) {
-    block_pop(call, &zsets, true);
-}
-
-void bzmpop_command(struct call *call) {
-    block_mpop(call, &zsets);
-}
+COMMAND_FORM(zmpop_command, pop_from_any, &zsets)
+COMMAND_FORM(bzpopmin_command, block_pop, &zsets, false)
+COMMAND_FORM(bzpopmax_command, block_pop, &zsets, true)
+COMMAND_FORM(bzmpop_command, block_mpop, &zsets)

@@ -134,6 +134,4 @@ static uint64_t step(struct scan *scan) {
     return zset_scan(scan->entry, scan->cursor, visit, scan);
 }
 
-void zscan_command(struct call *call) {
-    scan_value(call, VALUE_ZSET, "noscores", step);
-}
+COMMAND_FORM(zscan_command, scan_value, VALUE_ZSET, "noscores", step)

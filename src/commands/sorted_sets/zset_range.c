@@ -1,13 +1,10 @@
 /* ZRANGE and the commands that are forms of it, ZRANGESTORE; ZCARD ZSCORE ZMSCORE ZRANK ZREVRANK
  * ZCOUNT ZLEXCOUNT: members by their places, and places by members. */
 #include "commands/commands.h"
+#include "commands/common.h"
 #include "commands/sorted_sets/zset_common.h"
 
-void zcard_command(struct call *call) {
-    struct keyref ref;
-    if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
-    reply_integer(call->reply, ref.entry ? (int64_t)zset_length(ref.entry) : 0);
-}
+COMMAND_FORM(zcard_command, reply_length, VALUE_ZSET, zset_length)
 
 static void reply_score(struct reply *reply, const struct entry *entry, struct slice member) {
     struct zset_place place = {.found = false};
@@ -67,13 +64,8 @@ static void find_rank(struct call *call, bool reverse) {
     }
 }
 
-void zrank_command(struct call *call) {
-    find_rank(call, false);
-}
-
-void zrevrank_command(struct call *call) {
-    find_rank(call, true);
-}
+COMMAND_FORM(zrank_command, find_rank, false)
+COMMAND_FORM(zrevrank_command, find_rank, true)
 
 /* --- Counts --- */
 
@@ -86,13 +78,8 @@ static void count(struct call *call, enum zset_range_by by) {
     reply_integer(call->reply, (int64_t)found);
 }
 
-void zcount_command(struct call *call) {
-    count(call, ZSET_BY_SCORE);
-}
-
-void zlexcount_command(struct call *call) {
-    count(call, ZSET_BY_MEMBER);
-}
+COMMAND_FORM(zcount_command, count, ZSET_BY_SCORE)
+COMMAND_FORM(zlexcount_command, count, ZSET_BY_MEMBER)
 
 /* --- ZRANGE and its forms --- */
 
@@ -193,29 +180,14 @@ static void reply_query(struct call *call, const struct form *form) {
                     zset_reply_form(call, query.with_scores));
 }
 
-void zrange_command(struct call *call) {
-    reply_query(call, &(struct form){.is_free = true});
-}
-
-void zrevrange_command(struct call *call) {
-    reply_query(call, &(struct form){.reverse = true});
-}
-
-void zrangebyscore_command(struct call *call) {
-    reply_query(call, &(struct form){.by = ZSET_BY_SCORE});
-}
-
-void zrevrangebyscore_command(struct call *call) {
-    reply_query(call, &(struct form){.by = ZSET_BY_SCORE, .reverse = true});
-}
-
-void zrangebylex_command(struct call *call) {
-    reply_query(call, &(struct form){.by = ZSET_BY_MEMBER});
-}
-
-void zrevrangebylex_command(struct call *call) {
-    reply_query(call, &(struct form){.by = ZSET_BY_MEMBER, .reverse = true});
-}
+COMMAND_FORM(zrange_command, reply_query, &(struct form){.is_free = true})
+COMMAND_FORM(zrevrange_command, reply_query, &(struct form){.reverse = true})
+COMMAND_FORM(zrangebyscore_command, reply_query, &(struct form){.by = ZSET_BY_SCORE})
+COMMAND_FORM(zrevrangebyscore_command, reply_query,
+             &(struct form){.by = ZSET_BY_SCORE, .reverse = true})
+COMMAND_FORM(zrangebylex_command, reply_query, &(struct form){.by = ZSET_BY_MEMBER})
+COMMAND_FORM(zrevrangebylex_command, reply_query,
+             &(struct form){.by = ZSET_BY_MEMBER, .reverse = true})
 
 /* --- ZRANGESTORE destination key … --- */
 

@@ -1,13 +1,10 @@
 /* XLEN XRANGE XREVRANGE, and XREAD and XREADGROUP, which wait if they must. */
 #include "base/memory/alloc.h"
 #include "commands/commands.h"
+#include "commands/common.h"
 #include "commands/streams/stream_common.h"
 
-void xlen_command(struct call *call) {
-    struct keyref ref;
-    if (call_find_typed_read(call, call->argv[1], VALUE_STREAM, &ref))
-        reply_integer(call->reply, ref.entry ? (int64_t)stream_length(ref.entry) : 0);
-}
+COMMAND_FORM(xlen_command, reply_length, VALUE_STREAM, stream_length)
 
 /* --- XRANGE key start end [COUNT count], XREVRANGE key end start [COUNT count] --- */
 
@@ -38,13 +35,8 @@ static void range(struct call *call, bool reverse) {
                            count < 0 ? 0 : (uint64_t)count);
 }
 
-void xrange_command(struct call *call) {
-    range(call, false);
-}
-
-void xrevrange_command(struct call *call) {
-    range(call, true);
-}
+COMMAND_FORM(xrange_command, range, false)
+COMMAND_FORM(xrevrange_command, range, true)
 
 /* --- XREAD and XREADGROUP ---
  *
@@ -598,10 +590,5 @@ static void read_or_wait(struct call *call, bool for_group) {
     mem_free(reading.keys);
 }
 
-void xread_command(struct call *call) {
-    read_or_wait(call, false);
-}
-
-void xreadgroup_command(struct call *call) {
-    read_or_wait(call, true);
-}
+COMMAND_FORM(xread_command, read_or_wait, false)
+COMMAND_FORM(xreadgroup_command, read_or_wait, true)

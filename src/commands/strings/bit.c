@@ -420,10 +420,5 @@ static void run_fields(struct call *call, bool may_write) {
         reply_error(call->reply, "ERR BITFIELD_RO only supports the GET subcommand");
 }
 
-void bitfield_command(struct call *call) {
-    run_fields(call, true);
-}
-
-void bitfield_ro_command(struct call *call) {
-    run_fields(call, false);
-}
+COMMAND_FORM(bitfield_command, run_fields, true)
+COMMAND_FORM(bitfield_ro_command, run_fields, false)

@@ -58,13 +58,8 @@ static void add(struct call *call, int64_t increment) {
     }
 }
 
-void incr_command(struct call *call) {
-    add(call, 1);
-}
-
-void decr_command(struct call *call) {
-    add(call, -1);
-}
+COMMAND_FORM(incr_command, add, 1)
+COMMAND_FORM(decr_command, add, -1)
 
 void incrby_command(struct call *call) {
     int64_t increment;

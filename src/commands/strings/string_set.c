@@ -221,13 +221,8 @@ static void set_for_a_time(struct call *call, enum expiry_option option) {
     reply_ok(call->reply);
 }
 
-void setex_command(struct call *call) {
-    set_for_a_time(call, EXPIRY_EX);
-}
-
-void psetex_command(struct call *call) {
-    set_for_a_time(call, EXPIRY_PX);
-}
+COMMAND_FORM(setex_command, set_for_a_time, EXPIRY_EX)
+COMMAND_FORM(psetex_command, set_for_a_time, EXPIRY_PX)
 
 void getset_command(struct call *call) {
     struct slice key = call->argv[1];
