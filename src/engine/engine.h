@@ -18,12 +18,9 @@
 #include "store/eviction.h"
 
 /* The version of Redis that INFO, HELLO and scripts get: the newest one whose commands are here.
- * What clients do with it: some refuse to send a command that is newer than the server (coredis:
- * HSETEX and all that came after 7.4), or to keep a cache (redis-py, Jedis: before 7.4); job queues
- * (RQ, SAQ, Bull, BullMQ, Sidekiq, Huey) demand a minimum. No library is known that by itself,
- * because of a high version, sends one of the commands that are missing (arrays, vector sets,
- * modules): those that look for these also look at MODULE LIST or COMMAND. What a replica tells its
- * primary is another matter: replication/link/handshake.c. */
+ * Clients refuse to send newer commands (coredis) or to keep a cache (redis-py, Jedis), and job
+ * queues demand a minimum (RQ, BullMQ, Sidekiq, Huey). None is known to send a missing command
+ * because of a high version. What a replica tells its primary: replication/link/handshake.c. */
 #define PACKLIST_REDIS_VERSION "8.10.0"
 
 /* The error for commands that are refused while data is loaded. */

@@ -1,6 +1,6 @@
 /* keytable: what a module records about names: keys that clients wait for or watch, which need not
- * exist, and channels with their subscribers. There is one table per space (a database, or a kind
- * of channel). Its items begin with struct keytable_key.
+ * exist, a replica's own expiries, and channels with their subscribers. There is one table per
+ * space (a database, or a kind of channel). Its items begin with struct keytable_key.
  *
  *      item   | key: name ┐, space | what its owner keeps | the name's bytes |
  *                         └────────────────────────────────↑

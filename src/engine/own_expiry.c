@@ -1,18 +1,14 @@
 /* own_expiry: see own_expiry.h.
  *
- *      keys:  name ─→ | name ┐ | a bit for each database's id | the name's bytes |
- *                            └─────────────────────────────────↑
- *
- * SWAPDB exchanges the ids of two databases, so that no name needs to change. Each name has at
- * least one bit. The list is made for its first name, and freed with its last one. */
+ * Each item of the table has a bit for each database's id. SWAPDB exchanges the ids of two
+ * databases, so that no name needs to change. Each name has at least one bit. The list is made for
+ * its first name, and freed with its last one. */
 #include "engine/own_expiry.h"
 
 #include "base/memory/alloc.h"
-#include "ds/hashtable.h"
 #include "engine/engine.h"
+#include "engine/keytable.h"
 #include "net/loop/pool.h"
-
-#include <string.h>
 
 enum {
     WORD_BITS = 64,
@@ -21,34 +17,28 @@ enum {
 };
 
 struct own_key {
-    struct slice name;
+    struct keytable_key key;
     uint64_t ids[]; /* of the databases in which the key is one of the replica's own */
 };
 
 struct own_expiries {
-    struct hashtable *keys; /* of struct own_key */
-    size_t bytes;           /* that the keys take */
-    uint64_t cursor;        /* position of the steps in the table */
-    size_t words;           /* of `ids` of each key */
-    int *ids;               /* the id of each database */
-    int *databases;         /* the database of each id */
+    struct keytable keys; /* of struct own_key, in one space */
+    size_t bytes;         /* that the keys take */
+    uint64_t cursor;      /* position of the steps in the table */
+    size_t words;         /* of `ids` of each key */
+    int *ids;             /* the id of each database */
+    int *databases;       /* the database of each id */
 };
-
-static struct slice name_of_item(const void *item) {
-    return ((const struct own_key *)item)->name;
-}
-
-static const struct hashtable_type type = {.key = name_of_item};
 
 /* --- The list --- */
 
 static struct own_expiries *list_new(int databases) {
     struct own_expiries *list = mem_alloc(sizeof(*list));
     size_t size = (size_t)databases * sizeof(*list->ids);
-    *list = (struct own_expiries){.keys = hashtable_new(&type),
-                                  .words = ((size_t)databases + WORD_BITS - 1) / WORD_BITS,
+    *list = (struct own_expiries){.words = ((size_t)databases + WORD_BITS - 1) / WORD_BITS,
                                   .ids = mem_alloc(size),
                                   .databases = mem_alloc(size)};
+    keytable_init(&list->keys, 1);
     for (int i = 0; i < databases; i++) list->ids[i] = list->databases[i] = i;
     return list;
 }
@@ -56,32 +46,17 @@ static struct own_expiries *list_new(int databases) {
 static void list_free(void *arg) {
     struct own_expiries *list = arg;
     struct hashtable_iter iter;
-    hashtable_iter_start(&iter, list->keys);
+    hashtable_iter_start(&iter, list->keys.spaces[0]);
     for (struct own_key *key; (key = hashtable_iter_next(&iter));) mem_free(key);
-    hashtable_free(list->keys);
+    keytable_free(&list->keys);
     mem_free(list->ids);
     mem_free(list->databases);
     mem_free(list);
 }
 
-static size_t key_size(const struct own_expiries *list, struct slice name) {
-    return sizeof(struct own_key) + list->words * sizeof(uint64_t) + name.len;
-}
-
-static struct own_key *find(const struct own_expiries *list, struct slice name, uint64_t hash) {
-    hashtable_slot *slot = hashtable_find(list->keys, name, hash);
-    return slot ? hashtable_item(*slot) : NULL;
-}
-
-static struct own_key *add(struct own_expiries *list, struct slice name, uint64_t hash) {
-    size_t size = key_size(list, name);
-    struct own_key *key = mem_alloc_zeroed(size);
-    char *text = (char *)&key->ids[list->words];
-    if (name.len) memcpy(text, name.ptr, name.len);
-    key->name = slice_make(text, name.len);
-    hashtable_insert(list->keys, key, hash);
-    list->bytes += mem_good_size(size);
-    return key;
+/* Without the name. */
+static size_t key_size(const struct own_expiries *list) {
+    return sizeof(struct own_key) + list->words * sizeof(uint64_t);
 }
 
 static bool has_databases(const struct own_expiries *list, const struct own_key *key) {
@@ -93,11 +68,9 @@ static bool has_databases(const struct own_expiries *list, const struct own_key 
 /* Frees a key that has no database any more, and the list with its last key. */
 static void drop(struct engine *engine, struct own_key *key) {
     struct own_expiries *list = engine->own_expiries;
-    uint64_t hash = hashtable_hash(key->name);
-    hashtable_delete(list->keys, hashtable_find_item(list->keys, key, hash), hash);
-    list->bytes -= mem_good_size(key_size(list, key->name));
-    mem_free(key);
-    if (hashtable_count(list->keys) > 0) return;
+    list->bytes -= mem_good_size(key_size(list) + key->key.name.len);
+    keytable_delete(&list->keys, key);
+    if (list->keys.count > 0) return;
     list_free(list);
     engine->own_expiries = NULL;
 }
@@ -108,10 +81,12 @@ void own_expiry_note(struct engine *engine, int database, struct slice name, boo
     if (!engine->own_expiries && !is_own) return;
     if (!engine->own_expiries) engine->own_expiries = list_new((int)engine->config.databases);
     struct own_expiries *list = engine->own_expiries;
-    uint64_t hash = hashtable_hash(name);
-    struct own_key *key = find(list, name, hash);
+    struct own_key *key = keytable_find(&list->keys, 0, name);
     if (!key && !is_own) return;
-    if (!key) key = add(list, name, hash);
+    if (!key) {
+        key = keytable_find_or_add(&list->keys, 0, name, key_size(list));
+        list->bytes += mem_good_size(key_size(list) + name.len);
+    }
     size_t id = (size_t)list->ids[database];
     uint64_t bit = (uint64_t)1 << id % WORD_BITS;
     if (is_own) {
@@ -136,7 +111,7 @@ void own_expiry_forget_all(struct engine *engine) {
     struct own_expiries *list = engine->own_expiries;
     if (!list) return;
     engine->own_expiries = NULL;
-    if (hashtable_count(list->keys) > FREED_AT_ONCE)
+    if (list->keys.count > FREED_AT_ONCE)
         net_pool_run(engine->net, list_free, NULL, list);
     else
         list_free(list);
@@ -163,7 +138,7 @@ static bool examine(struct engine *engine, struct own_key *key,
     for (size_t i = 0; i < list->words; i++) {
         for (uint64_t left = key->ids[i]; left; left &= left - 1) {
             size_t id = i * WORD_BITS + (size_t)__builtin_ctzll(left);
-            if (expire(engine, list->databases[id], key->name)) continue;
+            if (expire(engine, list->databases[id], key->key.name)) continue;
             key->ids[i] &= ~(left & -left);
             gone = true;
         }
@@ -179,7 +154,7 @@ struct own_expiry_step own_expiry_step(struct engine *engine,
     struct batch batch;
     if (!list) return step;
     batch.count = 0;
-    list->cursor = hashtable_scan(list->keys, list->cursor, collect, &batch);
+    list->cursor = hashtable_scan(list->keys.spaces[0], list->cursor, collect, &batch);
     step.examined = batch.count;
     for (size_t i = 0; i < batch.count; i++) {
         if (!examine(engine, batch.keys[i], expire)) continue;
@@ -192,10 +167,10 @@ struct own_expiry_step own_expiry_step(struct engine *engine,
 /* --- Reports --- */
 
 size_t own_expiry_count(const struct engine *engine) {
-    return engine->own_expiries ? hashtable_count(engine->own_expiries->keys) : 0;
+    return engine->own_expiries ? engine->own_expiries->keys.count : 0;
 }
 
 size_t own_expiry_allocated(const struct engine *engine) {
     const struct own_expiries *list = engine->own_expiries;
-    return list ? hashtable_allocated(list->keys) + list->bytes : 0;
+    return list ? hashtable_allocated(list->keys.spaces[0]) + list->bytes : 0;
 }

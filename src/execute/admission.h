@@ -11,11 +11,9 @@
  *      user->restricted      0: it may do everything (only set_rights of users/users.c sets it)
  *      script_scope          what script_run has found when the script began
  *
- * They are added up before each command: a load each, and one test. So nobody has to remember a sum
- * when one of them changes. A copy in each requester would save three loads, and would have to be
- * made anew for all clients when a script is busy or the rules of a user change; one that was
- * forgotten would let through what must be refused. CHECKED builds ask the gates also where the
- * word is 0.
+ * They are added up before each command: a load each, and one test. A sum that is kept would have
+ * to be made anew when one of them changes, for all clients; where that was forgotten, it would let
+ * through what must be refused. CHECKED builds ask the gates also where the word is 0.
  *
  * admit() asks for the user's rights (users/access.h) and walks a list of gates, each a function
  * with one reason to refuse; the table in admission.c shows which gates each origin passes. A
