@@ -148,20 +148,14 @@ static const struct entry *largest_table(const struct entry *const *sets, size_t
 
 /* A new entry under `key` with all members of the sets, or as many as are `enough`. A table is
  * copied, which is cheaper than adding its members. O(members). */
-static struct entry *unite_enough(const struct entry *const *sets, size_t count, struct slice key,
-                                  const struct set_limits *limits, uint64_t enough) {
+static struct entry *unite(const struct entry *const *sets, size_t count, struct slice key,
+                           const struct set_limits *limits, uint64_t enough) {
     const struct entry *largest = largest_table(sets, count, limits);
     struct entry *set = largest ? value_copy(largest, key) : set_load_new(key, 0, limits);
     if (largest) set = entry_set_expiry(set, -1, value_size(set));
     for (size_t i = 0; i < count; i++)
         if (sets[i] && sets[i] != largest) add_all(&set, sets[i], limits, enough);
     return set;
-}
-
-/* With all of them. */
-static struct entry *unite(const struct entry *const *sets, size_t count, struct slice key,
-                           const struct set_limits *limits) {
-    return unite_enough(sets, count, key, limits, UINT64_MAX);
 }
 
 /* --- Difference --- */
@@ -210,14 +204,10 @@ static void subtract(const struct operands *operands, const struct set_limits *l
     if (!first || operands->repeats_first) return;
     for (size_t i = 0; i < count; i++) members += length_of(others[i]);
     bool unites = count > 1 && members * ADDING_PER_LOOKUP / (count - 1) < set_length(first);
-    if (!unites) {
-        subtract_each(first, others, count, result);
-        return;
-    }
-    struct entry *united = unite(others, count, SLICE(""), limits);
+    struct entry *united = unites ? unite(others, count, SLICE(""), limits, UINT64_MAX) : NULL;
     const struct entry *other = united;
-    subtract_each(first, &other, 1, result);
-    value_free(united);
+    subtract_each(first, unites ? &other : others, unites ? 1 : count, result);
+    if (unites) value_free(united);
 }
 
 /* --- Commands --- */
@@ -225,7 +215,8 @@ static void subtract(const struct operands *operands, const struct set_limits *l
 enum operation { INTERSECTION, UNION, DIFFERENCE };
 
 static void reply_united(struct call *call, const struct operands *operands) {
-    struct entry *set = unite(operands->sets, operands->count, SLICE(""), &call->limits->set);
+    struct entry *set =
+        unite(operands->sets, operands->count, SLICE(""), &call->limits->set, UINT64_MAX);
     struct set_iter iter;
     struct text_batch batch;
     reply_set(call->reply, set_length(set));
@@ -279,7 +270,7 @@ static void store_operation(struct call *call, enum operation operation, const c
     if (find_operands(call, call->argv + 2, call->argc - 2, &operands)) {
         struct result result = {.limits = limits};
         if (operation == UNION)
-            result.entry = unite(operands.sets, operands.count, key, limits);
+            result.entry = unite(operands.sets, operands.count, key, limits, UINT64_MAX);
         else
             result.entry = set_load_new(key, 0, limits);
         run(call, operation, &operands, &result);
@@ -334,8 +325,7 @@ static void count_united(struct call *call, const struct operands *operands,
     }
     if (lookups / ADDING_PER_LOOKUP > members) {
         uint64_t enough = result->limit ? result->limit : UINT64_MAX;
-        struct entry *set =
-            unite_enough(sets, operands->count, SLICE(""), &call->limits->set, enough);
+        struct entry *set = unite(sets, operands->count, SLICE(""), &call->limits->set, enough);
         result->count = set_length(set);
         value_free(set);
         return;

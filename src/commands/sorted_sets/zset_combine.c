@@ -109,7 +109,7 @@ struct combination {
     bool repeats; /* a source is named more than once */
     enum aggregate aggregate;
     bool with_scores;
-    uint64_t limit; /* ZINTERCARD stops there; 0: never */
+    int64_t limit; /* ZINTERCARD stops there; 0: never */
 };
 
 /* --- Arguments --- */
@@ -134,26 +134,12 @@ static bool parse_weights(struct combination *combination, size_t at) {
 }
 
 static bool parse_aggregate(struct combination *combination, struct slice word) {
-    if (slice_is(word, "sum"))
-        combination->aggregate = SUM;
-    else if (slice_is(word, "min"))
-        combination->aggregate = MIN;
-    else if (slice_is(word, "max"))
-        combination->aggregate = MAX;
-    else if (slice_is(word, "count"))
-        combination->aggregate = COUNT;
-    else
-        return call_syntax_error(combination->call);
-    return true;
-}
-
-static bool parse_limit(struct combination *combination, size_t at) {
-    int64_t limit;
-    if (!call_integer_in(combination->call, at, 0, INT64_MAX, &limit,
-                         "ERR LIMIT can't be negative"))
-        return false;
-    combination->limit = (uint64_t)limit;
-    return true;
+    static const char *const words[] = {
+        [SUM] = "sum", [MIN] = "min", [MAX] = "max", [COUNT] = "count"};
+    enum aggregate aggregate = SUM;
+    while (aggregate <= COUNT && !slice_is(word, words[aggregate])) aggregate++;
+    combination->aggregate = aggregate;
+    return aggregate <= COUNT || call_syntax_error(combination->call);
 }
 
 /* Reads the option at *index and moves *index to its last argument. */
@@ -173,7 +159,8 @@ static bool parse_option(struct combination *combination, size_t *index) {
     }
     if (form->only_counts && left >= 1 && slice_is(word, "limit")) {
         *index += 1;
-        return parse_limit(combination, at);
+        return call_integer_in(call, at, 0, INT64_MAX, &combination->limit,
+                               "ERR LIMIT can't be negative");
     }
     combination->with_scores = slice_is(word, "withscores");
     return (combination->with_scores && !form->stores && !form->only_counts) ||
@@ -309,13 +296,6 @@ static void unite_repeated(const struct combination *combination, struct zset_re
     skiplist_free(numbers);
 }
 
-static void unite(const struct combination *combination, struct zset_result *result) {
-    if (combination->repeats)
-        unite_repeated(combination, result);
-    else
-        unite_each(combination, result);
-}
-
 /* --- Intersection, difference --- */
 
 /* Returns whether the member is in all sources but the first; if so, aggregates its score. */
@@ -341,11 +321,11 @@ static bool is_in_any_other(const struct combination *combination, struct slice 
 
 /* Visits the members of the first source that belong to an intersection or a difference, up to the
  * limit; they are added to `result`, if there is one. Returns how many there are. */
-static uint64_t filter(const struct combination *combination, struct zset_result *result) {
+static int64_t filter(const struct combination *combination, struct zset_result *result) {
     struct zset_source *first = &combination->sources[0];
     struct zset_source_iter iter;
     struct zset_member member;
-    uint64_t found = 0;
+    int64_t found = 0;
     zset_source_start(first, &iter);
     while (zset_source_next(&iter, &member)) {
         double score = weighted(combination, first, member.score);
@@ -391,12 +371,14 @@ static void run(struct combination *combination) {
                          offsetof(struct zset_source, entry), combination->count, &repeats_first);
     find_repeated(combination);
     if (form->only_counts) {
-        reply_integer(combination->call->reply, (int64_t)filter(combination, NULL));
+        reply_integer(combination->call->reply, filter(combination, NULL));
         return;
     }
     struct zset_result result = {.list = skiplist_new()};
-    if (form->operation == UNION)
-        unite(combination, &result);
+    if (form->operation == UNION && combination->repeats)
+        unite_repeated(combination, &result);
+    else if (form->operation == UNION)
+        unite_each(combination, &result);
     else if (form->operation == INTERSECTION || !repeats_first)
         filter(combination, &result);
     if (form->stores)

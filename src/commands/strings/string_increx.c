@@ -86,20 +86,6 @@ static bool bad_bounds(struct call *call) {
 
 /* --- Expiries, and what is propagated --- */
 
-static void propagate_set(struct call *call, struct slice value) {
-    CALL_PROPAGATE(call, SLICE("SET"), call->argv[1], value);
-}
-
-static void propagate_set_keeping(struct call *call, struct slice value) {
-    CALL_PROPAGATE(call, SLICE("SET"), call->argv[1], value, SLICE("KEEPTTL"));
-}
-
-static void propagate_set_expiring(struct call *call, struct slice value, int64_t expiry_ms) {
-    char buffer[INT64_TEXT_MAX];
-    CALL_PROPAGATE(call, SLICE("SET"), call->argv[1], value, SLICE("PXAT"),
-                   number_text(buffer, expiry_ms));
-}
-
 /* If the expiry that is given applies, and has passed, deletes the key and returns true. */
 static bool has_passed(struct call *call, const struct increx *increx, struct keyref *ref) {
     bool is_kept = increx->only_without_expiry && ref->entry && entry_expiry(ref->entry) >= 0;
@@ -113,6 +99,7 @@ static bool has_passed(struct call *call, const struct increx *increx, struct ke
 static void finish(struct call *call, const struct increx *increx, struct keyref *ref,
                    struct slice value) {
     struct slice key = call->argv[1];
+    char time[INT64_TEXT_MAX];
     bool had_expiry = entry_expiry(ref->entry) >= 0;
     bool sets = increx->expiry >= EXPIRY_EX && !(increx->only_without_expiry && had_expiry);
     bool persists = increx->expiry == EXPIRY_PERSIST;
@@ -122,11 +109,12 @@ static void finish(struct call *call, const struct increx *increx, struct keyref
     if (sets) call_notify(call, EVENT_GENERIC, "expire", key);
     if (persists && had_expiry) call_notify(call, EVENT_GENERIC, "persist", key);
     if (sets)
-        propagate_set_expiring(call, value, increx->expiry_ms);
+        CALL_PROPAGATE(call, SLICE("SET"), key, value, SLICE("PXAT"),
+                       number_text(time, increx->expiry_ms));
     else if (persists)
-        propagate_set(call, value);
+        CALL_PROPAGATE(call, SLICE("SET"), key, value);
     else
-        propagate_set_keeping(call, value);
+        CALL_PROPAGATE(call, SLICE("SET"), key, value, SLICE("KEEPTTL"));
 }
 
 /* --- Integers --- */
@@ -155,12 +143,6 @@ static enum outcome add_integer(struct call *call, const struct increx *increx, 
     return INCREX_DONE;
 }
 
-static void reply_integers(struct call *call, int64_t value, int64_t applied) {
-    reply_array(call->reply, 2);
-    reply_integer(call->reply, value);
-    reply_integer(call->reply, applied);
-}
-
 static void increase_integer(struct call *call, struct increx *increx) {
     int64_t increment = 1, lower = INT64_MIN, upper = INT64_MAX, value = 0, applied = 0;
     char buffer[INT64_TEXT_MAX];
@@ -182,9 +164,11 @@ static void increase_integer(struct call *call, struct increx *increx) {
         return;
     }
     enum outcome outcome = add_integer(call, increx, increment, lower, upper, &value, &applied);
-    if (outcome != INCREX_FAILED) reply_integers(call, value, applied);
-    if (outcome != INCREX_DONE) return;
-    if (has_passed(call, increx, &ref)) return;
+    if (outcome == INCREX_FAILED) return;
+    reply_array(call->reply, 2);
+    reply_integer(call->reply, value);
+    reply_integer(call->reply, applied);
+    if (outcome == INCREX_REFUSED || has_passed(call, increx, &ref)) return;
     struct slice text = number_text(buffer, value);
     string_set_keep_expiry(&ref, call->argv[1], text);
     finish(call, increx, &ref, text);
@@ -225,12 +209,6 @@ static void reply_float(struct reply *reply, long double value) {
         reply_bulk(reply, slice_make(buffer, number_format_long_double(buffer, value)));
 }
 
-static void reply_floats(struct call *call, long double value, long double applied) {
-    reply_array(call->reply, 2);
-    reply_float(call->reply, value);
-    reply_float(call->reply, applied);
-}
-
 static bool parse_floats(struct call *call, const struct increx *increx, long double *increment,
                          long double *lower, long double *upper) {
     if (!parse_float(call, increx->by, "ERR Increment is not a valid float", increment) ||
@@ -255,9 +233,11 @@ static void increase_float(struct call *call, struct increx *increx) {
         return;
     }
     enum outcome outcome = add_float(call, increx, increment, lower, upper, &value, &applied);
-    if (outcome != INCREX_FAILED) reply_floats(call, value, applied);
-    if (outcome != INCREX_DONE) return;
-    if (has_passed(call, increx, &ref)) return;
+    if (outcome == INCREX_FAILED) return;
+    reply_array(call->reply, 2);
+    reply_float(call->reply, value);
+    reply_float(call->reply, applied);
+    if (outcome == INCREX_REFUSED || has_passed(call, increx, &ref)) return;
     struct slice text = slice_make(buffer, number_format_long_double(buffer, value));
     string_set_text(&ref, call->argv[1], text);
     finish(call, increx, &ref, text);
