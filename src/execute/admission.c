@@ -59,14 +59,6 @@ static void cut_off_http(struct session *session) {
     session_close(session);
 }
 
-static void answer_no_such_command(struct session *session, struct reply *reply,
-                                   const struct slice *argv, size_t argc) {
-    if (is_http(argv[0]))
-        cut_off_http(session);
-    else
-        answer_unknown(session, reply, argv, argc);
-}
-
 /* Refuses a command that exists, with a whole error line, which files and the primary do not
  * read. */
 static void reject(enum call_origin origin, struct requester *requester, struct reply *reply,
@@ -117,8 +109,10 @@ static void reject_unknown(enum call_origin origin, struct requester *requester,
         reply_error(reply, "ERR Unknown Redis command called from script");
     } else if (origin == ORIGIN_CLIENT && container) {
         answer_no_such_subcommand(requester, reply, container, argv, argc);
+    } else if (origin == ORIGIN_CLIENT && is_http(argv[0])) {
+        cut_off_http(requester->session);
     } else if (origin == ORIGIN_CLIENT) {
-        answer_no_such_command(requester->session, reply, argv, argc);
+        answer_unknown(requester->session, reply, argv, argc);
     }
     requester->error = CALL_ERROR_UNKNOWN;
 }

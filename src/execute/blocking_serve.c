@@ -114,8 +114,10 @@ bool blocking_wake_synced(struct blocking *blocking) {
 /* --- Serving --- */
 
 /* Returns whether the key holds a value that a blocked command may take from. The waiter's own
- * `serve` checks its type. */
+ * `serve` checks its type. Reads the clock first, because the transaction that pushed to the key
+ * may have lasted until the key expired. */
 static bool key_can_serve(struct engine *engine, struct blocked_key *key) {
+    execute_renew_clock(engine);
     struct call call = call_of_server(engine, key->key.space);
     const struct entry *entry = call_find(&call, key->key.name, 0, NULL);
     return entry && value_wakes_clients(entry);
@@ -148,21 +150,12 @@ void blocking_time_is_up(struct session *session) {
     struct waiter *waiter = session->waiter;
     if (blocking_deadline_has_come(waiter)) {
         blocking_finish(blocking, session, 0);
-        return;
-    }
-    if (pause_holds(session->requester.engine, waiter->command->flags)) {
+    } else if (pause_holds(session->requester.engine, waiter->command->flags)) {
         blocking_set_timer_again(blocking, waiter);
-        return;
+    } else {
+        blocking_advance(blocking, session);
+        if (session->waiter == waiter) blocking_set_timer(blocking, waiter);
     }
-    blocking_advance(blocking, session);
-    if (session->waiter == waiter) blocking_set_timer(blocking, waiter);
-}
-
-/* Returns whether the waiters of the key can be served. Reads the clock first, because the
- * transaction that pushed to the key may have lasted until the key expired. */
-static bool can_serve_now(struct engine *engine, struct blocked_key *key) {
-    execute_renew_clock(engine);
-    return key_can_serve(engine, key);
 }
 
 /* Serving one client sends messages to others. Those that exceed their output limit are closed, and
@@ -171,7 +164,7 @@ static void serve_key(struct engine *engine, struct blocking *blocking, struct b
     key->next_served = key->first;
     while (key->next_served) {
         struct waiter *waiter = key->next_served->waiter;
-        bool is_deleted = !can_serve_now(engine, key);
+        bool is_deleted = !key_can_serve(engine, key);
         if (is_deleted && key->deletion_count == 0) break;
         key->next_served = key->next_served->next;
         const struct waiter_kind *kind = waiter->kind;
@@ -186,8 +179,7 @@ void blocking_serve(struct engine *engine, struct blocking *blocking) {
     while ((key = blocking->ready_first)) {
         blocking->ready_first = key->ready_next;
         if (!blocking->ready_first) blocking->ready_last = NULL;
-        serve_key(engine, blocking,
-                  key); /* is_ready is still set, so that serve_key does not free it */
+        serve_key(engine, blocking, key); /* which does not free a key that is_ready */
         key->is_ready = false;
         blocking_free_key_if_idle(blocking, key);
     }

@@ -37,8 +37,8 @@ struct query {
     bool with_distance, with_hash, with_point;
     enum order order;
     bool any;
-    uint64_t count; /* 0: all */
-    size_t target;  /* argv index of the key to store to; 0: none */
+    int64_t count; /* 0: all */
+    size_t target; /* argv index of the key to store to; 0: none */
     bool stores_distance;
 };
 
@@ -113,14 +113,6 @@ static bool parse_polygon(struct query *query, size_t *index) {
     return true;
 }
 
-static bool parse_count(struct query *query, size_t index) {
-    int64_t count;
-    if (!call_integer(query->call, index, &count)) return false;
-    if (count <= 0) return reply_error(query->call->reply, "ERR COUNT must be > 0");
-    query->count = (uint64_t)count;
-    return true;
-}
-
 /* The member at argv[index] is the centre. Without a key there is nothing to look up. */
 static bool find_center(struct query *query, size_t index) {
     query->has_member = true;
@@ -166,7 +158,8 @@ static bool parse_valued(struct query *query, size_t *index, bool *valid) {
     size_t at = *index + 1;
     if (at == query->call->argc) return false;
     if (slice_is(word, "count")) {
-        *valid = parse_count(query, at);
+        *valid = call_integer_within(query->call, at, 1, INT64_MAX, &query->count,
+                                     "ERR COUNT must be > 0");
     } else if (query->form->may_store && (slice_is(word, "store") || slice_is(word, "storedist"))) {
         query->target = at;
         query->stores_distance = slice_is(word, "storedist");
@@ -289,7 +282,7 @@ static void search_begin(struct search *search, const struct query *query) {
     geo_bounds_of(&query->shape, &search->bounds);
     if (!search->selects) return;
     uint64_t length = zset_length(query->entry);
-    search->wanted = (size_t)(query->count < length ? query->count : length);
+    search->wanted = (size_t)query->count < length ? (size_t)query->count : (size_t)length;
     search->trim_at = search->wanted + (search->wanted > TRIM_MIN ? search->wanted : TRIM_MIN);
 }
 
@@ -326,7 +319,7 @@ static void keep(struct search *search, const struct zset_seeker *at, double dis
 
 /* Returns whether COUNT … ANY has what it wants. */
 static bool is_full(const struct search *search) {
-    return search->query->any && search->count >= search->query->count;
+    return search->query->any && search->count >= (size_t)search->query->count;
 }
 
 /* Looks at one place within the window. Returns whether the bounds are narrower now. */
