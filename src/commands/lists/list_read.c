@@ -16,8 +16,12 @@ void lindex_command(struct call *call) {
     int64_t index;
     uint64_t position;
     if (!call_find_typed_read(call, call->argv[1], VALUE_LIST, &ref)) return;
-    if (ref.entry && !call_integer(call, 2, &index)) return;
-    if (ref.entry && list_position(index, list_length(ref.entry), &position))
+    if (ref.entry == NULL) {
+        reply_null(call->reply);
+        return;
+    }
+    if (!call_integer(call, 2, &index)) return;
+    if (list_position(index, list_length(ref.entry), &position))
         reply_element(call->reply, ref.entry, position);
     else
         reply_null(call->reply);
