@@ -1,8 +1,11 @@
 /* capture: a value as it was at one moment, which is read while the value goes on changing: by the
- * thread that writes a snapshot, or for a reply that refers to a text.
+ * thread that writes a snapshot, by one that computes, or for a reply.
  *
  *      loop's thread      begin ── the value changes, is freed, renamed … ─── release
  *      reader             └─ reads ───────────────────────────────────────────┘       └ free
+ *
+ * A value may have any number of captures at a time. Each has its own moment, and they end in any
+ * order.
  *
  * Each structure for large values begins captures of its own kind and has the functions that read
  * them: ds/lists/quicklist.h, ds/sorted_sets/skiplist.h, ds/records/recordtable.h,
@@ -10,12 +13,12 @@
  * capture` is the first member of each kind; whoever holds a capture knows by the value's type
  * which kind it is.
  *
- * The structure and the capture share their memory. Before the structure changes a piece of it (16
- * KB of a text, a node of a list, a stream or a sorted set, a block of a table of records), it
- * gives the capture a copy of the piece, or leaves the piece to the capture and changes a copy. So
- * a change costs at most one piece more, once for each piece. A captured structure must only be
- * changed or freed in the loop's thread; but of a keyspace that is freed elsewhere texts may be
- * captured for replies (shared_text_free). Only a text may have several captures at a time. */
+ * The structure and its captures share their memory. Before the structure changes a piece of it (a
+ * node of a list, a stream or a sorted set, a block of a table of records, 16 KB of a text), it
+ * leaves the piece to the captures that read it, and changes a copy. So a change costs at most one
+ * piece more, once for each piece, however many captures need it (ds/pieces.h). A captured
+ * structure must only be changed or freed in the loop's thread; but of a keyspace that is freed
+ * elsewhere texts may be captured for replies (shared_text_free). */
 #ifndef PACKLIST_DS_CAPTURE_H
 #define PACKLIST_DS_CAPTURE_H
 
@@ -24,29 +27,48 @@
 #include <stdint.h>
 
 struct capture;
-struct leftovers_block;
+struct leftovers; /* ds/capture.c */
 
-/* Memory that the structure no longer uses, but that the capture may still read; freed with it. */
-struct leftovers {
-    size_t bytes;         /* of all that was left, and of the blocks that record it */
-    size_t *bytes_of_all; /* the caller's sum over several captures, changed likewise; or NULL */
-    struct leftovers_block *blocks;
+/* The captures of one structure that were not released, and its epochs: each capture begins one,
+ * and reads the pieces that were made in those before. */
+struct captures {
+    struct capture *newest; /* NULL: there is none */
+    struct capture *oldest;
+    uint32_t epoch;      /* of the pieces that are made now */
+    uint32_t read_below; /* pieces of earlier epochs are read by some capture; 0: none is */
 };
 
-/* What one kind does in addition to capture_release and capture_free. Either may be NULL. */
+/* So many captures of a structure may begin before its pieces must be numbered anew
+ * (pieces_renew). */
+#ifdef TINY_LIMITS
+#define CAPTURES_EPOCH_MAX 50u
+#else
+#define CAPTURES_EPOCH_MAX (UINT32_MAX - 1)
+#endif
+
+/* What one kind does in addition to capture_release and capture_free. All but free_structure may be
+ * NULL; so may that, for a kind that is never left as a whole. */
 struct capture_functions {
-    /* Ends the sharing; `place` still says whether the structure exists. */
+    /* Ends the sharing. */
     void (*release)(struct capture *capture);
     /* Frees what the capture owns besides its own memory and what was left to it. */
     void (*free)(struct capture *capture);
+    /* Frees a structure that was left as a whole (captures_adopt). */
+    void (*free_structure)(void *structure);
 };
 
 struct capture {
     const struct capture_functions *functions;
-    struct capture **place; /* the structure's pointer to the capture; NULL: released, or freed */
-    void *orphan;           /* the structure, if its owner has freed it and left it as a whole */
-    size_t allocated;       /* bytes of the capture itself and of copies made at its beginning */
-    struct leftovers left;  /* changed by the loop's thread until the release */
+    struct captures *captures; /* in the structure; NULL: released, or of a kind without them */
+    struct capture *older;
+    struct capture *newer;
+    uint32_t epoch;   /* which it has begun: it reads pieces of earlier ones */
+    size_t allocated; /* bytes of the capture itself and of copies made at its beginning */
+    size_t left;      /* bytes that only captures still need, and this one is the newest of them */
+    size_t *left_by_all; /* the caller's sum over several captures, changed likewise; or NULL */
+    struct leftovers *leftovers;
+    void *orphan; /* the structure, if its owner has freed it and left it as a whole */
+    size_t orphan_bytes;
 };
 
 /* --- For whoever holds a capture --- */
@@ -56,10 +78,11 @@ static inline size_t capture_allocated(const struct capture *capture) {
     return capture->allocated;
 }
 
-/* Ends the capture when nobody reads it any more: the structure, which may be freed, owns again all
- * memory that it still uses, and can be captured again. Returns the bytes by which *left becomes
- * smaller. In the loop's thread. O(1); for a text O(pieces) when an older capture gets its
- * copies. */
+/* Ends the capture when nobody reads it any more. The structure, if it exists, owns again what no
+ * other capture reads; an older capture gets what it still needs. Returns the bytes that
+ * capture_free is going to free; *left becomes smaller by them and by those that go to the older
+ * one, whose own counter becomes larger. In the loop's thread. O(captures of the value); for a text
+ * O(pieces) when an older capture gets its copies. */
 size_t capture_release(struct capture *capture);
 
 /* Frees a released capture, with all memory that only it still needed. In any thread. O(what was
@@ -72,24 +95,25 @@ void capture_end(struct capture *capture);
 /* --- For the structures --- */
 
 /* Returns a new capture of `size` bytes, of which those after the struct capture are not
- * initialised. Until the release *left, unless `left` is NULL, includes the bytes that only the
- * capture still needs. *place, which must be NULL, points to the capture until then; `place` is
- * NULL for a structure that finds its captures otherwise. O(1). */
-void *capture_begin(const struct capture_functions *functions, size_t size, struct capture **place,
-                    size_t *left);
+ * initialised; a new epoch begins, which must not be the last (CAPTURES_EPOCH_MAX). Until the
+ * release *left, unless `left` is NULL, includes the bytes that only this capture or older ones
+ * still need. `captures` is NULL for a structure that finds its captures otherwise. O(1). */
+void *capture_begin(const struct capture_functions *functions, size_t size,
+                    struct captures *captures, size_t *left);
 
-/* Leaves memory of `size` bytes (mem_good_size) to the capture that reads it; frees it if that is
- * NULL. O(1). */
-void capture_drop(struct capture *capture, void *memory, size_t size);
+/* Leaves memory of `size` bytes (mem_good_size), which was made in `epoch`, to the captures that
+ * read it: `epoch` is less than captures->read_below. O(1), where captures begun since are older
+ * than others O(captures). */
+void captures_leave(struct captures *captures, uint32_t epoch, void *memory, size_t size);
 
 /* Counts bytes of memory that the capture frees itself. O(1). */
 void capture_count(struct capture *capture, size_t bytes);
 
-/* How many pieces of memory were left. O(what was left). */
+/* How many pieces of memory were left to it. O(what was left). */
 size_t capture_pieces_left(const struct capture *capture);
 
 /* The structure, which takes `allocated` bytes, is freed by its owner. If it is captured, leaves it
- * to the capture as an orphan, which the capture's function frees, and returns true. O(1). */
-bool capture_adopts(struct capture **place, void *structure, size_t allocated);
+ * to its captures, the last of which frees it, and returns true. O(1). */
+bool captures_adopt(struct captures *captures, void *structure, size_t allocated);
 
 #endif

@@ -63,7 +63,7 @@ void nametable_remove(struct nametable *table, struct pieces *pieces, const stru
     table->count--;
     memmove(table->items + at, table->items + at + 1, (table->count - at) * sizeof(*table->items));
     if (table->count == 0) {
-        pieces_drop(pieces, NULL, table->items, items_size(table->capacity));
+        pieces_drop(pieces, PIECES_UNREAD, table->items, items_size(table->capacity));
         *table = (struct nametable){0};
     } else if (table->count * 4 <= table->capacity) {
         resize(table, pieces, table->capacity / 2);
@@ -77,7 +77,7 @@ void nametable_enter(struct nametable *table, const struct piece_visitor *visito
 
 void nametable_leave(const struct nametable *table, const struct piece_visitor *visitor) {
     if (table->capacity > 0)
-        visitor->leave(visitor, table->items, items_size(table->capacity), PIECES_UNREAD);
+        visitor->leave(visitor, table->items, items_size(table->capacity), NULL);
 }
 
 void *nametable_enter_item(struct slice **item, size_t size, const struct piece_visitor *visitor) {
@@ -90,7 +90,8 @@ void *nametable_enter_item(struct slice **item, size_t size, const struct piece_
 }
 
 void nametable_leave_item(struct slice *item, size_t size, const struct piece_visitor *visitor) {
-    visitor->leave(visitor, item, mem_good_size(size + item->len), PIECES_READ);
+    uint32_t epoch = PIECES_READ; /* captures read the name */
+    visitor->leave(visitor, item, mem_good_size(size + item->len), &epoch);
 }
 
 void nametable_image(struct nametable *table, size_t size, char **to) {

@@ -1,5 +1,6 @@
 #include "ds/pieces.h"
 
+#include "base/checked.h"
 #include "base/memory/relocate.h"
 
 #include <string.h>
@@ -10,16 +11,16 @@ void *piece_enter(const struct piece_visitor *visitor, void *piece, size_t size)
 }
 
 static void leave_as_it_is(const struct piece_visitor *visitor, void *piece, size_t size,
-                           uint64_t epoch) {
+                           uint32_t *epoch) {
     (void)visitor, (void)piece, (void)size, (void)epoch;
 }
 
 /* --- Dropping --- */
 
 static void drop_piece(const struct piece_visitor *visitor, void *piece, size_t size,
-                       uint64_t epoch) {
-    struct pieces *pieces = ((const struct piece_dropper *)visitor)->pieces;
-    pieces_drop(pieces, pieces_reader(pieces, epoch), piece, size);
+                       uint32_t *epoch) {
+    pieces_drop(((const struct piece_dropper *)visitor)->pieces, epoch ? *epoch : PIECES_UNREAD,
+                piece, size);
 }
 
 struct piece_dropper pieces_dropper(struct pieces *pieces) {
@@ -55,4 +56,19 @@ static void *count_piece(const struct piece_visitor *visitor, void *piece, size_
 
 struct piece_counter pieces_counter(struct pieces *totals) {
     return (struct piece_counter){{count_piece, leave_as_it_is}, totals};
+}
+
+/* --- Renewing --- */
+
+static void set_least_epoch(const struct piece_visitor *visitor, void *piece, size_t size,
+                            uint32_t *epoch) {
+    (void)visitor, (void)piece, (void)size;
+    if (epoch) *epoch = 0;
+}
+
+const struct piece_visitor *pieces_renew(struct pieces *pieces) {
+    static const struct piece_visitor visitor = {piece_enter, set_least_epoch};
+    CHECKED_ASSERT(!pieces_are_captured(pieces));
+    pieces->captures.epoch = 1;
+    return &visitor;
 }

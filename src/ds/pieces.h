@@ -1,21 +1,16 @@
 /* pieces: the memory of a structure for large values.
  *
- * It consists of pieces. A piece is an allocation, which is changed, freed, moved or left to a
- * capture (ds/capture.h) as a whole. A structure says what its pieces are and which of them point
+ * It consists of pieces. A piece is an allocation, which is changed, freed, moved or left to
+ * captures (ds/capture.h) as a whole. A structure says what its pieces are and which of them point
  * to others; what they have in common is here:
  *
- *      struct pieces     the epoch, the capture, how many pieces there are, and their bytes
+ *      struct pieces     the captures, the epoch, how many pieces there are, and their bytes
  *
- * Copy on write. Each capture begins an epoch, and reads the pieces that were made before it.
- * There are three ways for the structure to know which these are:
- *   - The piece, or what points to it, has the epoch in which it was made.
- *   - Where pieces are too many for that, one piece with an epoch is a table of pointers to others.
- *     Before a table that is older than the epoch changes, it is replaced by a copy in which all
- *     pointers have the bit PIECES_SHARED.
- *   - What points to the root of a tree has a flag, which stands for all below. Before a piece with
- *     the flag changes, it is replaced by a copy in which all pointers have the flag.
- * The structure replaces a piece that is read by a copy before it changes it. What is replaced or
- * dropped is left to the capture. While there is no capture, epochs, bits and flags mean nothing.
+ * Copy on write. Each capture begins an epoch, and reads the pieces that were made before it. Every
+ * piece that a capture may read has the epoch in which it was made: in the piece, or in what points
+ * to it. Before the structure changes a piece that is read (pieces_is_read), it replaces the piece
+ * by a copy, which is of the present epoch, and drops it: captures that read it get it. While there
+ * is no capture, epochs mean nothing.
  *
  * A new structure writes x__pieces, which leads a visitor through its pieces: x_free, x_copy and
  * x_allocated follow from that. x_relocate moves them (base/memory/relocate.h); x_capture_begin,
@@ -36,32 +31,43 @@ struct relocator; /* base/memory/relocate.h */
 
 /* A field of the structure, or of the value that consists of several; begins with epoch 1. */
 struct pieces {
-    uint64_t epoch;          /* of what is made now */
-    struct capture *capture; /* the one that was not released, or NULL */
-    size_t bytes;            /* of all pieces, by size class */
+    struct captures captures;
+    size_t bytes; /* of all pieces, by size class */
     size_t allocations;
 };
 
-enum { PIECES_SHARED = 1 }; /* in a pointer to a piece */
-
-/* Epochs of pieces that have none: of one that the capture reads if there is one, and of one that
- * no capture reads. */
-#define PIECES_READ   0
-#define PIECES_UNREAD UINT64_MAX
+/* Epochs of pieces that have none: of one that all captures read, and of one that none reads. */
+#define PIECES_READ   0u
+#define PIECES_UNREAD UINT32_MAX
 
 static inline struct pieces pieces_begin(void) {
-    return (struct pieces){.epoch = 1};
+    return (struct pieces){.captures = {.epoch = 1}};
+}
+
+/* For a copy of the structure, whose pieces are going to keep their epochs; it has none yet. */
+static inline struct pieces pieces_begin_copy(const struct pieces *pieces) {
+    return (struct pieces){.captures = {.epoch = pieces->captures.epoch}};
+}
+
+/* The epoch of what is made now. */
+static inline uint32_t pieces_epoch(const struct pieces *pieces) {
+    return pieces->captures.epoch;
+}
+
+/* Returns whether there is a capture that was not released. O(1). */
+static inline bool pieces_are_captured(const struct pieces *pieces) {
+    return pieces->captures.newest != NULL;
+}
+
+/* Returns whether a capture reads a piece of this epoch. O(1). */
+static inline bool pieces_is_read(const struct pieces *pieces, uint32_t epoch) {
+    return epoch < pieces->captures.read_below;
 }
 
 /* Counts a piece that was allocated: `size` bytes, a mem_good_size. O(1). */
 static inline void pieces_count(struct pieces *pieces, size_t size) {
     pieces->bytes += size;
     pieces->allocations++;
-}
-
-/* The capture that reads a piece of this epoch, or NULL. O(1). */
-static inline struct capture *pieces_reader(const struct pieces *pieces, uint64_t epoch) {
-    return pieces->capture && epoch < pieces->epoch ? pieces->capture : NULL;
 }
 
 /* A new piece, counted: `size` bytes, a mem_good_size, not initialised, or all zero. O(1), and
@@ -84,12 +90,20 @@ static inline void *pieces_resize(struct pieces *pieces, void *piece, size_t old
     return mem_resize(piece, old_size, size);
 }
 
-/* Leaves a piece to `reader`; frees it if that is NULL. O(1). */
-static inline void pieces_drop(struct pieces *pieces, struct capture *reader, void *piece,
-                               size_t size) {
+/* Leaves memory that was made in `epoch` to the captures that read it; frees it if there is none.
+ * For memory that is counted elsewhere. O(1), O(captures). */
+static inline void pieces_leave(struct pieces *pieces, uint32_t epoch, void *memory, size_t size) {
+    if (__builtin_expect(pieces_is_read(pieces, epoch), 0))
+        captures_leave(&pieces->captures, epoch, memory, size);
+    else
+        mem_free_sized(memory, size);
+}
+
+/* The same for a piece of `size` bytes. */
+static inline void pieces_drop(struct pieces *pieces, uint32_t epoch, void *piece, size_t size) {
     pieces->bytes -= size;
     pieces->allocations--;
-    capture_drop(reader, piece, size);
+    pieces_leave(pieces, epoch, piece, size);
 }
 
 /* --- Visiting --- */
@@ -103,8 +117,9 @@ static inline void pieces_drop(struct pieces *pieces, struct capture *reader, vo
  *      quicklist__pieces(list, &dropper.visitor); */
 struct piece_visitor {
     void *(*enter)(const struct piece_visitor *visitor, void *piece, size_t size);
-    /* `epoch` is that of the piece; PIECES_READ or PIECES_UNREAD where it has none. */
-    void (*leave)(const struct piece_visitor *visitor, void *piece, size_t size, uint64_t epoch);
+    /* *epoch is that of the piece, and may be changed; `epoch` is NULL for a piece that has none,
+     * because no capture reads it. */
+    void (*leave)(const struct piece_visitor *visitor, void *piece, size_t size, uint32_t *epoch);
 };
 
 /* An `enter` that does nothing. */
@@ -112,13 +127,13 @@ void *piece_enter(const struct piece_visitor *visitor, void *piece, size_t size)
 
 /* For a piece that points to no others. Returns where it is now. */
 static inline void *piece_visit(const struct piece_visitor *visitor, void *piece, size_t size,
-                                uint64_t epoch) {
+                                uint32_t *epoch) {
     piece = visitor->enter(visitor, piece, size);
     visitor->leave(visitor, piece, size, epoch);
     return piece;
 }
 
-/* Drops the pieces. */
+/* Drops the pieces; those without an epoch are read by no capture. */
 struct piece_dropper {
     struct piece_visitor visitor;
     struct pieces *pieces;
@@ -147,6 +162,15 @@ struct piece_counter {
     struct pieces *totals;
 };
 struct piece_counter pieces_counter(struct pieces *totals);
+
+/* Returns whether no capture can begin before the pieces are renewed. */
+static inline bool pieces_are_used_up(const struct pieces *pieces) {
+    return pieces->captures.epoch == CAPTURES_EPOCH_MAX;
+}
+
+/* Returns a visitor that gives each piece the least epoch; what is made now is of the first one. No
+ * capture may read them. */
+const struct piece_visitor *pieces_renew(struct pieces *pieces);
 
 /* Returns whether the structure counts what a visit has counted. */
 static inline bool pieces_are_counted(const struct pieces *pieces, const struct pieces *totals) {

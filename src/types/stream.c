@@ -199,7 +199,7 @@ static struct capture *stream_capture(struct entry *entry, size_t *left) {
 }
 
 static bool stream_is_captured(const struct entry *entry) {
-    return stream_log(entry)->pieces.capture;
+    return pieces_are_captured(&stream_log(entry)->pieces);
 }
 
 const struct type_operations stream_operations = TYPE_OPERATIONS(stream);

@@ -48,7 +48,7 @@ struct type_operations {
     void (*relocate)(struct entry *entry, struct relocator *relocator,
                      struct relocate_cursor *cursor);
 
-    /* See value_capture and value_is_captured. O(1). */
+    /* See value_capture and value_is_captured. */
     struct capture *(*capture)(struct entry *entry, size_t *left);
     bool (*is_captured)(const struct entry *entry);
 };

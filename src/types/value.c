@@ -123,7 +123,6 @@ bool value_check(const struct entry *entry) {
 /* --- Captures --- */
 
 struct capture *value_capture(struct entry *entry, size_t *left) {
-    CHECKED_ASSERT(entry_type(entry) == VALUE_STRING || !value_is_captured(entry));
     const struct type_operations *operations = out_of_line(entry);
     return operations ? operations->capture(entry, left) : NULL;
 }

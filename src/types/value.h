@@ -121,13 +121,14 @@ size_t value_allocated(const struct entry *entry);
 void value_relocate(struct entry *entry, struct relocator *relocator,
                     struct relocate_cursor *cursor);
 
-/* Captures the value as it is now, for a snapshot (ds/capture.h); only a string may be captured
- * already, for replies. The capture belongs to the memory that the entry points to, not to the
- * entry: an entry may move, and a rename gives the memory to another entry. Nothing visible of the
- * value changes. Returns NULL and does nothing when the value is so small that it should be copied.
- * Until the release, *left includes the bytes of memory that only the capture still needs. In the
- * loop's thread. O(1) for strings and lists. Sets, hashes and streams copy one pointer for 512
- * pieces, sorted sets one for each node, which has about 100 members: 1 MB for 10 million. */
+/* Captures the value as it is now (ds/capture.h). The capture belongs to the memory that the entry
+ * points to, not to the entry: an entry may move, and a rename gives the memory to another entry.
+ * Nothing visible of the value changes. Returns NULL and does nothing when the value should be
+ * copied: it is small, or has had so many captures (CAPTURES_EPOCH_MAX) that another one must wait
+ * for the end of all. Until the release, *left includes the bytes of memory that only captures
+ * still need. In the loop's thread. O(1) for strings and lists. Sets, hashes and streams copy one
+ * pointer for 512 pieces, sorted sets one for each node, which has about 100 members: 1 MB for 10
+ * million. */
 struct capture *value_capture(struct entry *entry, size_t *left);
 
 /* Returns whether the value has a capture that was not released. If so, only the loop's thread may

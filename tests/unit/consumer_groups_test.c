@@ -132,7 +132,8 @@ static void change(struct model *model, bool grow) {
                          expected->owner[i] != -2);
         expected->owner[i] = -2;
     }
-    if (relocate_step_begins(&model->relocation, &model->random) && !model->log->pieces.capture)
+    if (relocate_step_begins(&model->relocation, &model->random) &&
+        !pieces_are_captured(&model->log->pieces))
         model->log =
             streamlog_relocate(model->log, &model->relocation.relocator, &model->relocation.cursor);
 }

@@ -36,7 +36,7 @@ static struct pending_entry random_entry(struct model *model, size_t i) {
 static struct model *model_new(void) {
     struct model *model = mem_alloc_zeroed(sizeof(*model));
     model->random = random_of_this_run();
-    model->pieces.epoch = 1;
+    model->pieces = pieces_begin();
     return model;
 }
 
@@ -215,7 +215,7 @@ static void compare_oldest(struct model *model, int64_t latest_ms, uint64_t max)
 static void the_oldest_is_found_wherever_it_is(void **state) {
     (void)state;
     enum { COUNT = 5000, NOW = 1000000 };
-    struct pieces pieces = {.epoch = 1};
+    struct pieces pieces = pieces_begin();
     struct pendinglist list = {0};
     struct pending_selection found = {0};
     assert_int_equal(pendinglist_oldest_bound(&list), INT64_MAX);
@@ -297,7 +297,7 @@ static void an_entry_takes_a_few_bytes(void **state) {
     static const uint64_t steps_ms[] = {0, 3, 5000};
     for (size_t kind = 0; kind < 3; kind++) {
         enum { COUNT = 100000 };
-        struct pieces pieces = {.epoch = 1};
+        struct pieces pieces = pieces_begin();
         struct pendinglist list = {0}, ids = {0};
         struct stream_id id = {1700000000000, 0};
         for (size_t i = 0; i < COUNT; i++) {
@@ -350,8 +350,6 @@ static size_t allocated(struct model *model) {
 
 static void free_list(struct model *model) {
     pendinglist_free(&model->list, &model->pieces);
-    model->pieces.capture->place = NULL;
-    model->pieces.capture = NULL;
 }
 
 static const struct capture_functions no_functions;
@@ -359,10 +357,9 @@ static const struct capture_functions no_functions;
 static struct capture *begin_capture(struct model *model, size_t *left) {
     size_t size = idindex_image_size(&model->list.index);
     struct list_capture *capture =
-        capture_begin(&no_functions, sizeof(*capture) + size, &model->pieces.capture, left);
+        capture_begin(&no_functions, sizeof(*capture) + size, &model->pieces.captures, left);
     capture->list = model->list;
     idindex_image(&capture->list.index, &(char *){capture->image});
-    model->pieces.epoch++;
     return &capture->capture;
 }
 

@@ -109,7 +109,8 @@ static void change(struct model *model, bool grow) {
         producers_expire(producers_of(model), &model->log->pieces, (int64_t)model->now_ms);
     else if (place_of(model, p, iid) == KEPT)
         add(model, p, iid);
-    if (relocate_step_begins(&model->relocation, &model->random) && !model->log->pieces.capture)
+    if (relocate_step_begins(&model->relocation, &model->random) &&
+        !pieces_are_captured(&model->log->pieces))
         model->log =
             streamlog_relocate(model->log, &model->relocation.relocator, &model->relocation.cursor);
 }

@@ -131,7 +131,7 @@ static void trim(struct model *model) {
     struct streamlog *cut;
     uint64_t removed = streamlog_trim(model->log, &trim, &cut);
     if (cut) {
-        assert_false(model->log->pieces.capture);
+        assert_false(pieces_are_captured(&model->log->pieces));
         assert_true(streamlog_check(cut) && cut->length <= removed);
         streamlog_free(cut);
     }
@@ -219,7 +219,8 @@ static void change(struct model *model, bool grow) {
         delete (model, random_below(&model->random, model->used));
     else
         append(model);
-    if (relocate_step_begins(&model->relocation, &model->random) && !model->log->pieces.capture)
+    if (relocate_step_begins(&model->relocation, &model->random) &&
+        !pieces_are_captured(&model->log->pieces))
         model->log =
             streamlog_relocate(model->log, &model->relocation.relocator, &model->relocation.cursor);
 }
@@ -380,7 +381,7 @@ static void free_log(struct model *model) {
 
 static struct capture *begin_capture(struct model *model, size_t *left) {
     struct capture *capture = streamlog_capture_begin(model->log, left);
-    assert_true(model->log->pieces.capture);
+    assert_true(pieces_are_captured(&model->log->pieces));
     assert_int_equal(streamlog_captured(capture)->length, model->length);
     return capture;
 }

@@ -3,8 +3,6 @@
 
 #include "base/hash/hash.h"
 #include "base/memory/alloc.h"
-#include "persist/rdb_value.h"
-#include "persist/type_format.h"
 #include "types/hash.h"
 #include "types/list.h"
 #include "types/set.h"
@@ -13,7 +11,7 @@
 #include "types/value.h"
 #include "types/zset.h"
 #include "unit/keyspace_fixture.h"
-#include "unit/rdb_io.h"
+#include "unit/written.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +34,7 @@ static void add_string(struct keyref *ref, size_t amount) {
 
 static void change_string(struct keyref *ref) {
     size_t len = string_length(ref->entry);
-    for (size_t at = 0; at < len; at += len / 7) *string_open(ref, KEY, at, at + 1) ^= 1;
+    for (size_t at = 0; at < len; at += len / 7) string_open(ref, KEY, at, at + 1)[at] ^= 1;
     assert_true(string_append(ref, slice_make(text, len)));
 }
 
@@ -178,47 +176,6 @@ static struct keyref find(struct keyspace *keyspace) {
     return keyspace_find(keyspace, KEY);
 }
 
-enum form { IN_RDB, AS_COMMANDS, FORMS };
-
-static int compare_lines(const void *a, const void *b) {
-    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
-}
-
-/* The members of a captured sorted set may be in another order: sorts the lines of the commands. */
-static sds sort_lines(sds commands) {
-    size_t count = 0, len = sds_len(commands);
-    struct slice *lines = mem_alloc(len * sizeof(*lines));
-    for (const char *at = commands, *end; at < commands + len; at = end + 1) {
-        end = memchr(at, '\n', (size_t)(commands + len - at));
-        lines[count++] = slice_make(at, (size_t)(end + 1 - at));
-    }
-    qsort(lines, count, sizeof(*lines), compare_lines);
-    sds sorted = sds_reserve(sds_new(SLICE("")), len);
-    for (size_t i = 0; i < count; i++) sorted = sds_append(sorted, lines[i]);
-    mem_free(lines);
-    sds_free(commands);
-    return sorted;
-}
-
-/* What is written of the entry, or of a capture. */
-static sds written(enum form form, const struct entry *entry, enum value_type type,
-                   struct capture *capture) {
-    struct rdb_io io = rdb_io_new(NULL);
-    struct rdb_writer writer;
-    rdb_writer_start(&writer, rdb_io_sink(&io), true, false);
-    if (form == AS_COMMANDS && capture)
-        type_format_write_capture_commands(&writer, KEY, type, capture);
-    else if (form == AS_COMMANDS)
-        type_format_write_commands(&writer, entry);
-    else if (capture)
-        rdb_write_capture(&writer, type, capture);
-    else
-        rdb_write_value(&writer, entry);
-    assert_true(rdb_writer_flush(&writer));
-    rdb_writer_end(&writer);
-    return form == AS_COMMANDS ? sort_lines(io.bytes) : io.bytes;
-}
-
 /* --- Tests --- */
 
 static void every_type_is_tested_here(void **state) {
@@ -267,7 +224,7 @@ static void a_capture_is_written_as_the_value_was(void **state) {
         enum form form = (enum form)(n % FORMS);
         struct keyref ref = find(*state);
         types[i].add(&ref, 300000);
-        sds before = written(form, ref.entry, types[i].type, NULL);
+        sds before = written(form, KEY, ref.entry, types[i].type, NULL);
 
         size_t uncaptured = mem_used();
         struct capture *capture = value_capture(ref.entry, &left);
@@ -277,7 +234,7 @@ static void a_capture_is_written_as_the_value_was(void **state) {
         meet(&ref, i, fate);
         assert_int_equal(left > 0, fate != LEFT_ALONE);
         if (ref.entry) assert_true(value_check(ref.entry));
-        sds captured = written(form, NULL, types[i].type, capture);
+        sds captured = written(form, KEY, NULL, types[i].type, capture);
         assert_true(slice_equal(sds_slice(captured), sds_slice(before)));
 
         size_t reported = left;

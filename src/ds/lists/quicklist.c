@@ -79,7 +79,7 @@ struct quicklist *quicklist_copy(const struct quicklist *list) {
     struct piece_copier copier = pieces_copier(&copy->pieces);
     CHECKED_ASSERT(list->count >= list->nodes);
     *copy = *list;
-    copy->pieces = pieces_begin();
+    copy->pieces = pieces_begin_copy(&list->pieces);
     if (list->nodes > 0) quicklist_open_copy(&copy->head, &list->head, &copy->pieces);
     if (list->nodes > 1) quicklist_open_copy(&copy->tail, &list->tail, &copy->pieces);
     quicklist_tree_pieces(&copy->tree, &copier.visitor);
@@ -87,7 +87,7 @@ struct quicklist *quicklist_copy(const struct quicklist *list) {
 }
 
 void quicklist_free(struct quicklist *list) {
-    if (capture_adopts(&list->pieces.capture, list, quicklist_allocated(list))) return;
+    if (captures_adopt(&list->pieces.captures, list, quicklist_allocated(list))) return;
     struct piece_dropper dropper = pieces_dropper(&list->pieces);
     quicklist__pieces(list, &dropper.visitor);
     mem_free_sized(list, sizeof(*list));
@@ -210,7 +210,7 @@ void quicklist_drop(struct quicklist *list, enum list_end end, uint64_t n) {
 
 struct quicklist *quicklist_relocate(struct quicklist *list, struct relocator *relocator,
                                      struct relocate_cursor *cursor) {
-    CHECKED_ASSERT(!list->pieces.capture);
+    CHECKED_ASSERT(!pieces_are_captured(&list->pieces));
     if (cursor->at == 0) {
         struct piece_relocator pieces = pieces_relocator(relocator);
         list = relocate(relocator, list, sizeof(*list));

@@ -174,12 +174,12 @@ void quicklist_visit_nodes(const struct quicklist *list,
                            void (*visit)(const struct quicklist_node_info *info, void *arg),
                            void *arg);
 
-/* --- A capture: the list as it is at one moment, read by another thread while the list changes.
- * They share the tree and the buffers of nodes; before the list changes one of them, it copies it.
+/* --- Captures: the list as it is at one moment, read while the list changes (ds/capture.h). They
+ * share the tree and the buffers of nodes; before the list changes one of them, it copies it.
  * The two nodes at the ends are copied, unless they are plain. --- */
 
-/* Captures a list that is not empty, and not captured already (ds/capture.h). O(bytes of the
- * ends). */
+/* Captures a list that is not empty. NULL: no other capture can begin before all have ended
+ * (pieces_are_used_up). O(bytes of the ends). */
 struct capture *quicklist_capture_begin(struct quicklist *list, size_t *left);
 
 /* Returns whether the list has a capture that was not released. O(1). */
@@ -188,9 +188,9 @@ bool quicklist_is_captured(const struct quicklist *list);
 /* The list as it was captured, to be read, in any thread, until the release. */
 const struct quicklist *quicklist_captured(const struct capture *capture);
 
-/* The invariant of a capture: that of the list, and every array and buffer that the capture reads
- * is either still the list's or was left by it. `list` is the captured one; another one or NULL if
- * that was freed. O(bytes). */
+/* The invariant of a capture: that of the list, and, if there is no other capture, every array and
+ * buffer that it reads is either still the list's or was left by it. `list` is the captured one;
+ * another one or NULL if that was freed. O(bytes). */
 bool quicklist_capture_check(const struct capture *capture, struct quicklist *list);
 
 /* Moves memory of the list to better places (base/memory/relocate.h), from *cursor on, until the

@@ -222,7 +222,7 @@ static size_t remove_in_node(struct quicklist *list, const struct quicklist_plac
                              enum list_direction direction, struct quicklist_scratch *scratch,
                              bool *emptied) {
     const uint8_t *body = quicklist_place_body(place, scratch);
-    size_t count = place->node->count, size = quicklist_node_size(place->node), removed;
+    size_t count = place->node->count, size = place->node->size, removed;
     *emptied = false;
     quicklist_place_prefetch(place, direction);
     if (listpack_find(body, body + size, needle, count, &removed) == NULL) return 0;

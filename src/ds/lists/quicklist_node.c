@@ -35,11 +35,8 @@ enum {
     SHRINK_CAPACITY_MIN = 512
 };
 
-_Static_assert(sizeof(struct quicklist_node) == 16,
-               "a leaf of 64 nodes is one class of 1024 bytes");
-
-_Static_assert(TEXT_LENGTH_MAX < (uint64_t)QUICKLIST_NODE_SIZE_MASK << 28,
-               "a plain node's size has 36 bits");
+_Static_assert(sizeof(struct quicklist_node) == 24,
+               "a leaf of 64 nodes is one class of 1536 bytes");
 
 /* The capacity to request so that `size` bytes fit and no byte of the class is lost. Where the size
  * has 32 bits, so has the capacity: that of a packed node is kept in as many. */
@@ -49,8 +46,7 @@ static size_t capacity_for(size_t size) {
 }
 
 static size_t open_capacity(const struct quicklist_open *open) {
-    return open->node.flags & QUICKLIST_NODE_PLAIN ? capacity_for(quicklist_node_size(&open->node))
-                                                   : open->capacity;
+    return open->node.flags & QUICKLIST_NODE_PLAIN ? capacity_for(open->node.size) : open->capacity;
 }
 
 size_t quicklist_open_allocated(const struct quicklist_open *open) {
@@ -63,10 +59,8 @@ static uint8_t *buffer_new(size_t capacity, struct pieces *pieces) {
 
 /* Drops the buffer of a node, which has this capacity. */
 static void buffer_drop(struct quicklist_node *node, size_t capacity, struct pieces *pieces) {
-    struct capture *reader = node->flags & QUICKLIST_NODE_SHARED ? pieces->capture : NULL;
-    pieces_drop(pieces, reader, node->buffer, mem_good_size(capacity));
+    pieces_drop(pieces, node->epoch, node->buffer, mem_good_size(capacity));
     node->buffer = NULL;
-    node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
 }
 
 /* --- Open nodes --- */
@@ -77,8 +71,8 @@ void quicklist_open_init(struct quicklist_open *open, size_t capacity, bool at_e
     size_t whole = capacity_for(capacity);
     open->capacity = (uint32_t)whole;
     open->start = at_end ? open->capacity : 0;
-    open->node =
-        (struct quicklist_node){.buffer = buffer_new(whole, pieces), .excess = -LISTPACK_OVERHEAD};
+    open->node = (struct quicklist_node){
+        .buffer = buffer_new(whole, pieces), .epoch = PIECES_UNREAD, .excess = -LISTPACK_OVERHEAD};
 }
 
 void quicklist_open_init_element(struct quicklist_open *open,
@@ -88,11 +82,11 @@ void quicklist_open_init_element(struct quicklist_open *open,
     if (plain) at_end = false; /* begins at its buffer's first byte, as when it is closed */
     quicklist_open_init(open, capacity, at_end, pieces);
     if (at_end) open->start -= (uint32_t)element->size;
-    open->node.size = (uint32_t)element->size;
+    open->node.size = element->size;
     open->node.count = 1;
     if (plain) {
-        open->node.flags =
-            (uint8_t)(QUICKLIST_NODE_PLAIN | element->size >> 32 << QUICKLIST_NODE_SIZE_SHIFT);
+        open->node.flags = QUICKLIST_NODE_PLAIN;
+        open->node.epoch = pieces_epoch(pieces);
         open->node.excess = (int8_t)((int64_t)element->size - (int64_t)element->text.len);
     }
     listpack_write(quicklist_open_first(open), element);
@@ -149,18 +143,18 @@ uint8_t *quicklist_open_grow_front(struct quicklist_open *open, size_t size,
     CHECKED_ASSERT(!(open->node.flags & QUICKLIST_NODE_PLAIN));
     if (__builtin_expect(open->start < size, 0)) open_make_slack(open, true, size, pieces);
     open->start -= (uint32_t)size;
-    open->node.size += (uint32_t)size;
+    open->node.size += size;
     return quicklist_open_first(open);
 }
 
 uint8_t *quicklist_open_grow_back(struct quicklist_open *open, size_t size, struct pieces *pieces) {
     CHECKED_ASSERT(!(open->node.flags & QUICKLIST_NODE_PLAIN));
-    size_t end = (size_t)open->start + open->node.size;
+    size_t end = open->start + open->node.size;
     if (__builtin_expect(open->capacity - end < size, 0)) {
         open_make_slack(open, false, size, pieces);
-        end = (size_t)open->start + open->node.size;
+        end = open->start + open->node.size;
     }
-    open->node.size += (uint32_t)size;
+    open->node.size += size;
     return open->node.buffer + end;
 }
 
@@ -189,7 +183,7 @@ uint8_t *quicklist_open_splice(struct quicklist_open *open, size_t offset, size_
         } else {
             memmove(first + offset + new_size, first + offset + old_size, behind);
         }
-        open->node.size -= (uint32_t)less;
+        open->node.size -= less;
     }
     return quicklist_open_first(open) + offset;
 }
@@ -207,26 +201,26 @@ void quicklist_open_shrink(struct quicklist_open *open, struct pieces *pieces) {
 
 /* Gives a raw node a buffer that no capture reads. */
 static void unshare(struct quicklist_node *node, struct pieces *pieces) {
-    if (node->flags & QUICKLIST_NODE_SHARED && pieces->capture) {
-        size_t capacity = capacity_for(node->size);
-        uint8_t *buffer = buffer_new(capacity, pieces);
-        memcpy(buffer, node->buffer, node->size);
-        buffer_drop(node, capacity, pieces);
-        node->buffer = buffer;
-    }
-    node->flags &= (uint8_t)~QUICKLIST_NODE_SHARED;
+    if (!pieces_is_read(pieces, node->epoch)) return;
+    size_t capacity = capacity_for(node->size);
+    uint8_t *buffer = buffer_new(capacity, pieces);
+    memcpy(buffer, node->buffer, node->size);
+    buffer_drop(node, capacity, pieces);
+    node->buffer = buffer;
 }
 
 void quicklist_node_open(struct quicklist_open *open, const struct quicklist_node *closed,
                          struct pieces *pieces) {
     open->node = *closed;
-    if (closed->flags & QUICKLIST_NODE_LZF)
-        quicklist_node_decompress(&open->node, pieces);
-    else if (!(closed->flags & QUICKLIST_NODE_PLAIN))
-        unshare(&open->node, pieces);
-    open->node.flags &= (uint8_t)~QUICKLIST_NODE_INCOMPRESSIBLE;
     open->start = 0;
     open->capacity = (uint32_t)capacity_for(closed->size);
+    open->node.flags &= (uint8_t)~QUICKLIST_NODE_INCOMPRESSIBLE;
+    bool plain = closed->flags & QUICKLIST_NODE_PLAIN;
+    if (closed->flags & QUICKLIST_NODE_LZF)
+        quicklist_node_decompress(&open->node, pieces);
+    else if (!plain)
+        unshare(&open->node, pieces);
+    if (!plain) open->node.epoch = PIECES_UNREAD;
 }
 
 struct quicklist_node quicklist_node_close(struct quicklist_open *open, struct pieces *pieces) {
@@ -237,18 +231,20 @@ struct quicklist_node quicklist_node_close(struct quicklist_open *open, struct p
         open->start = 0;
     }
     if (capacity != open->capacity) open_rebuffer(open, capacity, 0, pieces);
+    open->node.epoch = pieces_epoch(pieces);
     return open->node;
 }
 
 void quicklist_open_copy(struct quicklist_open *to, const struct quicklist_open *from,
                          struct pieces *pieces) {
-    size_t size = quicklist_node_size(&from->node);
+    size_t size = from->node.size;
     quicklist_open_init(to, size, false, pieces);
     memcpy(to->node.buffer, quicklist_open_first(from), size);
     to->node.size = from->node.size;
     to->node.count = from->node.count;
-    to->node.flags = from->node.flags & (uint8_t)~QUICKLIST_NODE_SHARED;
+    to->node.flags = from->node.flags;
     to->node.excess = from->node.excess;
+    if (to->node.flags & QUICKLIST_NODE_PLAIN) to->node.epoch = pieces_epoch(pieces);
 }
 
 void quicklist_open_free(struct quicklist_open *open, struct pieces *pieces) {
@@ -271,7 +267,7 @@ struct slice quicklist_node_stream(const struct quicklist_node *node) {
 /* The size with which a closed node's buffer was requested. */
 static size_t node_capacity(const struct quicklist_node *node) {
     return node->flags & QUICKLIST_NODE_LZF ? STREAM_HEADER_SIZE + (size_t)stream_size(node)
-                                            : capacity_for(quicklist_node_size(node));
+                                            : capacity_for(node->size);
 }
 
 size_t quicklist_node_allocated(const struct quicklist_node *node) {
@@ -286,16 +282,16 @@ uint8_t *quicklist_node_init(struct quicklist_node *node, size_t size, size_t co
                              struct pieces *pieces) {
     CHECKED_ASSERT(size > 0 && count <= UINT16_MAX);
     *node = (struct quicklist_node){.buffer = buffer_new(capacity_for(size), pieces),
-                                    .size = (uint32_t)size,
+                                    .size = size,
+                                    .epoch = pieces_epoch(pieces),
                                     .count = (uint16_t)count,
                                     .excess = -LISTPACK_OVERHEAD};
     return node->buffer;
 }
 
 bool quicklist_node_may_compress(const struct quicklist_node *node) {
-    return !(node->flags &
-             (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE | QUICKLIST_NODE_SIZE_MASK)) &&
-           quicklist_node_serialized(node) >= COMPRESS_SERIALIZED_MIN &&
+    return !(node->flags & (QUICKLIST_NODE_LZF | QUICKLIST_NODE_INCOMPRESSIBLE)) &&
+           node->size <= UINT32_MAX && quicklist_node_serialized(node) >= COMPRESS_SERIALIZED_MIN &&
            node->size > COMPRESS_GAIN_MIN;
 }
 
@@ -311,12 +307,13 @@ static void set_stream(struct quicklist_node *node, struct slice stream, struct 
     memcpy(node->buffer, &header, sizeof(header));
     memcpy(node->buffer + STREAM_HEADER_SIZE, stream.ptr, stream.len);
     node->flags |= QUICKLIST_NODE_LZF;
+    node->epoch = pieces_epoch(pieces);
 }
 
 bool quicklist_node_init_compressed(struct quicklist_node *node, struct slice stream, size_t size,
                                     size_t count, struct pieces *pieces) {
     *node = (struct quicklist_node){
-        .size = (uint32_t)size, .count = (uint16_t)count, .excess = -LISTPACK_OVERHEAD};
+        .size = size, .count = (uint16_t)count, .excess = -LISTPACK_OVERHEAD};
     if (!quicklist_node_may_compress(node) || !compressing_gains(node, stream.len)) return false;
     set_stream(node, stream, pieces);
     return true;
@@ -348,17 +345,17 @@ void quicklist_node_decompress(struct quicklist_node *node, struct pieces *piece
     quicklist_node_decompress_to(node, raw);
     quicklist_node_free(node, pieces);
     node->buffer = raw;
+    node->epoch = pieces_epoch(pieces);
     node->flags &= (uint8_t)~QUICKLIST_NODE_LZF;
 }
 
 /* --- Checks --- */
 
 static bool body_check(const struct quicklist_node *node, const uint8_t *first) {
-    if (node->count == 0 ||
-        !listpack_body_check(first, first + quicklist_node_size(node), node->count))
+    if (node->count == 0 || !listpack_body_check(first, first + node->size, node->count))
         return false;
     if (!(node->flags & QUICKLIST_NODE_PLAIN))
-        return node->excess == -LISTPACK_OVERHEAD && !(node->flags & QUICKLIST_NODE_SIZE_MASK);
+        return node->excess == -LISTPACK_OVERHEAD && node->size <= UINT32_MAX;
     struct listpack_value value;
     char digits[INT64_TEXT_MAX];
     listpack_get(first, &value);
@@ -367,11 +364,11 @@ static bool body_check(const struct quicklist_node *node, const uint8_t *first) 
 }
 
 bool quicklist_open_check(const struct quicklist_open *open) {
-    const unsigned plain = QUICKLIST_NODE_PLAIN, shared = QUICKLIST_NODE_SHARED;
-    if (open->node.flags & ~(plain | shared | QUICKLIST_NODE_SIZE_MASK)) return false;
-    if ((open->node.flags & shared) && !(open->node.flags & plain)) return false;
-    if ((open->node.flags & plain) && open->start != 0) return false;
-    if (open->start + quicklist_node_size(&open->node) > open_capacity(open)) return false;
+    bool plain = open->node.flags & QUICKLIST_NODE_PLAIN;
+    if (open->node.flags & ~(unsigned)QUICKLIST_NODE_PLAIN) return false;
+    if ((open->node.epoch == PIECES_UNREAD) == plain) return false;
+    if (plain && open->start != 0) return false;
+    if (open->start + open->node.size > open_capacity(open)) return false;
     return body_check(&open->node, quicklist_open_first(open));
 }
 
@@ -387,18 +384,18 @@ bool quicklist_node_check(const struct quicklist_node *node) {
 
 /* --- Pieces --- */
 
-static void visit_buffer(struct quicklist_node *node, size_t size, bool shared,
+static void visit_buffer(struct quicklist_node *node, size_t size, uint32_t *epoch,
                          const struct piece_visitor *visitor) {
-    shared = shared || node->flags & QUICKLIST_NODE_SHARED;
-    uint8_t *now = piece_visit(visitor, node->buffer, size, shared ? PIECES_READ : PIECES_UNREAD);
+    uint8_t *now = piece_visit(visitor, node->buffer, size, epoch);
     if (now != node->buffer) node->buffer = now;
 }
 
-void quicklist_node_pieces(struct quicklist_node *node, bool shared,
-                           const struct piece_visitor *visitor) {
-    visit_buffer(node, quicklist_node_allocated(node), shared, visitor);
+void quicklist_node_pieces(struct quicklist_node *node, const struct piece_visitor *visitor) {
+    visit_buffer(node, quicklist_node_allocated(node), &node->epoch, visitor);
 }
 
 void quicklist_open_pieces(struct quicklist_open *open, const struct piece_visitor *visitor) {
-    visit_buffer(&open->node, quicklist_open_allocated(open), false, visitor);
+    bool plain = open->node.flags & QUICKLIST_NODE_PLAIN;
+    visit_buffer(&open->node, quicklist_open_allocated(open), plain ? &open->node.epoch : NULL,
+                 visitor);
 }

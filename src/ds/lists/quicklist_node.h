@@ -1,12 +1,13 @@
 /* quicklist_node: the bytes of one quicklist node: a listpack body in a buffer of its own.
  * Internal to the quicklist.
  *
- * A node is *closed* or *open*. A closed node is a 16-byte descriptor; its body fills its buffer
+ * A node is *closed* or *open*. A closed node is a 24-byte descriptor; its body fills its buffer
  * from the first byte on, raw or as an LZF stream. The nodes between the ends are closed and in the
  * tree. An open node may be written to: it is raw, with slack on either side of the body. The
  * list's first and last node are always open.
  *
- * A buffer is a piece (ds/pieces.h). */
+ * A buffer is a piece (ds/pieces.h). That of an open node is read by no capture, unless the node is
+ * plain: nothing is ever written to a plain node. */
 #ifndef PACKLIST_DS_LISTS_QUICKLIST_NODE_H
 #define PACKLIST_DS_LISTS_QUICKLIST_NODE_H
 
@@ -18,20 +19,15 @@
 #include <stdint.h>
 
 enum quicklist_node_flags {
-    QUICKLIST_NODE_PLAIN = 1,          /* one large element that has the node to itself */
-    QUICKLIST_NODE_LZF = 2,            /* the buffer holds an LZF stream of the body */
-    QUICKLIST_NODE_INCOMPRESSIBLE = 4, /* LZF was tried on these bytes and gained nothing */
-    /* A capture reads the buffer. Open nodes with this flag are plain ones, which are never written
-     * to. Means nothing while there is no capture. */
-    QUICKLIST_NODE_SHARED = 8
+    QUICKLIST_NODE_PLAIN = 1,         /* one large element that has the node to itself */
+    QUICKLIST_NODE_LZF = 2,           /* the buffer holds an LZF stream of the body */
+    QUICKLIST_NODE_INCOMPRESSIBLE = 4 /* LZF was tried on these bytes and gained nothing */
 };
-
-/* The four upper bits of the flags continue `size`: only a plain node is that large. */
-enum { QUICKLIST_NODE_SIZE_SHIFT = 4, QUICKLIST_NODE_SIZE_MASK = 0xF0 };
 
 struct quicklist_node {
     uint8_t *buffer;
-    uint32_t size;  /* bytes of the body, uncompressed: the lower 32 bits */
+    size_t size;    /* bytes of the body, uncompressed: 32 bits, but for a plain node */
+    uint32_t epoch; /* of the buffer; PIECES_UNREAD in open nodes that are not plain */
     uint16_t count; /* elements; 0 only in a node that is being made or emptied */
     uint8_t flags;
     /* Size less serialized size: -LISTPACK_OVERHEAD; in a plain node the bytes that the encoding
@@ -45,14 +41,9 @@ struct quicklist_open {
     uint32_t capacity; /* bytes of the buffer; of no use in a plain node */
 };
 
-/* Bytes of the body, uncompressed, of any node. That of one that is not plain is node->size. */
-static inline size_t quicklist_node_size(const struct quicklist_node *node) {
-    return node->size | (size_t)(node->flags >> QUICKLIST_NODE_SIZE_SHIFT) << 32;
-}
-
 /* Serialized bytes: body + LISTPACK_OVERHEAD, the text's length for a plain node. O(1). */
 static inline size_t quicklist_node_serialized(const struct quicklist_node *node) {
-    return (size_t)((int64_t)quicklist_node_size(node) - node->excess);
+    return (size_t)((int64_t)node->size - node->excess);
 }
 
 /* --- Open nodes --- */
@@ -62,7 +53,7 @@ static inline uint8_t *quicklist_open_first(const struct quicklist_open *open) {
 }
 
 static inline uint8_t *quicklist_open_end(const struct quicklist_open *open) {
-    return quicklist_open_first(open) + quicklist_node_size(&open->node);
+    return quicklist_open_first(open) + open->node.size;
 }
 
 /* Bytes of the buffer, as allocated. O(1). */
@@ -147,9 +138,8 @@ void quicklist_node_decompress_to(const struct quicklist_node *node, uint8_t *ds
 /* Drops the buffer. */
 void quicklist_node_free(struct quicklist_node *node, struct pieces *pieces);
 
-/* Lead the visitor to the buffer. A node in an array that a capture reads is itself `shared`. */
-void quicklist_node_pieces(struct quicklist_node *node, bool shared,
-                           const struct piece_visitor *visitor);
+/* Lead the visitor to the buffer. */
+void quicklist_node_pieces(struct quicklist_node *node, const struct piece_visitor *visitor);
 void quicklist_open_pieces(struct quicklist_open *open, const struct piece_visitor *visitor);
 
 /* Return whether the invariants hold. O(body). */

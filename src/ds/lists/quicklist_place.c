@@ -69,7 +69,7 @@ void quicklist_place_prefetch(const struct quicklist_place *place, enum list_dir
     if (place->open != NULL || slot >= place->tree.width) return;
     const struct quicklist_node *next = &place->tree.leaf[slot];
     bool from_end = !forward && !(next->flags & QUICKLIST_NODE_LZF);
-    size_t size = quicklist_node_size(next);
+    size_t size = next->size;
     size_t skipped = from_end && size > PREFETCH_SIZE ? size - PREFETCH_SIZE : 0;
     for (size_t i = 0; i < PREFETCH_SIZE; i += 64) prefetch(next->buffer + skipped + i);
 }

@@ -15,8 +15,6 @@
  *      those that gain nothing by it; none are when compress_depth is 0.
  *   5. No node exceeds the limits, except where an insert or a replacement stretched it
  *      (quicklist_edit.c), or where it has one element, which no plain threshold made plain.
- *   6. While there is a capture, it reads the buffers of nodes with the flag QUICKLIST_NODE_SHARED:
- *      of plain ones at the ends, and of those in arrays of the tree that it does not read.
  * 4 and 5 are not promised when limits were changed while the list had nodes, or when it was given
  * nodes made under others (`mixed`). */
 #ifndef PACKLIST_DS_LISTS_QUICKLIST_PLACE_H

@@ -21,9 +21,9 @@ static void enter_node(struct quicklist_iter *iter) {
     } else if (iter->place.open != NULL) {
         iter->readable_end = node->buffer + quicklist_open_allocated(iter->place.open);
     } else {
-        iter->readable_end = node->buffer + mem_good_size(quicklist_node_size(node));
+        iter->readable_end = node->buffer + mem_good_size(node->size);
     }
-    iter->end = iter->first + quicklist_node_size(node);
+    iter->end = iter->first + node->size;
     iter->at = iter->direction == LIST_FORWARD ? iter->first : iter->end;
     iter->count = iter->left_in_node = node->count;
     quicklist_place_prefetch(&iter->place, iter->direction);
@@ -137,7 +137,7 @@ static struct quicklist_node_info info_of(const struct quicklist_node *node) {
         .plain = node->flags & QUICKLIST_NODE_PLAIN,
         .compressed_size = stream.len,
         .data = compressed ? (const uint8_t *)stream.ptr : node->buffer,
-        .body_size = quicklist_node_size(node),
+        .body_size = node->size,
     };
 }
 
@@ -180,10 +180,7 @@ static bool is_shared_end(const struct quicklist_open *end) {
 
 static void capture_end_node(struct quicklist_open *copy, struct quicklist_open *end,
                              struct pieces *pieces) {
-    if (is_shared_end(end))
-        end->node.flags |= QUICKLIST_NODE_SHARED;
-    else
-        quicklist_open_copy(copy, end, pieces);
+    if (!is_shared_end(end)) quicklist_open_copy(copy, end, pieces);
 }
 
 static void free_rest(struct capture *capture) {
@@ -191,27 +188,34 @@ static void free_rest(struct capture *capture) {
     if (!is_shared_end(&list->head)) quicklist_open_free(&list->head, &list->pieces);
     if (list->nodes > 1 && !is_shared_end(&list->tail))
         quicklist_open_free(&list->tail, &list->pieces);
-    if (capture->orphan) quicklist_free(capture->orphan);
 }
 
-static const struct capture_functions capture_functions = {.free = free_rest};
+static void free_structure(void *list) {
+    quicklist_free(list);
+}
+
+static const struct capture_functions capture_functions = {.free = free_rest,
+                                                           .free_structure = free_structure};
 
 struct capture *quicklist_capture_begin(struct quicklist *list, size_t *left) {
     assert(list->nodes > 0);
+    if (pieces_are_used_up(&list->pieces)) {
+        if (quicklist_is_captured(list)) return NULL;
+        quicklist__pieces(list, pieces_renew(&list->pieces));
+    }
     struct quicklist_capture *captured =
-        capture_begin(&capture_functions, sizeof(*captured), &list->pieces.capture, left);
+        capture_begin(&capture_functions, sizeof(*captured), &list->pieces.captures, left);
     struct quicklist *copy = &captured->list;
     *copy = *list;
     copy->pieces = pieces_begin();
     capture_end_node(&copy->head, &list->head, &copy->pieces);
     if (list->nodes > 1) capture_end_node(&copy->tail, &list->tail, &copy->pieces);
-    list->tree.root.shared = true;
     captured->capture.allocated += copy->pieces.bytes;
     return &captured->capture;
 }
 
 bool quicklist_is_captured(const struct quicklist *list) {
-    return list->pieces.capture != NULL;
+    return pieces_are_captured(&list->pieces);
 }
 
 const struct quicklist *quicklist_captured(const struct capture *capture) {
@@ -283,23 +287,30 @@ bool quicklist_check(const struct quicklist *list) {
            pieces_are_counted(&list->pieces, &counted);
 }
 
-/* Counts the arrays and buffers that the capture reads among those of a list. */
-struct shared_counter {
+/* Counts the arrays and buffers of a list that a capture reads. */
+struct read_counter {
     struct piece_visitor visitor;
-    size_t *shared;
+    uint32_t below; /* the capture's epoch */
+    size_t *count;
 };
 
-static void count_shared(const struct piece_visitor *visitor, void *piece, size_t size,
-                         uint64_t epoch) {
+static void count_read(const struct piece_visitor *visitor, void *piece, size_t size,
+                       uint32_t *epoch) {
+    const struct read_counter *counter = (const struct read_counter *)visitor;
     (void)piece, (void)size;
-    *((const struct shared_counter *)visitor)->shared += epoch == PIECES_READ;
+    *counter->count += epoch && *epoch < counter->below;
 }
 
-static size_t pieces_shared(struct quicklist *list) {
-    size_t shared = 0;
-    struct shared_counter counter = {{piece_enter, count_shared}, &shared};
+static size_t pieces_read(struct quicklist *list, const struct capture *capture) {
+    size_t count = 0;
+    struct read_counter counter = {{piece_enter, count_read}, capture->epoch, &count};
     quicklist__pieces(list, &counter.visitor);
-    return shared;
+    return count;
+}
+
+/* Returns whether what other captures have says nothing of this one. */
+static bool is_only_one(const struct capture *capture) {
+    return capture->captures && !capture->older && !capture->newer;
 }
 
 bool quicklist_capture_check(const struct capture *capture, struct quicklist *list) {
@@ -309,7 +320,8 @@ bool quicklist_capture_check(const struct capture *capture, struct quicklist *li
     struct piece_counter counter = pieces_counter(&copy.pieces);
     quicklist__pieces(&copy, &counter.visitor);
     if (!quicklist_check(&copy)) return false;
-    if (!list || list->pieces.capture != capture) list = capture->orphan;
-    size_t shared = list ? pieces_shared(list) : 0;
-    return shared + capture_pieces_left(capture) == copy.pieces.allocations - ends;
+    if (!is_only_one(capture)) return true;
+    if (capture->orphan) list = capture->orphan;
+    return pieces_read(list, capture) + capture_pieces_left(capture) ==
+           copy.pieces.allocations - ends;
 }

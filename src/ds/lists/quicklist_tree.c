@@ -2,9 +2,9 @@
  *
  *                       root ref  (child, elements, nodes, width)
  *                          |
- *              inner: [ ref | ref | … ]           up to INNER_MAX refs of 24 bytes
+ *              inner: [ ref | ref | … ]           up to INNER_MAX refs of 32 bytes
  *                        |     |
- *        leaf: [ node | node | … ]  [ node … ]    up to LEAF_MAX descriptors of 16 bytes
+ *        leaf: [ node | node | … ]  [ node … ]    up to LEAF_MAX descriptors of 24 bytes
  *
  * An array has no header: the ref that points to it holds its number of items and the sums of what
  * is below, so that a search reads one array per level. An array's capacity is that of its size
@@ -18,16 +18,13 @@
  *      half of it. So arrays are at least a quarter full on average, and the height is logarithmic.
  *   4. The root of a tree with height > 0 has at least two children.
  *
- * Captures. A tree as it was at one moment stays readable while the tree changes. A capture marks
- * the root as shared. Before the tree writes to a shared array it copies it, and marks the subtrees
- * or buffers that the copy refers to as shared instead:
+ * Captures. A tree as it was at one moment stays readable while the tree changes. Before the tree
+ * writes to an array that a capture reads, it replaces the array by a copy; the path to it has been
+ * replaced before:
  *
  *      captured:  root ─ [ a | b | c ]        the tree:  root ─ [ a' | b | c ]    written to: the
  *                          |   |   |                              |    |   |      left node of a
  *                         [..][..][..]                          [copy][..][..]
- *
- * All below a shared array is shared. Marks of an earlier capture need no clearing: without a
- * capture they mean nothing, and the next one reads the whole tree, so that all of it is shared.
  *
  * A full array splits in halves, except at the outer edges of the tree: there the new item gets an
  * array of its own, so that lists which grow at an end fill their arrays. */
@@ -71,29 +68,23 @@ static void array_resize(struct pieces *pieces, tree_ref *ref, unsigned height, 
     ref->width = width;
     if (old == new) return;
     if (new == 0) {
-        pieces_drop(pieces, NULL, ref->child, old);
+        pieces_drop(pieces, ref->epoch, ref->child, old);
         ref->child = NULL;
     } else {
+        if (old == 0) ref->epoch = pieces_epoch(pieces);
         ref->child = pieces_resize(pieces, ref->child, old, new);
     }
 }
 
-/* Copies a shared array, so that the tree may write to it. */
+/* Replaces an array that a capture reads by a copy, so that the tree may write to it. */
 static void array_own(struct pieces *pieces, tree_ref *ref, unsigned height) {
-    if (pieces->capture == NULL || !ref->shared) return;
-    ref->shared = false;
-    if (ref->child == NULL) return;
+    if (ref->child == NULL || !pieces_is_read(pieces, ref->epoch)) return;
     size_t size = array_capacity(height, ref->width);
     void *copy = pieces_alloc(pieces, size);
     memcpy(copy, ref->child, ref->width * item_size(height));
-    pieces_drop(pieces, pieces->capture, ref->child, size);
+    pieces_drop(pieces, ref->epoch, ref->child, size);
     ref->child = copy;
-    for (size_t i = 0; i < ref->width; i++) {
-        if (height > 0)
-            ((tree_ref *)copy)[i].shared = true;
-        else
-            ((struct quicklist_node *)copy)[i].flags |= QUICKLIST_NODE_SHARED;
-    }
+    ref->epoch = pieces_epoch(pieces);
 }
 
 /* Sets a ref's sums from its array. */
@@ -279,25 +270,22 @@ void quicklist_tree_replace(struct quicklist_tree *tree, struct pieces *pieces, 
 
 /* --- Pieces --- */
 
-/* `shared`: an array above is. */
-static void visit_below(tree_ref *ref, unsigned height, bool shared,
-                        const struct piece_visitor *visitor) {
+static void visit_below(tree_ref *ref, unsigned height, const struct piece_visitor *visitor) {
     if (ref->width == 0) return;
     size_t size = array_capacity(height, ref->width);
-    shared = shared || ref->shared;
     void *child = visitor->enter(visitor, ref->child, size);
     if (child != ref->child) ref->child = child;
     for (size_t i = 0; i < ref->width; i++) {
         if (height > 0)
-            visit_below((tree_ref *)child + i, height - 1, shared, visitor);
+            visit_below((tree_ref *)child + i, height - 1, visitor);
         else
-            quicklist_node_pieces((struct quicklist_node *)child + i, shared, visitor);
+            quicklist_node_pieces((struct quicklist_node *)child + i, visitor);
     }
-    visitor->leave(visitor, child, size, shared ? PIECES_READ : PIECES_UNREAD);
+    visitor->leave(visitor, child, size, &ref->epoch);
 }
 
 void quicklist_tree_pieces(struct quicklist_tree *tree, const struct piece_visitor *visitor) {
-    visit_below(&tree->root, tree->height, false, visitor);
+    visit_below(&tree->root, tree->height, visitor);
 }
 
 static void each_below(const tree_ref *ref, unsigned height, quicklist_tree_visit *visit,
@@ -361,7 +349,7 @@ static void remove_all(struct pieces *pieces, tree_ref *ref, unsigned height,
                        const struct removal *removal) {
     if (removal->visit) {
         each_below(ref, height, removal->visit, removal->arg);
-        visit_below(ref, height, false, &removal->dropper.visitor);
+        visit_below(ref, height, &removal->dropper.visitor);
         *ref = (tree_ref){0};
         return;
     }
@@ -377,7 +365,7 @@ static void remove_from_leaf(struct pieces *pieces, tree_ref *ref, size_t from, 
     struct quicklist_node *leaf = ref->child;
     for (size_t i = from; removal->visit && i < to; i++) {
         removal->visit(&leaf[i], removal->arg);
-        quicklist_node_pieces(&leaf[i], false, &removal->dropper.visitor);
+        quicklist_node_pieces(&leaf[i], &removal->dropper.visitor);
     }
     array_remove(pieces, ref, 0, from, to);
     sum_up(ref, 0);
@@ -447,7 +435,7 @@ size_t quicklist_tree_relocate(struct quicklist_tree *tree, size_t index,
     }
     struct quicklist_node *leaf = ref->child;
     do {
-        quicklist_node_pieces(&leaf[at++], false, &pieces.visitor);
+        quicklist_node_pieces(&leaf[at++], &pieces.visitor);
         index++;
     } while (at < ref->width && !relocator_is_due(relocator));
     return index;

@@ -3,7 +3,7 @@
  *
  * Finds a node by its index or by the position of an element in it in O(log n). Nodes count from
  * 0. The arrays and the buffers of the nodes are pieces (ds/pieces.h). A capture of the tree is a
- * copy of the struct; the root of the tree becomes `shared`. */
+ * copy of the struct. */
 #ifndef PACKLIST_DS_LISTS_QUICKLIST_TREE_H
 #define PACKLIST_DS_LISTS_QUICKLIST_TREE_H
 
@@ -15,10 +15,9 @@
 struct quicklist_tree_ref {
     void *child;       /* array of struct quicklist_node (a leaf) or of struct quicklist_tree_ref */
     uint64_t elements; /* list elements below */
-    uint64_t nodes : 47; /* list nodes below */
-    /* If there is a capture, it reads the child array and all below. */
-    uint64_t shared : 1;
+    uint64_t nodes : 48; /* list nodes below */
     uint64_t width : 16; /* items in the child array */
+    uint32_t epoch;      /* of the child array */
 };
 
 struct quicklist_tree {
@@ -42,7 +41,7 @@ void quicklist_tree_insert(struct quicklist_tree *tree, struct pieces *pieces, s
                            struct quicklist_node node);
 
 /* Node `index`, to be changed in place, except for its count: no capture reads an array on the path
- * to it any more. Its flag QUICKLIST_NODE_SHARED says whether one reads its buffer. O(log n). */
+ * to it any more, but one may read its buffer. O(log n). */
 struct quicklist_node *quicklist_tree_writable(struct quicklist_tree *tree, struct pieces *pieces,
                                                size_t index);
 

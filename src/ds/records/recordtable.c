@@ -17,13 +17,14 @@ struct recordtable *recordtable_new(bool values) {
     table->columns = values ? 3 : 2;
     table->first_expiry = RECORD_NO_EXPIRY;
     table->pieces = pieces_begin();
-    segmented_init(&table->buckets, sizeof(uintptr_t), sizeof(struct recordtable_segment));
+    segmented_init(&table->buckets, sizeof(struct recordtable_block *),
+                   sizeof(struct recordtable_segment));
     linear_start(&table->linear, LINEAR_NO_TAGS);
     return table;
 }
 
 void recordtable_free(struct recordtable *table) {
-    if (capture_adopts(&table->pieces.capture, table, recordtable_allocated(table))) return;
+    if (captures_adopt(&table->pieces.captures, table, recordtable_allocated(table))) return;
     struct piece_dropper dropper = pieces_dropper(&table->pieces);
     recordtable__pieces(table, &dropper.visitor);
     segmented_free(&table->buckets);
@@ -41,18 +42,19 @@ size_t recordtable_expiring(const struct recordtable *table) {
 struct recordtable *recordtable_copy(const struct recordtable *table) {
     struct recordtable *copy = mem_alloc(sizeof(*copy));
     *copy = *table;
-    copy->pieces = (struct pieces){.epoch = table->pieces.epoch}; /* texts keep theirs */
+    copy->pieces = pieces_begin_copy(&table->pieces);
     struct piece_copier copier = pieces_copier(&copy->pieces);
-    segmented_init(&copy->buckets, sizeof(uintptr_t), sizeof(struct recordtable_segment));
+    segmented_init(&copy->buckets, sizeof(struct recordtable_block *),
+                   sizeof(struct recordtable_segment));
     for (size_t b = 0; b < table->buckets.count; b++) {
-        uintptr_t *word = segmented_push(&copy->buckets);
-        *word = (uintptr_t)recordtable__block_at(table, b);
+        struct recordtable_block **pointer = segmented_push(&copy->buckets);
+        *pointer = recordtable__block_at(table, b);
     }
     for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
         const struct recordtable_segment *from = &recordtable__segments(table)[s];
         struct recordtable_segment *to = &recordtable__segments(copy)[s];
         to->first_expiry = from->first_expiry;
-        to->epoch = table->pieces.epoch;
+        to->epoch = pieces_epoch(&table->pieces);
         if (!from->expiries) continue;
         recordtable__resize_expiries(copy, to, 0, segmented_room(&copy->buckets, s));
         memcpy(to->expiries, from->expiries,
@@ -122,13 +124,13 @@ static void fit_first_expiries(struct recordtable *table, size_t old) {
 static void add_bucket(struct recordtable *table) {
     size_t index = table->buckets.count, first_room = table->buckets.first_capacity;
     if (index > 0 && index < SEGMENTED_ITEMS)
-        recordtable__open_word(table, 0); /* this segment may move, so no capture may read it */
-    uintptr_t *word = segmented_push(&table->buckets);
-    *word = 0;
+        recordtable__open_pointer(table, 0); /* this segment may move, so no capture may read it */
+    struct recordtable_block **pointer = segmented_push(&table->buckets);
+    *pointer = NULL;
     if ((index & (SEGMENTED_ITEMS - 1)) == 0) {
         struct recordtable_segment *segment = recordtable__segment(table, index);
         segment->first_expiry = RECORD_NO_EXPIRY;
-        segment->epoch = table->pieces.epoch;
+        segment->epoch = pieces_epoch(&table->pieces);
     }
     fit_first_expiries(table, first_room);
 }
@@ -295,10 +297,8 @@ size_t recordtable_expired(struct recordtable *table, int64_t now_ms) {
         if (segment->first_expiry >= now_ms) continue;
         for (size_t i = 0; i < used; i++) {
             if (segment->expiries[i] >= now_ms) continue;
-            if (i + 1 < used)
-                recordtable__prefetch_block(recordtable__pointer(segment->blocks[i + 1]));
-            expired +=
-                expired_in_block(recordtable__pointer(segment->blocks[i]), table->columns, now_ms);
+            if (i + 1 < used) recordtable__prefetch_block(segment->blocks[i + 1]);
+            expired += expired_in_block(segment->blocks[i], table->columns, now_ms);
         }
     }
     return expired;
@@ -350,7 +350,7 @@ static struct recordtable *relocate_head(struct recordtable *table, struct reloc
 
 struct recordtable *recordtable_relocate(struct recordtable *table, struct relocator *relocator,
                                          struct relocate_cursor *cursor) {
-    CHECKED_ASSERT(!table->pieces.capture);
+    CHECKED_ASSERT(!pieces_are_captured(&table->pieces));
     struct piece_relocator pieces = pieces_relocator(relocator);
     if (cursor->at == 0) {
         table = relocate_head(table, relocator);

@@ -29,7 +29,7 @@ struct recordtable;
 /* An empty table, for records with values or without. */
 struct recordtable *recordtable_new(bool values);
 
-/* Frees the table with its records. While it is captured it goes over to the capture: O(1). */
+/* Frees the table with its records. While it is captured it goes over to its captures: O(1). */
 void recordtable_free(struct recordtable *table);
 
 /* A table with the same records; it is not captured. O(bytes). */
@@ -117,11 +117,11 @@ void recordtable_read_at(const struct recordtable *table, uint64_t position, str
 /* Appends a readable description: records, blocks, bytes. */
 sds recordtable_describe(const struct recordtable *table, sds out);
 
-/* --- A capture: the table as it is at one moment, read by another thread while the table changes.
- * They share blocks; the table copies a block before it changes it (copy on write). --- */
+/* --- Captures: the table as it is at one moment, read while the table changes (ds/capture.h). They
+ * share blocks; the table copies a block before it changes it. --- */
 
-/* Captures the table, which must not be captured already (ds/capture.h). Until the release *left is
- * larger by the bytes of memory that only the capture still needs. O(blocks / 512). */
+/* Captures the table. NULL: no other capture can begin before all have ended (pieces_are_used_up).
+ * O(blocks / 512). */
 struct capture *recordtable_capture_begin(struct recordtable *table, size_t *left);
 
 /* Returns whether there is a capture that was not released. */

@@ -169,7 +169,7 @@ static size_t text_size(size_t len) {
 
 static struct record_text *text_new(struct recordtable *table, struct slice text, uint64_t hash) {
     struct record_text *new = pieces_alloc(&table->pieces, mem_good_size(text_size(text.len)));
-    new->epoch = table->pieces.epoch;
+    new->epoch = pieces_epoch(&table->pieces);
     new->hash = hash;
     new->len = text.len;
     memcpy(new->bytes, text.ptr, text.len);
@@ -177,28 +177,25 @@ static struct record_text *text_new(struct recordtable *table, struct slice text
 }
 
 static void text_free(struct recordtable *table, struct record_text *text) {
-    pieces_drop(&table->pieces, pieces_reader(&table->pieces, text->epoch), text,
-                mem_good_size(text_size(text->len)));
+    pieces_drop(&table->pieces, text->epoch, text, mem_good_size(text_size(text->len)));
 }
 
 /* --- Changing --- */
 
-/* Replaces the memory of a segment, which the capture reads, by a copy. */
+/* Replaces the array of a segment, which a capture reads, by a copy; segmented counts both. */
 static void own_segment(struct recordtable *table, size_t index) {
     struct recordtable_segment *segment = &recordtable__segments(table)[index];
-    size_t used = segmented_used(&table->buckets, index);
-    size_t size = segmented_room(&table->buckets, index) * sizeof(uintptr_t);
-    uintptr_t *blocks = mem_alloc(size);
-    for (size_t i = 0; i < used; i++)
-        blocks[i] = segment->blocks[i] ? segment->blocks[i] | PIECES_SHARED : 0;
-    capture_drop(table->pieces.capture, segment->blocks, size); /* counted by segmented */
+    size_t size = segmented_room(&table->buckets, index) * sizeof(*segment->blocks);
+    struct recordtable_block **blocks = mem_alloc(size);
+    memcpy(blocks, segment->blocks, segmented_used(&table->buckets, index) * sizeof(*blocks));
+    pieces_leave(&table->pieces, segment->epoch, segment->blocks, size);
     segment->blocks = blocks;
-    segment->epoch = table->pieces.epoch;
+    segment->epoch = pieces_epoch(&table->pieces);
 }
 
-uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket) {
+struct recordtable_block **recordtable__open_pointer(struct recordtable *table, size_t bucket) {
     struct recordtable_segment *segment = recordtable__segment(table, bucket);
-    if (__builtin_expect(pieces_reader(&table->pieces, segment->epoch) != NULL, 0))
+    if (__builtin_expect(pieces_is_read(&table->pieces, segment->epoch), 0))
         own_segment(table, bucket >> SEGMENTED_BITS);
     return &segment->blocks[bucket & (SEGMENTED_ITEMS - 1)];
 }
@@ -207,64 +204,62 @@ static size_t size_of(const struct recordtable *table, const struct recordtable_
     return block ? recordtable__block_size(table->columns, block->count, block->used) : 0;
 }
 
+/* A block of `size` bytes, whose head alone is initialised. */
 static struct recordtable_block *block_new(struct recordtable *table, size_t size) {
     size = recordtable__allocated(size);
     table->block_bytes += size;
-    return pieces_alloc(&table->pieces, size);
+    struct recordtable_block *block = pieces_alloc(&table->pieces, size);
+    *block = (struct recordtable_block){.epoch = pieces_epoch(&table->pieces)};
+    return block;
 }
 
-/* Gives up the block of a word, whose segment is the table's own; it was made for `size` bytes. */
-static void drop_block(struct recordtable *table, uintptr_t word, size_t size) {
-    struct recordtable_block *block = recordtable__pointer(word);
+/* Gives up a block, which may be NULL, and was made for `size` bytes. */
+static void drop_block(struct recordtable *table, struct recordtable_block *block, size_t size) {
     if (!block) return;
     size = recordtable__allocated(size);
     table->block_bytes -= size;
-    pieces_drop(&table->pieces, word & PIECES_SHARED ? table->pieces.capture : NULL, block, size);
+    pieces_drop(&table->pieces, block->epoch, block, size);
 }
 
-/* Makes the block of a word, which no capture reads, as large as `size` bytes need. */
-static void resize_block(struct recordtable *table, uintptr_t *word, size_t old_size, size_t size) {
+/* Makes a block, which no capture reads, as large as `size` bytes need. */
+static void resize_block(struct recordtable *table, struct recordtable_block **pointer,
+                         size_t old_size, size_t size) {
     old_size = recordtable__allocated(old_size);
     size = recordtable__allocated(size);
     if (size == old_size) return;
-    *word = (uintptr_t)pieces_resize(&table->pieces, recordtable__pointer(*word), old_size, size);
+    *pointer = pieces_resize(&table->pieces, *pointer, old_size, size);
     table->block_bytes += size - old_size;
 }
 
 struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,
                                                   size_t more) {
-    uintptr_t *word = recordtable__open_word(table, bucket);
-    struct recordtable_block *block = recordtable__pointer(*word);
-    bool own = block && !(*word & PIECES_SHARED && table->pieces.capture);
-    if (own && more == 0) {
-        return block;
-    } else if (own) {
-        size_t size = size_of(table, block);
-        resize_block(table, word, size, size + more);
-        return recordtable__pointer(*word);
-    }
+    struct recordtable_block **pointer = recordtable__open_pointer(table, bucket),
+                             *block = *pointer;
     size_t size = block ? size_of(table, block) : sizeof(*block);
-    struct recordtable_block *made = block_new(table, size + more);
-    if (block)
-        memcpy(made, block, size);
-    else
-        *made = (struct recordtable_block){0};
-    drop_block(table, *word, size);
-    *word = (uintptr_t)made;
-    return made;
+    if (block && !pieces_is_read(&table->pieces, block->epoch)) {
+        if (more > 0) resize_block(table, pointer, size, size + more);
+        return *pointer;
+    }
+    *pointer = block_new(table, size + more);
+    if (!block) return *pointer;
+    uint32_t epoch = (*pointer)->epoch;
+    memcpy(*pointer, block, size);
+    (*pointer)->epoch = epoch;
+    drop_block(table, block, size);
+    return *pointer;
 }
 
 /* Something was taken out of the bucket's block, which had `old_size` bytes: gives back what its
  * size class has too much. */
 static void fit_block(struct recordtable *table, size_t bucket, size_t old_size) {
-    uintptr_t *word = recordtable__open_word(table, bucket);
-    struct recordtable_block *block = recordtable__pointer(*word);
+    struct recordtable_block **pointer = recordtable__open_pointer(table, bucket);
+    struct recordtable_block *block = *pointer;
     if (block->count > 0) {
-        resize_block(table, word, old_size, size_of(table, block));
+        resize_block(table, pointer, old_size, size_of(table, block));
         return;
     }
-    drop_block(table, *word, old_size);
-    *word = 0;
+    drop_block(table, block, old_size);
+    *pointer = NULL;
 }
 
 uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, size_t at,
@@ -379,7 +374,8 @@ static struct filling fill_begin(struct recordtable *table, size_t count, size_t
     if (count == 0) return filling;
     assert(count <= 0x7FFF && used <= UINT16_MAX);
     filling.block = block_new(table, recordtable__block_size(table->columns, count, used));
-    *filling.block = (struct recordtable_block){.count = count & 0x7FFF, .used = (uint16_t)used};
+    filling.block->count = count & 0x7FFF;
+    filling.block->used = (uint16_t)used;
     filling.at = recordtable__records(filling.block, table->columns);
     recordtable__note_count(table, count);
     return filling;
@@ -410,11 +406,10 @@ static void fill_with_all(struct filling *filling, unsigned columns,
 }
 
 void recordtable__block_split(struct recordtable *table, size_t low, size_t high, uint64_t bit) {
-    uintptr_t *low_word = recordtable__open_word(table, low);
-    uintptr_t *high_word = recordtable__open_word(table, high);
-    uintptr_t old_word = *low_word;
-    const struct recordtable_block *old = recordtable__pointer(old_word);
-    *high_word = 0;
+    struct recordtable_block **low_pointer = recordtable__open_pointer(table, low);
+    struct recordtable_block **high_pointer = recordtable__open_pointer(table, high);
+    struct recordtable_block *old = *low_pointer;
+    *high_pointer = NULL;
     if (!old) return;
     unsigned columns = table->columns;
     uint8_t few[256], *moves = old->count <= sizeof(few) ? few : mem_alloc(old->count);
@@ -435,27 +430,25 @@ void recordtable__block_split(struct recordtable *table, size_t low, size_t high
     }
     CHECKED_ASSERT(fillings[0].index == old->count - count && fillings[1].index == count);
     if (moves != few) mem_free(moves);
-    *low_word = (uintptr_t)fillings[0].block;
-    *high_word = (uintptr_t)fillings[1].block;
-    drop_block(table, old_word, size_of(table, old));
+    *low_pointer = fillings[0].block;
+    *high_pointer = fillings[1].block;
+    drop_block(table, old, size_of(table, old));
 }
 
 void recordtable__block_merge(struct recordtable *table, size_t low, size_t high) {
-    uintptr_t *low_word = recordtable__open_word(table, low);
-    uintptr_t *high_word = recordtable__open_word(table, high);
-    uintptr_t words[2] = {*low_word, *high_word};
-    const struct recordtable_block *a = recordtable__pointer(words[0]);
-    const struct recordtable_block *b = recordtable__pointer(words[1]);
+    struct recordtable_block **low_pointer = recordtable__open_pointer(table, low);
+    struct recordtable_block **high_pointer = recordtable__open_pointer(table, high);
+    struct recordtable_block *a = *low_pointer, *b = *high_pointer;
     size_t count = (a ? a->count : 0u) + (b ? b->count : 0u);
     size_t used = (a ? a->used : 0u) + (b ? b->used : 0u);
     struct filling filling = fill_begin(table, count, used);
     fill_with_all(&filling, table->columns, a);
     fill_with_all(&filling, table->columns, b);
     CHECKED_ASSERT(filling.index == count);
-    *low_word = (uintptr_t)filling.block;
-    *high_word = 0;
-    drop_block(table, words[0], size_of(table, a));
-    drop_block(table, words[1], size_of(table, b));
+    *low_pointer = filling.block;
+    *high_pointer = NULL;
+    drop_block(table, a, size_of(table, a));
+    drop_block(table, b, size_of(table, b));
 }
 
 /* --- Expiries: the least one of each block, of each segment, of the table --- */
@@ -466,7 +459,7 @@ void recordtable__resize_expiries(struct recordtable *table, struct recordtable_
     size_t old_size = recordtable__expiries_size(old_capacity);
     size_t size = recordtable__expiries_size(capacity), kept = old ? old_capacity : 0;
     if (capacity == 0) {
-        if (old) pieces_drop(&table->pieces, NULL, old, old_size);
+        if (old) pieces_drop(&table->pieces, PIECES_UNREAD, old, old_size);
         segment->expiries = NULL;
         return;
     }
@@ -521,7 +514,7 @@ static void visit_text(uint8_t *at, const struct piece_visitor *visitor) {
     size_t size = mem_good_size(text_size(text->len));
     struct record_text *now = visitor->enter(visitor, text, size);
     if (now != text) memcpy(at, &now, sizeof(now));
-    visitor->leave(visitor, now, size, now->epoch);
+    visitor->leave(visitor, now, size, &now->epoch);
 }
 
 static void visit_texts(struct recordtable_block *block, unsigned columns,
@@ -540,16 +533,13 @@ static void visit_texts(struct recordtable_block *block, unsigned columns,
 
 void recordtable__bucket_pieces(const struct recordtable *table, size_t bucket,
                                 const struct piece_visitor *visitor) {
-    uintptr_t *word = recordtable__word(table, bucket);
-    struct recordtable_block *block = recordtable__pointer(*word);
+    struct recordtable_block **pointer = recordtable__pointer(table, bucket), *block = *pointer;
     if (!block) return;
     size_t size = recordtable__allocated(size_of(table, block));
-    uint64_t epoch =
-        *word & PIECES_SHARED ? PIECES_READ : recordtable__segment(table, bucket)->epoch;
     struct recordtable_block *now = visitor->enter(visitor, block, size);
-    if (now != block) *word = (uintptr_t)now;
+    if (now != block) *pointer = now;
     if (now->mixed) visit_texts(now, table->columns, visitor);
-    visitor->leave(visitor, now, size, epoch);
+    visitor->leave(visitor, now, size, &now->epoch);
 }
 
 void recordtable__pieces(const struct recordtable *table, const struct piece_visitor *visitor) {
@@ -558,6 +548,6 @@ void recordtable__pieces(const struct recordtable *table, const struct piece_vis
         struct recordtable_segment *segment = &recordtable__segments(table)[s];
         size_t size = recordtable__expiries_size(segmented_room(&table->buckets, s));
         if (segment->expiries)
-            segment->expiries = piece_visit(visitor, segment->expiries, size, PIECES_UNREAD);
+            segment->expiries = piece_visit(visitor, segment->expiries, size, NULL);
     }
 }

@@ -1,8 +1,8 @@
 /* recordtable_block: the layout of a recordtable, and its blocks of records: reading and changing
  * them. Internal to the recordtable.
  *
- *      bucket       [pointer to a block, or 0]             in an array by ds/segmented.h
- *      block        [count, mixed 2][used 2] │ tags │ lengths of fields │ of values │ records
+ *      bucket       [pointer to a block, or NULL]          in an array by ds/segmented.h
+ *      block        [count, mixed 2][used 2][epoch 4] │ tags │ lengths, of values too │ records
  *
  *      tag          [1 bit: expires][bits 56 … 62 of the hash]
  *      length       1 byte; 255: out-of-line
@@ -19,8 +19,9 @@
  * is added as soon as the blocks have more than BLOCK_TARGET bytes on average, and removed when
  * they have less than 5/8 of that.
  *
- * Pieces (ds/pieces.h) are the blocks, the texts out-of-line and the columns of expiries. A capture
- * copies the directory. Segments are the tables of pointers, and have epochs, as do texts.
+ * Pieces (ds/pieces.h) are the blocks, the texts out-of-line and the columns of expiries. Blocks
+ * and texts have epochs. A capture copies the directory, whose entries have the epochs of their
+ * arrays of pointers; columns of expiries are not for captures.
  *
  * Expiries: a segment in which a record expires has a column with the least expiry of each of its
  * blocks, and the least of the column. INT64_MAX stands for none. */
@@ -52,24 +53,25 @@ enum {
 struct recordtable_block {
     uint16_t count : 15;
     uint16_t mixed : 1;
-    uint16_t used; /* bytes of all records */
+    uint16_t used;  /* bytes of all records */
+    uint32_t epoch; /* in which it was made */
     uint8_t bytes[];
 };
 
 /* A text out-of-line. */
 struct record_text {
-    uint64_t epoch; /* in which it was made */
-    uint64_t hash;  /* of a field */
+    uint64_t hash; /* of a field */
     size_t len;
+    uint32_t epoch; /* in which it was made */
     char bytes[];
 };
 
 /* An entry of the directory. */
 struct recordtable_segment {
-    uintptr_t *blocks; /* of the buckets */
-    int64_t *expiries; /* NULL: no record expires */
+    struct recordtable_block **blocks; /* of the buckets; NULL: the bucket is empty */
+    int64_t *expiries;                 /* NULL: no record expires */
     int64_t first_expiry;
-    uint64_t epoch; /* in which `blocks` was allocated */
+    uint32_t epoch; /* in which `blocks` was allocated */
 };
 
 struct recordtable {
@@ -101,16 +103,12 @@ struct record_place {
 
 /* --- Blocks: reading --- */
 
-static inline struct recordtable_block *recordtable__pointer(uintptr_t word) {
-    return (struct recordtable_block *)(word & ~(uintptr_t)PIECES_SHARED);
-}
-
 static inline size_t recordtable__block_size(unsigned columns, size_t count, size_t used) {
     return sizeof(struct recordtable_block) + count * columns + used;
 }
 
 /* What a block has at least. Tags and lengths are read eight at a time, and what is read may not be
- * all theirs, but is the block's: with 3 columns, 4 + 2 * count + 8 bytes are in this size up to 8
+ * all theirs, but is the block's: with 3 columns, 8 + 2 * count + 8 bytes are in this size up to 8
  * records, and with more, the records have 8 bytes at least, because their fields differ. */
 enum { RECORDTABLE_BLOCK_LEAST = 32 };
 
@@ -168,8 +166,8 @@ bool recordtable__find_in_block(const struct recordtable_block *block, unsigned 
 
 /* --- Blocks: writing. The bucket's segment must be the table's own --- */
 
-/* The word of a bucket, in a segment that may then be written to. */
-uintptr_t *recordtable__open_word(struct recordtable *table, size_t bucket);
+/* The pointer of a bucket, in a segment that may then be written to. */
+struct recordtable_block **recordtable__open_pointer(struct recordtable *table, size_t bucket);
 
 /* The block of a bucket, to be changed, in memory for `more` bytes more. */
 struct recordtable_block *recordtable__open_block(struct recordtable *table, size_t bucket,
@@ -192,9 +190,9 @@ uint8_t *recordtable__block_splice(struct recordtable *table, size_t bucket, siz
 void recordtable__block_split(struct recordtable *table, size_t low, size_t high, uint64_t bit);
 void recordtable__block_merge(struct recordtable *table, size_t low, size_t high);
 
-/* Leads the visitor through the block of the bucket, if it has one, and its texts. Changes the word
- * and the texts' addresses only where the visitor does: the segment and the block must be the
- * table's own then. */
+/* Leads the visitor through the block of the bucket, if it has one, and its texts. Changes the
+ * pointer and the texts' addresses only where the visitor does: the segment and the block must then
+ * be the table's own. */
 void recordtable__bucket_pieces(const struct recordtable *table, size_t bucket,
                                 const struct piece_visitor *visitor);
 
@@ -212,15 +210,15 @@ static inline struct recordtable_segment *recordtable__segment(const struct reco
     return &recordtable__segments(table)[bucket >> SEGMENTED_BITS];
 }
 
-/* The word of a bucket, to be read. */
-static inline uintptr_t *recordtable__word(const struct recordtable *table, size_t bucket) {
+/* The pointer of a bucket, to be read. */
+static inline struct recordtable_block **recordtable__pointer(const struct recordtable *table,
+                                                              size_t bucket) {
     return &recordtable__segment(table, bucket)->blocks[bucket & (SEGMENTED_ITEMS - 1)];
 }
 
 static inline struct recordtable_block *
 recordtable__block(const struct recordtable_segment *directory, size_t bucket) {
-    return recordtable__pointer(
-        directory[bucket >> SEGMENTED_BITS].blocks[bucket & (SEGMENTED_ITEMS - 1)]);
+    return directory[bucket >> SEGMENTED_BITS].blocks[bucket & (SEGMENTED_ITEMS - 1)];
 }
 
 static inline struct recordtable_block *recordtable__block_at(const struct recordtable *table,

@@ -124,26 +124,40 @@ struct recordtable_capture {
     struct recordtable_segment directory[]; /* a copy */
 };
 
-static void free_orphan(struct capture *capture) {
-    if (capture->orphan) recordtable_free(capture->orphan);
+static void free_structure(void *table) {
+    recordtable_free(table);
 }
 
-static const struct capture_functions capture_functions = {.free = free_orphan};
+static const struct capture_functions capture_functions = {.free_structure = free_structure};
+
+static void renew(struct recordtable *table) {
+    recordtable__pieces(table, pieces_renew(&table->pieces));
+    for (size_t i = 0; i < segmented_segments(&table->buckets); i++)
+        recordtable__segments(table)[i].epoch = 0;
+}
 
 struct capture *recordtable_capture_begin(struct recordtable *table, size_t *left) {
-    size_t size = segmented_segments(&table->buckets) * sizeof(struct recordtable_segment);
+    size_t segments = segmented_segments(&table->buckets);
+    if (pieces_are_used_up(&table->pieces)) {
+        if (recordtable_is_captured(table)) return NULL;
+        renew(table);
+    }
     recordtable_first_expiry(table); /* so that the captured one knows it */
     struct recordtable_capture *capture =
-        capture_begin(&capture_functions, sizeof(*capture) + size, &table->pieces.capture, left);
+        capture_begin(&capture_functions, sizeof(*capture) + segments * sizeof(*capture->directory),
+                      &table->pieces.captures, left);
     capture->table = *table;
+    capture->table.pieces = (struct pieces){0};
     capture->table.buckets.directory = capture->directory;
-    if (size > 0) memcpy(capture->directory, table->buckets.directory, size);
-    table->pieces.epoch++;
+    for (size_t i = 0; i < segments; i++) {
+        capture->directory[i] = recordtable__segments(table)[i];
+        capture->directory[i].expiries = NULL;
+    }
     return &capture->capture;
 }
 
 bool recordtable_is_captured(const struct recordtable *table) {
-    return table->pieces.capture;
+    return pieces_are_captured(&table->pieces);
 }
 
 struct recordtable *recordtable_captured(const struct capture *capture) {

@@ -17,8 +17,7 @@ struct skiplist *skiplist_new(void) {
 }
 
 static void drop_node(struct skiplist *list, struct skiplist_node *node) {
-    pieces_drop(&list->pieces, skiplist__reader(list, node->epoch), node,
-                mem_good_size(skiplist_node_size(node)));
+    pieces_drop(&list->pieces, node->epoch, node, mem_good_size(skiplist_node_size(node)));
 }
 
 /* Not inlined: that takes registers from the loops that most removals consist of. */
@@ -29,8 +28,7 @@ static __attribute__((noinline)) void drop_long_members(struct skiplist *list,
         struct skiplist_text *text = skiplist_node_text(node, i);
         if (!text) continue;
         list->long_members--;
-        pieces_drop(&list->pieces, skiplist__reader(list, text->epoch), text,
-                    skiplist_text_size(text));
+        pieces_drop(&list->pieces, text->epoch, text, skiplist_text_size(text));
     }
 }
 
@@ -39,15 +37,19 @@ static void drop_texts(struct skiplist *list, const struct skiplist_node *node, 
     if (list->long_members > 0) drop_long_members(list, node, from, to);
 }
 
-void skiplist_free(struct skiplist *list) {
+void skiplist__pieces(struct skiplist *list, const struct piece_visitor *visitor) {
     struct skiplist_node *next;
-    if (capture_adopts(&list->pieces.capture, list, skiplist_allocated(list))) return;
-    struct piece_dropper dropper = pieces_dropper(&list->pieces);
     for (struct skiplist_node *node = list->head[0].next; node; node = next) {
         next = node->links[0].next;
         if (next) prefetch(next);
-        skiplist_node_pieces(node, list->long_members > 0, &dropper.visitor);
+        skiplist_node_pieces(node, list->long_members > 0, visitor);
     }
+}
+
+void skiplist_free(struct skiplist *list) {
+    if (captures_adopt(&list->pieces.captures, list, skiplist_allocated(list))) return;
+    struct piece_dropper dropper = pieces_dropper(&list->pieces);
+    skiplist__pieces(list, &dropper.visitor);
     segmented_free(&list->nodes);
     skiplist_index_free(&list->index);
     mem_free_sized(list, sizeof(*list));
@@ -290,7 +292,7 @@ static void node_replace(struct skiplist *list, struct skiplist_path *path,
     }
     made->prev = old->prev;
     made->number = old->number;
-    made->epoch = (uint32_t)list->pieces.epoch;
+    made->epoch = pieces_epoch(&list->pieces);
     *segmented_word(&list->nodes, made->number) = (uint64_t)(uintptr_t)made;
     if (made->links[0].next)
         made->links[0].next->prev = made;
@@ -326,7 +328,7 @@ static void node_link(struct skiplist *list, struct skiplist_path *path, struct 
         node->links[0].next->prev = node;
     else
         list->tail = node;
-    node->epoch = (uint32_t)list->pieces.epoch;
+    node->epoch = pieces_epoch(&list->pieces);
     number_take(list, node);
     list->node_count++;
     count_node(list, node);
@@ -461,7 +463,7 @@ static void make_fit(struct skiplist *list, struct skiplist_path *path, uint64_t
     unsigned height = skiplist_node_height(node);
     size_t records = skiplist_range_records(&all) + size;
     bool packs = skiplist_node_packs(node, key);
-    if (packs && !skiplist__reader(list, node->epoch) &&
+    if (packs && !pieces_is_read(&list->pieces, node->epoch) &&
         skiplist_node_size_for(height, all.to + 1, node->width, records) <=
             skiplist_node_size(node))
         return;
@@ -574,7 +576,7 @@ static void settle(struct skiplist *list, struct skiplist_path *path) {
 static void cut_node(struct skiplist *list, struct skiplist_path *path, unsigned from,
                      unsigned to) {
     struct skiplist_node *node = path->node;
-    if (to - from == 1 && !skiplist__reader(list, node->epoch)) {
+    if (to - from == 1 && !pieces_is_read(&list->pieces, node->epoch)) {
         skiplist_node_delete(node, from);
         return;
     }
@@ -666,7 +668,7 @@ void skiplist_update(struct skiplist *list, const struct skiplist_place *place, 
     uint64_t key = skiplist_key(score);
     struct skiplist_node *node = place->node;
     unsigned slot = place->slot;
-    if (!skiplist__reader(list, node->epoch) && keeps_place(node, slot, key) &&
+    if (!pieces_is_read(&list->pieces, node->epoch) && keeps_place(node, slot, key) &&
         skiplist_node_packs(node, key)) {
         skiplist_node_set_key(node, slot, key);
         return;

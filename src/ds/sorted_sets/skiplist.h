@@ -137,13 +137,13 @@ size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct
 uint64_t skiplist_scan(const struct skiplist *list, uint64_t cursor,
                        void (*visit)(struct slice member, double score, void *arg), void *arg);
 
-/* --- A capture: the list as it was at one moment, read by another thread while the list changes.
- * They share nodes and long members: a change costs at most one node more. Of the list itself the
- * capture copies the table of nodes alone: 8 bytes for about 3 KB of members. The table has no
- * order: the thread that reads sorts the nodes. --- */
+/* --- Captures: the list as it was at one moment, read while the list changes (ds/capture.h). They
+ * share nodes and long members: a change costs at most one node more. Of the list itself a capture
+ * copies the table of nodes alone: 8 bytes for about 3 KB of members. The table has no order: the
+ * thread that reads sorts the nodes. --- */
 
-/* Captures a list that is not empty and not captured (ds/capture.h). Until the release *left is
- * larger by the bytes that only the capture still needs. O(nodes), at memory speed. */
+/* Captures a list that is not empty. NULL: no other capture can begin before all have ended
+ * (pieces_are_used_up). O(nodes), at memory speed. */
 struct capture *skiplist_capture_begin(struct skiplist *list, size_t *left);
 
 /* Returns whether there is a capture that was not released. O(1). */

@@ -20,8 +20,7 @@
  *      word: [pointer]                                   a node
  *            [next 31 bits][previous 31 bits][0][1]      a free number, in a list; NO_NUMBER: none
  *
- * Nodes and long members are pieces (ds/pieces.h). Each has the lower 32 bits of its epoch, and
- * these are compared. */
+ * Nodes and long members are pieces (ds/pieces.h). */
 #ifndef PACKLIST_DS_SORTED_SETS_SKIPLIST_INTERNAL_H
 #define PACKLIST_DS_SORTED_SETS_SKIPLIST_INTERNAL_H
 
@@ -98,11 +97,8 @@ void skiplist__path_seek(const struct skiplist *list, struct skiplist_path *path
 void skiplist__links_to(struct skiplist *list, const struct skiplist_path *path,
                         const struct skiplist_node *node, struct skiplist_link **to);
 
-/* The capture that reads a node or long member of this epoch, or NULL. */
-static inline struct capture *skiplist__reader(const struct skiplist *list, uint32_t epoch) {
-    bool is_read = list->pieces.capture && epoch != (uint32_t)list->pieces.epoch;
-    return is_read ? list->pieces.capture : NULL;
-}
+/* Leads the visitor through all nodes with their long members, which stay where they are. */
+void skiplist__pieces(struct skiplist *list, const struct piece_visitor *visitor);
 
 /* The hash of the member at `slot` when it matches; false else. */
 bool skiplist__matches(const struct skiplist_node *node, unsigned slot,

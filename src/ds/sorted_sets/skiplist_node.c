@@ -61,7 +61,7 @@ static unsigned record_size(const uint8_t *at) {
 
 static struct skiplist_text *text_new(struct slice member, struct pieces *pieces) {
     struct skiplist_text *text = pieces_alloc(pieces, mem_good_size(sizeof(*text) + member.len));
-    *text = (struct skiplist_text){.len = member.len, .epoch = (uint32_t)pieces->epoch};
+    *text = (struct skiplist_text){.len = member.len, .epoch = pieces_epoch(pieces)};
     memcpy(text->bytes, member.ptr, member.len);
     return text;
 }
@@ -126,7 +126,7 @@ static void visit_text(uint8_t *at, const struct piece_visitor *visitor) {
     size_t size = skiplist_text_size(text);
     struct skiplist_text *now = visitor->enter(visitor, text, size);
     if (now != text) memcpy(at + 1, &now, sizeof(now));
-    visitor->leave(visitor, now, size, now->epoch);
+    visitor->leave(visitor, now, size, &now->epoch);
 }
 
 struct skiplist_node *skiplist_node_pieces(struct skiplist_node *node, bool has_texts,
@@ -136,7 +136,7 @@ struct skiplist_node *skiplist_node_pieces(struct skiplist_node *node, bool has_
     node = visitor->enter(visitor, node, size);
     for (unsigned slot = 0; slot < count; slot++)
         visit_text((uint8_t *)(uintptr_t)record_at(node, slot), visitor);
-    visitor->leave(visitor, node, size, node->epoch);
+    visitor->leave(visitor, node, size, &node->epoch);
     return node;
 }
 

@@ -42,7 +42,7 @@ struct skiplist *skiplist_copy(const struct skiplist *list) {
     struct skiplist *copy = skiplist_new();
     struct skiplist_link *last[SKIPLIST_LEVELS];
     struct piece_copier copier = pieces_copier(&copy->pieces);
-    copy->pieces.epoch = list->pieces.epoch; /* nodes keep theirs */
+    copy->pieces = pieces_begin_copy(&list->pieces);
     copy->count = list->count;
     copy->node_count = list->node_count;
     copy->long_members = list->long_members;
@@ -79,11 +79,11 @@ struct skiplist_capture {
     uint64_t words[]; /* those of the table of nodes; once sorted, of nodes alone */
 };
 
-static void free_orphan(struct capture *capture) {
-    if (capture->orphan) skiplist_free(capture->orphan);
+static void free_structure(void *list) {
+    skiplist_free(list);
 }
 
-static const struct capture_functions capture_functions = {.free = free_orphan};
+static const struct capture_functions capture_functions = {.free_structure = free_structure};
 
 static struct skiplist_capture *captured(const struct capture *capture) {
     CHECKED_ASSERT(capture->functions == &capture_functions);
@@ -92,19 +92,22 @@ static struct skiplist_capture *captured(const struct capture *capture) {
 
 struct capture *skiplist_capture_begin(struct skiplist *list, size_t *left) {
     assert(list->count > 0);
+    if (pieces_are_used_up(&list->pieces)) {
+        if (skiplist_is_captured(list)) return NULL;
+        skiplist__pieces(list, pieces_renew(&list->pieces));
+    }
     struct skiplist_capture *capture =
         capture_begin(&capture_functions, sizeof(*capture) + list->nodes.count * sizeof(uint64_t),
-                      &list->pieces.capture, left);
+                      &list->pieces.captures, left);
     capture->count = list->count;
     capture->sorted = false;
     capture->word_count = list->nodes.count;
     segmented_read(&list->nodes, capture->words);
-    list->pieces.epoch++;
     return &capture->capture;
 }
 
 bool skiplist_is_captured(const struct skiplist *list) {
-    return list->pieces.capture != NULL;
+    return pieces_are_captured(&list->pieces);
 }
 
 uint64_t skiplist_capture_count(const struct capture *capture) {
@@ -192,7 +195,7 @@ static bool relocate_nodes(struct skiplist *list, struct relocator *relocator,
 
 struct skiplist *skiplist_relocate(struct skiplist *list, struct relocator *relocator,
                                    struct relocate_cursor *cursor) {
-    CHECKED_ASSERT(!list->pieces.capture);
+    CHECKED_ASSERT(!pieces_are_captured(&list->pieces));
     if (relocate_is_done(cursor)) {
         list = relocate_head(list, relocator);
         cursor->at = 1;

@@ -38,7 +38,7 @@ static void take_number(struct consumer_group *group, struct pieces *pieces,
     while (group->number_count > 0 && !group->numbers[group->number_count - 1])
         group->number_count--;
     if (group->number_count == 0) {
-        pieces_drop(pieces, NULL, group->numbers, numbers_size(group));
+        pieces_drop(pieces, PIECES_UNREAD, group->numbers, numbers_size(group));
         group->numbers = NULL;
         group->number_capacity = 0;
     } else if (group->number_count * 4 <= group->number_capacity) {
@@ -78,7 +78,7 @@ static void visit_group(struct slice **item, const struct piece_visitor *visitor
     pendinglist_pieces(&group->pending, visitor);
     for (size_t i = 0; i < group->consumers.count; i++)
         visit_consumer(group, &group->consumers.items[i], visitor);
-    if (group->numbers) visitor->leave(visitor, group->numbers, numbers_size(group), PIECES_UNREAD);
+    if (group->numbers) visitor->leave(visitor, group->numbers, numbers_size(group), NULL);
     nametable_leave(&group->consumers, visitor);
     nametable_leave_item(*item, sizeof(*group), visitor);
 }

@@ -51,17 +51,14 @@ struct idindex_item *idindex_last(const struct idindex *index) {
 
 /* Gives the segment items of its own, with room for `capacity`. */
 static void replace_items(struct pieces *pieces, struct idindex_segment *segment, size_t capacity) {
-    struct capture *reader = pieces_reader(pieces, segment->epoch);
     struct idindex_item *items = pieces_alloc(pieces, items_size(capacity));
-    for (size_t i = 0; i < segment->count; i++) {
-        items[i] = segment->items[i];
-        if (reader) items[i].node |= PIECES_SHARED;
+    if (segment->capacity) {
+        memcpy(items, segment->items, segment->count * sizeof(*items));
+        pieces_drop(pieces, segment->epoch, segment->items, items_size(segment->capacity));
     }
-    if (segment->capacity)
-        pieces_drop(pieces, reader, segment->items, items_size(segment->capacity));
     segment->items = items;
     segment->capacity = (uint32_t)capacity;
-    segment->epoch = pieces->epoch;
+    segment->epoch = pieces_epoch(pieces);
 }
 
 struct idindex_segment *idindex_open_copy(struct pieces *pieces, struct idindex_segment *segment) {
@@ -78,7 +75,7 @@ static void resize_segments(struct idindex *index, struct pieces *pieces, size_t
 }
 
 static void drop_segments(struct idindex *index, struct pieces *pieces) {
-    pieces_drop(pieces, NULL, index->segments, segments_size(index->segment_capacity));
+    pieces_drop(pieces, PIECES_UNREAD, index->segments, segments_size(index->segment_capacity));
     *index = (struct idindex){0};
 }
 
@@ -98,7 +95,7 @@ static struct idindex_segment *insert_segment(struct idindex *index, struct piec
 /* Removes a segment without items, which are not shared. */
 static void remove_segment(struct idindex *index, struct pieces *pieces, size_t at) {
     struct idindex_segment *segment = &index->segments[at];
-    pieces_drop(pieces, NULL, segment->items, items_size(segment->capacity));
+    pieces_drop(pieces, segment->epoch, segment->items, items_size(segment->capacity));
     index->segment_count--;
     memmove(segment, segment + 1, (index->segment_count - at) * sizeof(*segment));
     if (index->segment_count == 0)
@@ -159,7 +156,7 @@ void idindex_remove(struct idindex *index, struct pieces *pieces, size_t at, siz
 
 void idindex_cut(struct idindex *index, struct pieces *pieces, size_t count, struct idindex *cut,
                  struct pieces *cut_pieces) {
-    CHECKED_ASSERT(!pieces->capture && count <= index->segment_count && !cut->segments);
+    CHECKED_ASSERT(!pieces_are_captured(pieces) && count <= index->segment_count && !cut->segments);
     if (count == 0) return;
     resize_segments(cut, cut_pieces, count);
     memcpy(cut->segments, index->segments, count * sizeof(*cut->segments));
@@ -187,12 +184,12 @@ void idindex_image(struct idindex *index, char **to) {
 
 /* --- Pieces --- */
 
-static void visit_node(const struct idindex_segment *segment, struct idindex_item *item,
-                       size_t (*node_size)(const void *node), const struct piece_visitor *visitor) {
-    void *node = idindex_node(item);
-    uint64_t epoch = item->node & PIECES_SHARED ? PIECES_READ : segment->epoch;
-    void *now = piece_visit(visitor, node, node_size(node), epoch);
-    if (now != node) item->node = (uintptr_t)now;
+static void visit_node(struct idindex_item *item, size_t (*node_size)(const void *node),
+                       const struct piece_visitor *visitor) {
+    size_t size = node_size(item->node);
+    struct idindex_node *now = visitor->enter(visitor, item->node, size);
+    if (now != item->node) item->node = now;
+    visitor->leave(visitor, now, size, &now->epoch);
 }
 
 void idindex_pieces(struct idindex *index, size_t (*node_size)(const void *node),
@@ -206,11 +203,11 @@ void idindex_pieces(struct idindex *index, size_t (*node_size)(const void *node)
         segment->items = visitor->enter(visitor, segment->items, room);
         for (size_t i = 0; i < segment->count; i++) {
             idindex_prefetch(segment, i);
-            visit_node(segment, &segment->items[i], node_size, visitor);
+            visit_node(&segment->items[i], node_size, visitor);
         }
-        visitor->leave(visitor, segment->items, room, segment->epoch);
+        visitor->leave(visitor, segment->items, room, &segment->epoch);
     }
-    visitor->leave(visitor, index->segments, size, PIECES_UNREAD);
+    visitor->leave(visitor, index->segments, size, NULL);
 }
 
 enum { ITEM_BITS = 16 }; /* of a position; above them is the segment */
@@ -227,7 +224,7 @@ uint64_t idindex_relocate(struct idindex *index, uint64_t at, size_t (*node_size
         if (i == 0)
             segment->items = relocate(relocator, segment->items, items_size(segment->capacity));
         while (i < segment->count) {
-            visit_node(segment, &segment->items[i++], node_size, &pieces.visitor);
+            visit_node(&segment->items[i++], node_size, &pieces.visitor);
             if (relocator_is_due(relocator)) return s << ITEM_BITS | i;
         }
     }
@@ -240,7 +237,7 @@ bool idindex_check(const struct idindex *index, const struct pieces *pieces) {
     for (size_t s = 0; s < index->segment_count; s++) {
         const struct idindex_segment *segment = &index->segments[s];
         if (segment->count == 0 || segment->count > segment->capacity ||
-            segment->capacity > IDINDEX_SEGMENT || segment->epoch > pieces->epoch)
+            segment->capacity > IDINDEX_SEGMENT || segment->epoch > pieces_epoch(pieces))
             return false;
     }
     return index->segment_count <= index->segment_capacity &&

@@ -7,8 +7,7 @@
  * a node is, the structure knows that has the index: streamlog and pendinglist.
  *
  * Several indexes may be parts of one value, which is captured as a whole. Their nodes and the
- * items of their segments are its pieces (ds/pieces.h): items are the tables of pointers, which
- * have an epoch. A capture copies the arrays of segments. */
+ * items of their segments are its pieces (ds/pieces.h). A capture copies the arrays of segments. */
 #ifndef PACKLIST_DS_STREAMS_IDINDEX_H
 #define PACKLIST_DS_STREAMS_IDINDEX_H
 
@@ -24,16 +23,21 @@ enum { IDINDEX_SEGMENT = 4 };
 enum { IDINDEX_SEGMENT = 512 };
 #endif
 
+/* What each node begins with. */
+struct idindex_node {
+    uint32_t epoch; /* in which it was made */
+};
+
 struct idindex_item {
     struct stream_id base;
-    uintptr_t node;
+    struct idindex_node *node;
 };
 
 struct idindex_segment {
     struct idindex_item *items;
     uint32_t count;
     uint32_t capacity;
-    uint64_t epoch; /* in which `items` was allocated */
+    uint32_t epoch; /* in which `items` was allocated */
     uint64_t least; /* the user's: a lower bound of something in its nodes; UINT64_MAX at first, and
                        that of the whole in both parts of a segment that is split */
 };
@@ -64,23 +68,10 @@ static inline void idindex_step(const struct idindex *index, struct idindex_posi
     *at = (struct idindex_position){at->segment + 1, 0};
 }
 
-/* The node, without the bit. */
-static inline void *idindex_node(const struct idindex_item *item) {
-    return (void *)(item->node & ~(uintptr_t)PIECES_SHARED);
-}
-
 /* For loops that read one node after another: loads the one some places behind. O(1). */
 static inline void idindex_prefetch(const struct idindex_segment *segment, size_t at) {
     enum { AHEAD = 12 };
-    if (at + AHEAD < segment->count) prefetch(idindex_node(&segment->items[at + AHEAD]));
-}
-
-/* Returns the capture that reads the node, or NULL. O(1). */
-static inline struct capture *idindex_reader(const struct pieces *pieces,
-                                             const struct idindex_segment *segment,
-                                             const struct idindex_item *item) {
-    if (item->node & PIECES_SHARED) return pieces->capture;
-    return pieces_reader(pieces, segment->epoch);
+    if (at + AHEAD < segment->count) prefetch(segment->items[at + AHEAD].node);
 }
 
 /* Finds the last node whose base id is not greater than `id`. Returns false if each node begins
@@ -96,7 +87,7 @@ struct idindex_segment *idindex_open_copy(struct pieces *pieces, struct idindex_
 static inline struct idindex_segment *idindex_open(struct idindex *index, struct pieces *pieces,
                                                    size_t at) {
     struct idindex_segment *segment = &index->segments[at];
-    if (__builtin_expect(pieces_reader(pieces, segment->epoch) != NULL, 0))
+    if (__builtin_expect(pieces_is_read(pieces, segment->epoch), 0))
         return idindex_open_copy(pieces, segment);
     return segment;
 }

@@ -13,7 +13,7 @@ enum { FIRST_ROOM = 4 };
 _Static_assert((int)FIRST_ROOM <= PENDING_BLOCK, "a block has room for the first entries");
 
 static struct pending_block *block_of(const struct idindex_item *item) {
-    return idindex_node(item);
+    return (struct pending_block *)item->node;
 }
 
 static struct pending_block *block_at(const struct idindex *index, struct idindex_position at) {
@@ -22,11 +22,9 @@ static struct pending_block *block_at(const struct idindex *index, struct idinde
 
 /* --- Blocks that may be changed --- */
 
-/* Frees the block of an item, or leaves it to a capture. */
-static void drop_block(struct pieces *pieces, const struct idindex_segment *segment,
-                       const struct idindex_item *item) {
+static void drop_block(struct pieces *pieces, const struct idindex_item *item) {
     struct pending_block *block = block_of(item);
-    pieces_drop(pieces, idindex_reader(pieces, segment, item), block, pending_block_size(block));
+    pieces_drop(pieces, block->node.epoch, block, pending_block_size(block));
 }
 
 /* No entry of a segment was delivered before its `least`. */
@@ -37,21 +35,22 @@ static void note_time(struct idindex_segment *segment, uint64_t time) {
 static void put_block(struct pieces *pieces, struct idindex_segment *segment,
                       struct idindex_item *item, struct pending_block *block) {
     note_time(segment, block->base[PENDING_TIME]);
-    item->node = (uintptr_t)block;
+    item->node = &block->node;
+    block->node.epoch = pieces_epoch(pieces);
     pieces_count(pieces, pending_block_size(block));
 }
 
 /* An item of an open segment gets another block. */
 static void replace_block(struct pieces *pieces, struct idindex_segment *segment,
                           struct idindex_item *item, struct pending_block *block) {
-    drop_block(pieces, segment, item);
+    drop_block(pieces, item);
     put_block(pieces, segment, item, block);
 }
 
 /* The block of an item of an open segment, which may then be changed. */
 static struct pending_block *open_block(struct pieces *pieces, struct idindex_segment *segment,
                                         struct idindex_item *item) {
-    if (idindex_reader(pieces, segment, item))
+    if (pieces_is_read(pieces, item->node->epoch))
         replace_block(pieces, segment, item,
                       pending_block_resized(block_of(item), block_of(item)->room));
     return block_of(item);
@@ -255,7 +254,7 @@ static bool join(struct pendinglist *list, struct pieces *pieces, struct idindex
     pending_block_get_all(first, entries);
     pending_block_get_all(second, entries + first->count);
     replace_block(pieces, segment, low, pending_block_new(entries, count, count));
-    drop_block(pieces, segment, high);
+    drop_block(pieces, high);
     idindex_remove(&list->index, pieces, at.segment, at.item + 1, at.item + 2);
     return true;
 }
@@ -267,7 +266,7 @@ static void note_removal(struct pendinglist *list, struct pieces *pieces,
     struct idindex_item *item = &segment->items[at.item];
     const struct pending_block *block = block_of(item);
     if (block->count == 0) {
-        drop_block(pieces, segment, item);
+        drop_block(pieces, item);
         idindex_remove(&list->index, pieces, at.segment, at.item, at.item + 1);
         return;
     }
@@ -458,7 +457,7 @@ static uint64_t search_item(struct search *search, struct pieces *pieces,
     uint64_t least = block->base[PENDING_TIME];
     if ((int64_t)least > search->latest_ms) return least;
     bool has_any = search_block(search, block, &least);
-    if (!has_any && !pieces->capture) refit(pieces, segment, item, block->room);
+    if (!has_any && !pieces_are_captured(pieces)) refit(pieces, segment, item, block->room);
     return least;
 }
 

@@ -1,7 +1,7 @@
 /* pendinglist_internal: the layout of a block, for the source files of pendinglist.
  *
- *      block      base, width of each column │ count, room │ ms … │ seq … │ consumer … │ time … │
- *                                                            deliveries … │ 7 bytes for reading
+ *      block      epoch, count, room │ base, width of each column │ ms … │ seq … │ consumer … │
+ *                                                   time … │ deliveries … │ 7 bytes for reading
  *
  * A column has `room` places of `width` bytes, 0 to 8, of which `count` are in use. A place holds
  * the difference of its value to the column's base, the lowest byte first: where all entries have
@@ -32,10 +32,11 @@ enum pending_column {
 };
 
 struct pending_block {
-    uint64_t base[PENDING_COLUMNS];
-    uint8_t width[PENDING_COLUMNS];
+    struct idindex_node node; /* its epoch is the list's to set */
     uint8_t count;
     uint8_t room;
+    uint64_t base[PENDING_COLUMNS];
+    uint8_t width[PENDING_COLUMNS];
     uint8_t bytes[];
 };
 

@@ -21,10 +21,9 @@ static uint64_t bytes_end(const struct producer *producer) {
 }
 
 static void drop_iids(struct pieces *pieces, struct producer *producer) {
-    struct capture *reader = pieces_reader(pieces, producer->epoch);
     if (!producer->ids) return;
-    pieces_drop(pieces, reader, producer->ids, columns_size(producer->capacity));
-    pieces_drop(pieces, reader, producer->bytes, mem_good_size(producer->byte_capacity));
+    pieces_drop(pieces, producer->epoch, producer->ids, columns_size(producer->capacity));
+    pieces_drop(pieces, producer->epoch, producer->bytes, mem_good_size(producer->byte_capacity));
 }
 
 static void set_columns(struct producer *producer, void *columns, uint32_t capacity) {
@@ -53,7 +52,7 @@ static void place_iids(struct pieces *pieces, struct producer *producer,
     producer->begin = 0;
     producer->first = 0;
     producer->count = count;
-    producer->epoch = pieces->epoch;
+    producer->epoch = pieces_epoch(pieces);
 }
 
 /* Makes room for one more iid of `len` bytes. */
@@ -74,9 +73,9 @@ static void visit_producer(struct slice **item, const struct piece_visitor *visi
         uint32_t capacity = producer->capacity;
         size_t size = mem_good_size(producer->byte_capacity);
         void *columns =
-            piece_visit(visitor, producer->ids, columns_size(capacity), producer->epoch);
+            piece_visit(visitor, producer->ids, columns_size(capacity), &producer->epoch);
         set_columns(producer, columns, capacity);
-        producer->bytes = piece_visit(visitor, producer->bytes, size, producer->epoch);
+        producer->bytes = piece_visit(visitor, producer->bytes, size, &producer->epoch);
     }
     nametable_leave_item(*item, sizeof(*producer), visitor);
 }
@@ -93,7 +92,7 @@ struct producers *producers_pieces(struct producers *producers,
     size_t size = mem_good_size(sizeof(*producers));
     producers = visitor->enter(visitor, producers, size);
     visit_table(producers, visitor);
-    visitor->leave(visitor, producers, size, PIECES_UNREAD);
+    visitor->leave(visitor, producers, size, NULL);
     return producers;
 }
 
@@ -254,7 +253,7 @@ struct producers *producers_image(const struct producers *producers, char **to) 
 static bool check_producer(const struct producers *producers, const struct producer *producer,
                            const struct pieces *pieces) {
     uint64_t begin = producer->begin;
-    if (producer->count > producers->limits.iids || producer->epoch > pieces->epoch ||
+    if (producer->count > producers->limits.iids || producer->epoch > pieces_epoch(pieces) ||
         producer->count > producer->capacity - producer->first ||
         bytes_end(producer) > producer->byte_capacity)
         return false;

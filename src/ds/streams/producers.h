@@ -10,7 +10,7 @@
  * iids are only appended at the end and removed from the front.
  *
  * What the columns and bytes hold from the first iid on does not change: new iids go behind it, and
- * memory that is too small is replaced. A capture of the stream therefore shares it, and gets what
+ * memory that is too small is replaced. Captures of the stream therefore share it, and get what
  * is replaced or dropped. All memory consists of the stream's pieces (ds/pieces.h).
  *
  * An iid takes 28 bytes and its own; a producer 80 and its name. */
@@ -31,7 +31,6 @@ enum { PRODUCERS_DURATION_MAX = 86400, PRODUCERS_IIDS_MAX = 10000 };
 /* The name and the count may be read. */
 struct producer {
     struct slice name;     /* the first member: see nametable.h */
-    uint64_t epoch;        /* in which `ids` and `bytes` were allocated */
     struct stream_id *ids; /* the columns, in one allocation */
     uint64_t *ends;
     uint32_t *hashes;
@@ -41,6 +40,7 @@ struct producer {
     uint32_t first; /* index of the first iid in the columns */
     uint32_t count;
     uint32_t capacity;
+    uint32_t epoch; /* in which `ids` and `bytes` were allocated */
 };
 
 /* The fields may be read; added and duplicates also be set. */

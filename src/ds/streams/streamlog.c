@@ -27,7 +27,7 @@ static void visit(struct streamlog *log, const struct piece_visitor *visitor) {
 }
 
 void streamlog_free(struct streamlog *log) {
-    if (capture_adopts(&log->pieces.capture, log, streamlog_allocated(log))) return;
+    if (captures_adopt(&log->pieces.captures, log, streamlog_allocated(log))) return;
     struct piece_dropper dropper = pieces_dropper(&log->pieces);
     visit(log, &dropper.visitor);
     mem_free_sized(log, sizeof(*log));
@@ -37,7 +37,7 @@ struct streamlog *streamlog_copy(const struct streamlog *log) {
     struct streamlog *copy = mem_alloc(sizeof(*copy));
     struct piece_copier copier = pieces_copier(&copy->pieces);
     *copy = *log;
-    copy->pieces = (struct pieces){.epoch = log->pieces.epoch}; /* pieces keep theirs */
+    copy->pieces = pieces_begin_copy(&log->pieces);
     visit(copy, &copier.visitor);
     return copy;
 }
@@ -54,39 +54,42 @@ void streamlog_drop_producers(struct streamlog *log) {
 
 /* --- Memory that a capture may read --- */
 
-/* The capture that reads the node of an open segment, or NULL. */
-static struct capture *node_reader(const struct streamlog *log, const struct idindex_item *item) {
-    return item->node & PIECES_SHARED ? log->pieces.capture : NULL;
+static bool is_read(const struct streamlog *log, const struct idindex_item *item) {
+    return pieces_is_read(&log->pieces, item->node->epoch);
+}
+
+static void drop_node(struct streamlog *log, struct streamlog_node *node) {
+    pieces_drop(&log->pieces, node->node.epoch, node, streamlog__node_size(node));
 }
 
 static struct idindex_segment *open_segment(struct streamlog *log, size_t index) {
     return idindex_open(&log->index, &log->pieces, index);
 }
 
-/* Moves the node of an open segment to memory of `size` bytes, if it is shared or has another
- * size. */
+/* Moves the node of an open segment to memory of `size` bytes, if a capture reads it or it has
+ * another size. */
 static struct streamlog_node *resize_node(struct streamlog *log, struct idindex_item *item,
                                           size_t size) {
     struct streamlog_node *old = streamlog__node(item), *node = old;
     size_t old_size = streamlog__node_size(old);
     size = mem_good_size(size);
-    struct capture *reader = node_reader(log, item);
-    if (reader) {
+    if (is_read(log, item)) {
         node = pieces_alloc(&log->pieces, size);
         memcpy(node, old, sizeof(*node) + old->used);
-        pieces_drop(&log->pieces, reader, old, old_size);
+        node->node.epoch = pieces_epoch(&log->pieces);
+        drop_node(log, old);
     } else if (size != old_size) {
         node = pieces_resize(&log->pieces, old, old_size, size);
     }
     node->capacity = (uint32_t)(size - sizeof(*node));
-    item->node = (uintptr_t)node;
+    item->node = &node->node;
     return node;
 }
 
 /* The node, which may be changed. */
 static struct streamlog_node *open_node(struct streamlog *log, struct idindex_item *item) {
     struct streamlog_node *node = streamlog__node(item);
-    return node_reader(log, item) ? resize_node(log, item, streamlog__node_size(node)) : node;
+    return is_read(log, item) ? resize_node(log, item, streamlog__node_size(node)) : node;
 }
 
 /* Gives back what the node does not use, if it is more than an eighth. */
@@ -110,8 +113,7 @@ static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_
         struct streamlog_node *node = streamlog__node(&segment->items[i]);
         log->length -= node->count;
         log->nodes--;
-        pieces_drop(&log->pieces, node_reader(log, &segment->items[i]), node,
-                    streamlog__node_size(node));
+        drop_node(log, node);
     }
     idindex_remove(&log->index, &log->pieces, index, from, to);
 }
@@ -135,7 +137,8 @@ static struct idindex_item *begin_node(struct streamlog *log,
     }
     struct idindex_item *item = idindex_insert(&log->index, &log->pieces, &end);
     struct streamlog_node *node = streamlog__node_new(entry, expected);
-    *item = (struct idindex_item){.base = entry->id, .node = (uintptr_t)node};
+    node->node.epoch = pieces_epoch(&log->pieces);
+    *item = (struct idindex_item){.base = entry->id, .node = &node->node};
     log->nodes++;
     pieces_count(&log->pieces, streamlog__node_size(node));
     return item;
@@ -309,9 +312,9 @@ static struct streamlog *cut_segments(struct streamlog *log, uint64_t left) {
     size_t count = 0;
     bool is_little =
         log->index.segment_count == 0 || log->index.segments[0].count < IDINDEX_SEGMENT / 2;
-    if (log->pieces.capture || is_little) return NULL;
+    if (pieces_are_captured(&log->pieces) || is_little) return NULL;
     struct streamlog *cut = streamlog_new();
-    cut->pieces.epoch = log->pieces.epoch;
+    cut->pieces = pieces_begin_copy(&log->pieces);
     while (count < log->index.segment_count &&
            cut_nodes(log, &log->index.segments[count], left - cut->length, cut))
         count++;
@@ -440,17 +443,21 @@ struct streamlog_capture {
     char image[] __attribute__((aligned(8)));
 };
 
-static void free_orphan(struct capture *capture) {
-    if (capture->orphan) streamlog_free(capture->orphan);
+static void free_structure(void *log) {
+    streamlog_free(log);
 }
 
-static const struct capture_functions capture_functions = {.free = free_orphan};
+static const struct capture_functions capture_functions = {.free_structure = free_structure};
 
 struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
+    if (pieces_are_used_up(&log->pieces)) {
+        if (pieces_are_captured(&log->pieces)) return NULL;
+        visit(log, pieces_renew(&log->pieces));
+    }
     size_t size = idindex_image_size(&log->index) + consumer_groups_image_size(&log->groups) +
                   producers_image_size(log->producers);
     struct streamlog_capture *capture =
-        capture_begin(&capture_functions, sizeof(*capture) + size, &log->pieces.capture, left);
+        capture_begin(&capture_functions, sizeof(*capture) + size, &log->pieces.captures, left);
     char *to = capture->image;
     capture->log = *log;
     capture->log.pieces = (struct pieces){0};
@@ -458,7 +465,6 @@ struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
     consumer_groups_image(&capture->log.groups, &to);
     capture->log.producers = producers_image(log->producers, &to);
     CHECKED_ASSERT(to == capture->image + size);
-    log->pieces.epoch++;
     return &capture->capture;
 }
 
@@ -473,7 +479,7 @@ enum { INDEX_PART, PRODUCERS_PART }; /* of a cursor; then those of the groups */
 
 struct streamlog *streamlog_relocate(struct streamlog *log, struct relocator *relocator,
                                      struct relocate_cursor *cursor) {
-    CHECKED_ASSERT(!log->pieces.capture);
+    CHECKED_ASSERT(!pieces_are_captured(&log->pieces));
     if (relocate_is_done(cursor)) log = relocate(relocator, log, sizeof(*log));
     if (cursor->part == INDEX_PART) {
         cursor->at = idindex_relocate(&log->index, cursor->at, node_size, relocator);

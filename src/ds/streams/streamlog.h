@@ -54,7 +54,7 @@ static inline uint64_t stream_counter(uint64_t written) {
 }
 
 /* The fields may be read; the facts also be set. Consumer groups and producers are changed by the
- * functions of their headers, which get the pieces. While pieces.capture is not NULL the log is
+ * functions of their headers, which get the pieces. While pieces_are_captured(&pieces) the log is
  * captured. */
 struct streamlog {
     struct idindex index;
@@ -76,7 +76,7 @@ static inline size_t streamlog_allocated(const struct streamlog *log) {
 /* A new log without entries; the caller owns it. */
 struct streamlog *streamlog_new(void);
 
-/* Frees the log; a captured one lives on until its capture is freed. O(nodes). */
+/* Frees the log; a captured one lives on until its captures are freed. O(nodes). */
 void streamlog_free(struct streamlog *log);
 
 /* A copy with memory of its own, node by node. O(bytes). */
@@ -187,12 +187,11 @@ bool streamlog_node_next(struct stream_node_view *view, struct stream_entry *ent
 /* Reads the next field of the master, in view->master; false after the last one. */
 bool streamlog_next_field(struct stream_entry *master, struct stream_pair *pair);
 
-/* --- A capture: the log as it is at one moment, read by another thread while the log changes. They
- * share nodes; the log copies a node before it changes it (copy on write). --- */
+/* --- Captures: the log as it is at one moment, read while the log changes (ds/capture.h). They
+ * share nodes; the log copies a node before it changes it. --- */
 
-/* Captures the log, which must not be captured already (ds/capture.h). Until the release *left is
- * larger by the bytes of memory that only the capture still needs. O(nodes / 512), and as
- * consumer_groups_image and producers_image. */
+/* Captures the log. NULL: no other capture can begin before all have ended (pieces_are_used_up).
+ * O(nodes / 512), and as consumer_groups_image and producers_image. */
 struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left);
 
 /* What was captured, to be read in any thread until the release: without pieces and released

@@ -24,6 +24,7 @@
 #include "ds/streams/streamlog.h"
 
 struct streamlog_node {
+    struct idindex_node node;
     uint32_t capacity;   /* of bytes */
     uint32_t used;       /* bytes up to the last entry's end */
     uint32_t first;      /* where the first entry begins */
@@ -34,7 +35,7 @@ struct streamlog_node {
 };
 
 static inline struct streamlog_node *streamlog__node(const struct idindex_item *item) {
-    return idindex_node(item);
+    return (struct streamlog_node *)item->node;
 }
 
 static inline size_t streamlog__node_size(const struct streamlog_node *node) {

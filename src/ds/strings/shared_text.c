@@ -1,8 +1,8 @@
 /* How the threads avoid each other: a reader in another thread notes under the lock which piece it
  * is about to copy out of the text (`reading`), copies without the lock, and notes that it has
- * finished. The owner waits only when it needs that very piece, or moves the text. So it hardly
- * ever waits for a reader that the system has put to sleep. A reader in the owner's thread needs no
- * lock: only the owner's thread changes what it reads.
+ * finished. The owner waits only when it needs that very piece, or moves the text; other readers
+ * wait for their turn. So the owner hardly ever waits for a reader that the system has put to
+ * sleep. A reader in the owner's thread needs no lock: only that thread changes what it reads.
  *
  * Invariants: a capture has a copy of a piece only if the owner may have written to the piece since
  * the capture and before the next newer one, and the copy holds the bytes of that time. If neither
@@ -188,7 +188,7 @@ static void free_copies(struct capture *base) {
     drop_reference(capture->shared);
 }
 
-static const struct capture_functions capture_functions = {release, free_copies};
+static const struct capture_functions capture_functions = {.release = release, .free = free_copies};
 
 static struct text_capture *captured(const struct capture *base) {
     CHECKED_ASSERT(base->functions == &capture_functions);
@@ -226,24 +226,23 @@ static const char *find_copy(const struct text_capture *capture, size_t piece) {
     return NULL;
 }
 
-/* Returns the address of the piece; if that is in the text, notes the piece as being read. */
-static const char *begin_read(struct text_capture *capture, size_t piece) {
+/* Copies `len` bytes out of one piece: of a copy, which nobody changes, or of the text, which is
+ * noted meanwhile. */
+static void read_piece(struct text_capture *capture, size_t piece, size_t within, char *out,
+                       size_t len) {
     struct shared_text *shared = capture->shared;
     pthread_mutex_lock(&shared->lock);
-    CHECKED_ASSERT(shared->reading == NO_PIECE);
-    const char *at = find_copy(capture, piece);
-    if (!at) {
-        at = shared->text + piece * PIECE;
-        shared->reading = piece;
-    }
+    const char *copy;
+    while (!(copy = find_copy(capture, piece)) && shared->reading != NO_PIECE)
+        pthread_cond_wait(&shared->has_read, &shared->lock);
+    const char *at = copy ? copy : shared->text + piece * PIECE;
+    if (!copy) shared->reading = piece;
     pthread_mutex_unlock(&shared->lock);
-    return at;
-}
-
-static void end_read(struct shared_text *shared) {
+    memcpy(out, at + within, len);
+    if (copy) return;
     pthread_mutex_lock(&shared->lock);
     shared->reading = NO_PIECE;
-    pthread_cond_signal(&shared->has_read);
+    pthread_cond_broadcast(&shared->has_read);
     pthread_mutex_unlock(&shared->lock);
 }
 
@@ -253,8 +252,7 @@ void text_capture_read(struct capture *base, size_t offset, char *out, size_t le
     while (len > 0) {
         size_t piece = offset / PIECE, within = offset % PIECE, part = PIECE - within;
         if (part > len) part = len;
-        memcpy(out, begin_read(capture, piece) + within, part);
-        end_read(capture->shared);
+        read_piece(capture, piece, within, out, part);
         offset += part;
         out += part;
         len -= part;
@@ -300,7 +298,7 @@ bool shared_text_check(struct shared_text *shared) {
     pthread_mutex_lock(&shared->lock);
     for (const struct text_capture *c = shared->newest; c; c = c->older) {
         good &= c->shared == shared && c->newer == newer && c->passed <= c->pieces &&
-                c->len <= len && copied_bytes(c) == c->capture.left.bytes;
+                c->len <= len && copied_bytes(c) == c->capture.left;
         len = c->len;
         newer = c;
         captures++;

@@ -14,8 +14,8 @@
  *      owner       capture ─ before_write, try_grow, free … ─────── release
  *      reader              └ read, pass … ─ notifies the owner ──────┘      └ free (in any thread)
  *
- * The reader of a capture is the owner's thread itself, or another one; there may be many of the
- * first kind, and one of the second. All other functions are for the owner's thread alone, but
+ * The reader of a capture is the owner's thread itself, or another one. Those of other threads copy
+ * one piece at a time. All other functions are for the owner's thread alone, but
  * shared_text_free. */
 #ifndef PACKLIST_DS_STRINGS_SHARED_TEXT_H
 #define PACKLIST_DS_STRINGS_SHARED_TEXT_H
