@@ -64,8 +64,8 @@ static bool has_failed(struct engine *engine) {
 }
 
 /* Opens the gate for changes that were taken from the log: aof_flush calls write and, with
- * `always`, fdatasync before anything is sent. While writing fails, commands that write are
- * refused, so the gate holds nothing. */
+ * `always`, fdatasync (sync_if_due has the exception) before anything is sent. While writing fails,
+ * commands that write are refused, so the gate holds nothing. */
 static void update_gate(struct engine *engine) {
     struct aof *aof = engine->aof;
     bool gate_is_closed = aof->is_open && !has_failed(engine);

@@ -12,11 +12,16 @@
  * by a copy, which is of the present epoch, and drops it: captures that read it get it. While there
  * is no capture, epochs mean nothing.
  *
- * A new structure writes x__pieces, which leads a visitor through its pieces: x_free, x_copy and
- * x_allocated follow from that. x_relocate moves them (base/memory/relocate.h); x_capture_begin,
- * x_is_captured and x_captured are for captures (ds/capture.h); x_check is the invariant. The type
- * that has such values puts these into its row (types/type_operations.h). An example is
- * quicklist__pieces in ds/lists/quicklist_place.c. */
+ * A new structure writes
+ *      x__pieces(x, visitor)                   leads the visitor through the pieces: x_copy and
+ *                                              x_allocated follow from that
+ *      x_free(x)                               first asks captures_adopt, then drops them
+ *      x_relocate(x, relocator, cursor)        moves them in steps (base/memory/relocate.h);
+ *                                              returns where x is then
+ *      x_capture_begin(x, left), x_captured    capture_begin, after pieces_are_used_up is asked
+ *      x_check(x)                              the invariant
+ * and the type that has such values puts them into its row (types/type_operations.h). An example
+ * is recordtable: recordtable_block.c, recordtable.c, and recordtable_read.c for captures. */
 #ifndef PACKLIST_DS_PIECES_H
 #define PACKLIST_DS_PIECES_H
 

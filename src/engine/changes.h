@@ -8,8 +8,8 @@
  *      all are replaced       x         x          x           x         x         x
  *
  * Commands change keys with the functions of call.h, which call those for keys. Events of the
- * keyspace are about commands, not data: call.h publishes them. Whoever has to know of each change
- * of data gets its call here, and nowhere else. */
+ * keyspace and the command log are about commands, not data: call.c tells them. Whoever has to know
+ * of each change of data gets its call here, and nowhere else. */
 #ifndef PACKLIST_ENGINE_CHANGES_H
 #define PACKLIST_ENGINE_CHANGES_H
 

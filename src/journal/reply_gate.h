@@ -2,8 +2,9 @@
  * section 5).
  *
  * The append-only file sets the offset of the command log up to which replies may leave. While the
- * log is longer than that, the server holds all output, until the end of the loop iteration at the
- * latest. When the gate denies, the server disconnects the clients whose output is held. */
+ * log is longer than that, session/outbox.c holds all output, until session_release_replies
+ * (requests/session_input.c) at the end of the loop iteration at the latest. When the gate denies,
+ * the server disconnects the clients whose output is held. */
 #ifndef PACKLIST_JOURNAL_REPLY_GATE_H
 #define PACKLIST_JOURNAL_REPLY_GATE_H
 

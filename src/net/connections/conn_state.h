@@ -26,7 +26,8 @@
  *      | tail, at most CONN_TAIL_MAX | new bytes, at most CONN_READ_SIZE |          unused |
  *      ^read_buffer                  ^conn_room
  *
- * A longer tail, or one that is announced to become longer, has a buffer of its own. */
+ * A longer tail, or one that is announced to become longer, has a buffer of its own, which a read
+ * may fill; while a long argument is collected, up to CONN_ITERATION_MAX. */
 #ifdef TINY_LIMITS
 enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_ITERATION_MAX = 256, CONN_BELIEVED = 200 };
 enum { CONN_CLOSES_MAX = 2, CONN_ACCEPTS_MAX = 2, CONN_DROPS_MAX = 2, CONN_DROP_AT_ONCE = 200 };

@@ -55,7 +55,8 @@ enum {
     IO_MOVES_MAX = 64            /* connections given or taken back at a time: about 10 us each */
 };
 enum { IO_WAKE_AT = 32 }; /* items for which the loop is woken without another poll */
-enum { IO_SMALL_SIZE = 1024, IO_LARGE_SIZE = 16 * 1024 }; /* bytes of a block, with its header */
+/* Bytes of a block, with its header. A read takes what is left of the last one, and another. */
+enum { IO_SMALL_SIZE = 1024, IO_LARGE_SIZE = 16 * 1024 };
 #endif
 
 enum io_kind {

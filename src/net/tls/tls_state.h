@@ -55,7 +55,7 @@ struct tls {
     int lower_status;     /* the lower transport's input has ended with it; 0: not yet */
     bool is_shaking;      /* in the list of handshakes */
     bool is_open;         /* the handshake is done */
-    bool is_failed;       /* nothing can be sent any more */
+    bool is_failed;       /* after what is queued, such as an alert, nothing is sent any more */
     bool is_begun;        /* tls_begin was called */
     bool is_closed;       /* `close` was called */
     bool reads;           /* the connection reads */

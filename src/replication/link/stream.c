@@ -5,7 +5,8 @@
  * with the bytes of the primary unchanged: replicas of this replica share its history.
  *
  * After a command that this server does not know, or cannot run, its data would differ from the
- * primary's. So it closes the link, and asks for all data again (link_refuse). */
+ * primary's. So it closes the link, and asks for all data again, for one command at most once a
+ * minute (link_reset_for in link.c). */
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"
