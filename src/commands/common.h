@@ -137,8 +137,8 @@ bool scan_matches(const struct scan *scan, struct slice text);
 void scan_reply(struct scan *scan, struct slice text);
 
 /* Repeats step(), which visits the items at scan->cursor, counts them in scan->visited and returns
- * the next cursor, until COUNT items were visited, all were, or the structure turns out to be
- * sparse. Then replies the cursor and the items. */
+ * the next cursor, until COUNT items were visited, all were, the structure turns out to be sparse,
+ * or others have waited long enough. Then replies the cursor and the items. */
 void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan));
 
 /* key cursor …: the whole command, for the value of that type under argv[1]. `only_names` is the

@@ -201,6 +201,19 @@ check "SCAN COUNT greater than the database returns all at once" {
     lassign [r SCAN 0 COUNT 10000] cursor keys
     list $cursor [llength [lsort -unique $keys]]
 } {0 100}
+check "one call of SCAN visits some thousand keys, whatever COUNT says; in a script all" {
+    make_keys k 0 20000
+    lassign [r SCAN 0 COUNT 1000000] cursor keys
+    assert {$cursor != 0 && [llength $keys] >= 8192 && [llength $keys] < 9000}
+    assert_equal [llength [lsort -unique [scan_all {COUNT 1000000}]]] 20000
+    assert {[lindex [r SCAN 0 COUNT 1000000 MATCH nosuch*] 0] != 0}
+    set in_script [r EVAL {return redis.call('SCAN', 0, 'COUNT', 1000000)} 0]
+    r MULTI
+    r SCAN 0 COUNT 1000000
+    set in_transaction [lindex [r EXEC] 0]
+    list [lindex $in_script 0] [llength [lindex $in_script 1]] \
+        [lindex $in_transaction 0] [llength [lindex $in_transaction 1]]
+} {0 20000 0 20000}
 check "SCAN MATCH shows only what matches" {
     make_keys k 0 500
     make_keys other: 0 50

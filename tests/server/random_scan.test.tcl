@@ -64,6 +64,23 @@ proc check_types {name body args} {
 
 # --- Scans. A collection of 0 to $limit members is not a table. ---
 
+check_types "one call of a scan visits some thousand elements, whatever COUNT says" {
+    for {set from 1} {$from < 12000} {incr from 1000} {
+        add [numbered $from [expr {$from + 999}]]
+    }
+    lassign [r $scan k 0 COUNT 1000000] cursor items
+    set replied [expr {[llength $items] / ($type eq "set" ? 1 : 2)}]
+    assert {$cursor != 0 && $replied >= 2048 && $replied < 2400}
+    assert_found [scan_while {}] [numbered 1 12000]
+}
+check_types "one call of a scan replies some hundred kilobytes, whatever COUNT says" {
+    set members [lmap i [numbered 1 100] {string cat $i [string repeat x 10000]}]
+    add $members
+    lassign [r $scan k 0 COUNT 1000000] cursor items
+    set replied [expr {[llength $items] / ($type eq "set" ? 1 : 2)}]
+    assert {$cursor != 0 && $replied >= 26 && $replied < 60}
+    assert_found [scan_while {}] $members
+}
 check_types "a scan returns what is there throughout while the collection grows thirtyfold" {
     with_config [list $limit 0] {
         add [numbered 1 200]
