@@ -8,7 +8,8 @@
  * A capture that is released passes its groups on to the next older capture, but for the group of
  * which it is the oldest itself: that one is freed with it. In the groups that newer captures have,
  * the next newer one is the oldest in its place. Groups move as a whole: nothing depends on how
- * much was left. So memory goes as soon as the last capture that reads it has gone. */
+ * much was left. So memory goes as soon as the last capture that reads it has gone; but a structure
+ * that its owner has freed is left as a whole, and goes with the last capture. */
 #include "ds/capture.h"
 
 #include "base/checked.h"
@@ -17,7 +18,7 @@
 #ifdef TINY_LIMITS
 enum { BLOCK_FIRST = 1, BLOCK_MOST = 2 };
 #else
-enum { BLOCK_FIRST = 6, BLOCK_MOST = 62 }; /* with the head, blocks of 128 and 1024 bytes */
+enum { BLOCK_FIRST = 7, BLOCK_MOST = 63 }; /* with the head, blocks of 128 and 1024 bytes */
 #endif
 
 struct leftover {
@@ -47,18 +48,21 @@ void capture_count(struct capture *capture, size_t bytes) {
     if (capture->left_by_all) *capture->left_by_all += bytes;
 }
 
-static void uncount(struct capture *capture, size_t bytes) {
+void capture_uncount(struct capture *capture, size_t bytes) {
     capture->left -= bytes;
     if (capture->left_by_all) *capture->left_by_all -= bytes;
 }
 
 /* --- Groups --- */
 
-/* Where the capture has its group for `oldest`, or where that group belongs. */
-static struct leftovers **place_of(struct capture *capture, const struct capture *oldest) {
-    struct leftovers **at = &capture->leftovers;
+/* Where the groups from *at on have the one for `oldest`, or where that group belongs. */
+static struct leftovers **place_from(struct leftovers **at, const struct capture *oldest) {
     while (*at && (*at)->oldest->epoch > oldest->epoch) at = &(*at)->next;
     return at;
+}
+
+static struct leftovers **place_of(struct capture *capture, const struct capture *oldest) {
+    return place_from(&capture->leftovers, oldest);
 }
 
 static bool is_for(const struct leftovers *group, const struct capture *oldest) {
@@ -93,8 +97,8 @@ static struct leftovers_block *add_block(struct leftovers *group) {
 
 /* Puts a group in the place where it belongs: joins it with one that is there for the same
  * `oldest`. Its bytes are counted. */
-static void put_group(struct capture *capture, struct leftovers *group) {
-    struct leftovers **at = place_of(capture, group->oldest), *other = *at;
+static void put_group(struct capture *capture, struct leftovers **at, struct leftovers *group) {
+    struct leftovers *other = *at;
     if (!is_for(other, group->oldest)) {
         group->next = other;
         *at = group;
@@ -104,7 +108,7 @@ static void put_group(struct capture *capture, struct leftovers *group) {
     other->last = group->last;
     size_t saved = mem_good_size(sizeof(*group));
     other->bytes += group->bytes - saved;
-    uncount(capture, saved);
+    capture_uncount(capture, saved);
     mem_free_sized(group, sizeof(*group));
 }
 
@@ -191,22 +195,22 @@ static void unlink_from(struct captures *captures, struct capture *capture) {
 }
 
 /* Gives the next older capture what it needs of what was left to this one. */
-static void pass_on(struct capture *capture) {
-    struct capture *older = capture->older;
-    struct leftovers **rest = &capture->leftovers, *next;
+static void pass_on(struct capture *capture, struct capture *older) {
+    struct leftovers **rest = &capture->leftovers, **at = &older->leftovers, *next;
     if (is_for(*rest, capture)) rest = &(*rest)->next;
     for (struct leftovers *group = *rest; group; group = next) {
         next = group->next;
-        uncount(capture, group->bytes);
+        capture_uncount(capture, group->bytes);
         capture_count(older, group->bytes);
-        put_group(older, group);
+        at = place_from(at, group->oldest); /* both have the same order */
+        put_group(older, at, group);
     }
     *rest = NULL;
-    if (!older || !capture->orphan) return;
+    if (!capture->orphan) return;
     older->orphan = capture->orphan;
     older->orphan_bytes = capture->orphan_bytes;
     capture->orphan = NULL;
-    uncount(capture, capture->orphan_bytes);
+    capture_uncount(capture, capture->orphan_bytes);
     capture_count(older, older->orphan_bytes);
 }
 
@@ -217,7 +221,7 @@ static void replace_as_oldest(const struct capture *capture) {
         if (!is_for(group, capture)) continue;
         *at = group->next;
         group->oldest = capture->newer;
-        put_group(newer, group);
+        put_group(newer, place_of(newer, group->oldest), group);
     }
 }
 
@@ -226,7 +230,7 @@ size_t capture_release(struct capture *capture) {
     if (capture->functions->release) capture->functions->release(capture);
     if (capture->captures) {
         unlink_from(capture->captures, capture);
-        pass_on(capture);
+        if (capture->older) pass_on(capture, capture->older);
         replace_as_oldest(capture);
         capture->captures = NULL;
     }

@@ -81,8 +81,9 @@ static inline size_t capture_allocated(const struct capture *capture) {
 /* Ends the capture when nobody reads it any more. The structure, if it exists, owns again what no
  * other capture reads; an older capture gets what it still needs. Returns the bytes that
  * capture_free is going to free; *left becomes smaller by them and by those that go to the older
- * one, whose own counter becomes larger. In the loop's thread. O(captures of the value); for a text
- * O(pieces) when an older capture gets its copies. */
+ * one, whose own counter becomes larger. In the loop's thread. O(captures), and O(groups of what
+ * was left to the newer ones): at most the square of the captures of the value, for a thousand 0.1 ms;
+ * for a text O(pieces) when an older capture gets its copies. */
 size_t capture_release(struct capture *capture);
 
 /* Frees a released capture, with all memory that only it still needed. In any thread. O(what was
@@ -102,18 +103,19 @@ void *capture_begin(const struct capture_functions *functions, size_t size,
                     struct captures *captures, size_t *left);
 
 /* Leaves memory of `size` bytes (mem_good_size), which was made in `epoch`, to the captures that
- * read it: `epoch` is less than captures->read_below. O(1), where captures begun since are older
- * than others O(captures). */
+ * read it: `epoch` is less than captures->read_below. O(1), O(captures) for memory that was made
+ * after the oldest of them had begun. */
 void captures_leave(struct captures *captures, uint32_t epoch, void *memory, size_t size);
 
-/* Counts bytes of memory that the capture frees itself. O(1). */
+/* Count bytes of memory that the capture is to free itself, or that go to another one. O(1). */
 void capture_count(struct capture *capture, size_t bytes);
+void capture_uncount(struct capture *capture, size_t bytes);
 
 /* How many pieces of memory were left to it. O(what was left). */
 size_t capture_pieces_left(const struct capture *capture);
 
 /* The structure, which takes `allocated` bytes, is freed by its owner. If it is captured, leaves it
- * to its captures, the last of which frees it, and returns true. O(1). */
+ * to its captures, the last of which frees it as a whole, and returns true. O(1). */
 bool captures_adopt(struct captures *captures, void *structure, size_t allocated);
 
 #endif

@@ -90,7 +90,7 @@ void *nametable_enter_item(struct slice **item, size_t size, const struct piece_
 }
 
 void nametable_leave_item(struct slice *item, size_t size, const struct piece_visitor *visitor) {
-    uint32_t epoch = PIECES_READ; /* captures read the name */
+    uint32_t epoch = PIECES_READ; /* captures may read the name */
     visitor->leave(visitor, item, mem_good_size(size + item->len), &epoch);
 }
 

@@ -54,8 +54,15 @@ static void *count_piece(const struct piece_visitor *visitor, void *piece, size_
     return piece;
 }
 
+static void note_epoch(const struct piece_visitor *visitor, void *piece, size_t size,
+                       uint32_t *epoch) {
+    uint32_t *latest = &((const struct piece_counter *)visitor)->totals->captures.epoch;
+    (void)piece, (void)size;
+    if (epoch && *epoch > *latest) *latest = *epoch;
+}
+
 struct piece_counter pieces_counter(struct pieces *totals) {
-    return (struct piece_counter){{count_piece, leave_as_it_is}, totals};
+    return (struct piece_counter){{count_piece, note_epoch}, totals};
 }
 
 /* --- Renewing --- */

@@ -161,7 +161,7 @@ struct piece_relocator {
 };
 struct piece_relocator pieces_relocator(struct relocator *relocator);
 
-/* Counts pieces in *totals, which the caller has set to 0. */
+/* Counts pieces in *totals, which the caller has set to 0; its epoch becomes the latest of theirs. */
 struct piece_counter {
     struct piece_visitor visitor;
     struct pieces *totals;
@@ -177,9 +177,10 @@ static inline bool pieces_are_used_up(const struct pieces *pieces) {
  * capture may read them. */
 const struct piece_visitor *pieces_renew(struct pieces *pieces);
 
-/* Returns whether the structure counts what a visit has counted. */
+/* Returns whether the structure counts what a visit has counted, and no piece is of the future. */
 static inline bool pieces_are_counted(const struct pieces *pieces, const struct pieces *totals) {
-    return pieces->bytes == totals->bytes && pieces->allocations == totals->allocations;
+    return pieces->bytes == totals->bytes && pieces->allocations == totals->allocations &&
+           totals->captures.epoch <= pieces->captures.epoch;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* incremental_keep: owns flushed keyspaces whose values the snapshot thread may still read, until
  * all captures are released.
  *
- * The loop's thread may free a captured value itself: it goes over to its capture. Other threads
+ * The loop's thread may free a captured value itself: it goes over to its captures. Other threads
  * must not, and it is they who free keyspaces. Eviction must know how much memory will become free:
  * deleting captured values frees nothing yet, so eviction would otherwise delete too many keys. */
 #include "base/memory/alloc.h"

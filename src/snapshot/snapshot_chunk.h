@@ -52,7 +52,7 @@ static inline bool snapshot_chunk_is_shared(const struct snapshot_chunk *chunk) 
     return chunk->capture_count > 0;
 }
 
-/* Releases the captures. Returns the bytes by which the counter *left shrinks
+/* Releases the captures. Returns the bytes that freeing them is going to free, besides their own
  * (capture_release). Only in the loop's thread. O(pieces of the captures). */
 size_t snapshot_chunk_release(struct snapshot_chunk *chunk);
 

@@ -553,7 +553,7 @@ static bool list_check(const struct entry *entry) {
     return entry_encoding(entry) <= LIST_QUICKLIST && quicklist_check(list);
 }
 
-/* --- Captures: a list shares its nodes with its capture, and copies those that it changes --- */
+/* --- Captures: a list shares its nodes with its captures, and copies those that it changes --- */
 
 static struct capture *list_capture(struct entry *entry, size_t *left) {
     struct quicklist *list = out_of_line(entry);

@@ -38,7 +38,7 @@ struct type_operations {
     bool (*prefetch)(struct value_lookup *lookup, unsigned step);
 
     /* Frees it, but not the entry. In any thread; while it is captured only in the loop's thread,
-     * and the capture keeps what it needs. */
+     * and captures keep what they need. */
     void (*free_value)(struct entry *entry);
 
     /* The entry is a byte for byte copy of another one: gives it memory of its own. */

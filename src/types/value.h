@@ -107,8 +107,7 @@ struct entry *value_copy(const struct entry *entry, struct slice key);
 struct entry *value_rename(struct entry *entry, struct slice key);
 
 /* The work of freeing the value: 1 for a small one; grows with the number of allocations that are
- * freed, and with their bytes. A captured value may leave them to its
- * capture. O(1). */
+ * freed, and with their bytes. A captured value leaves them to its captures. O(1). */
 size_t value_free_effort(const struct entry *entry);
 
 /* Bytes the entry and everything its value owns take, as allocated. O(1). */

@@ -297,12 +297,12 @@ static void a_write_is_copied_once_for_all_captures(void **state) {
     struct capture *captures[CAPTURES];
     for (int i = 0; i < CAPTURES; i++) captures[i] = text_capture_begin(pair.shared, &left);
     shared_text_before_write(pair.shared, 0, 3 * PIECE);
-    size_t copied = left;
-    assert_int_equal(copied, 3 * mem_good_size(PIECE) + mem_good_size(10 * sizeof(char *)));
+    size_t copied = left, table = mem_good_size(10 * sizeof(char *));
+    assert_int_equal(copied, 3 * mem_good_size(PIECE) + table);
     for (int i = CAPTURES - 1; i >= 0; i--) { /* the newest first: its copies go to the next one */
         assert_int_equal(left, copied);
         assert_memory_equal(text_capture_peek(captures[i], 0, PIECE).ptr, pair.text, PIECE);
-        assert_int_equal(capture_release(captures[i]), copied);
+        assert_int_equal(capture_release(captures[i]), i > 0 ? table : copied);
         capture_free(captures[i]);
     }
     assert_int_equal(left, 0);

@@ -61,7 +61,8 @@ static char *item_at(const tree_ref *ref, unsigned height, size_t i) {
     return (char *)ref->child + i * item_size(height);
 }
 
-/* Resizes an array that no capture reads for `width` items; items beyond it are lost. */
+/* Resizes an array that no capture reads for `width` items; items beyond it are lost. With 0 items
+ * it is dropped, and captures may read it. */
 static void array_resize(struct pieces *pieces, tree_ref *ref, unsigned height, size_t width) {
     size_t old = ref->child == NULL ? 0 : array_capacity(height, ref->width);
     size_t new = width == 0 ? 0 : array_capacity(height, width);
@@ -317,7 +318,6 @@ static bool merge_small(struct pieces *pieces, tree_ref *ref, unsigned height, s
     if (seam + added > width_max(height - 1) / 2) return false;
     size_t size = item_size(height - 1);
     array_own(pieces, left, height - 1);
-    array_own(pieces, right, height - 1);
     array_resize(pieces, left, height - 1, seam + added);
     memcpy(item_at(left, height - 1, seam), right->child, added * size);
     array_resize(pieces, right, height - 1, 0);
@@ -411,7 +411,6 @@ void quicklist_tree_remove(struct quicklist_tree *tree, struct pieces *pieces, s
     remove_below(pieces, &tree->root, tree->height, from, to, &removal);
     if (tree->root.width == 0) tree->height = 0;
     while (tree->height > 0 && tree->root.width == 1) {
-        array_own(pieces, &tree->root, tree->height);
         tree_ref child = *(tree_ref *)tree->root.child;
         array_resize(pieces, &tree->root, tree->height, 0);
         tree->root = child;

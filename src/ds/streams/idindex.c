@@ -92,7 +92,7 @@ static struct idindex_segment *insert_segment(struct idindex *index, struct piec
     return segment;
 }
 
-/* Removes a segment without items, which are not shared. */
+/* Removes a segment, whose nodes were dropped. */
 static void remove_segment(struct idindex *index, struct pieces *pieces, size_t at) {
     struct idindex_segment *segment = &index->segments[at];
     pieces_drop(pieces, segment->epoch, segment->items, items_size(segment->capacity));
@@ -144,13 +144,15 @@ struct idindex_item *idindex_insert(struct idindex *index, struct pieces *pieces
 
 void idindex_remove(struct idindex *index, struct pieces *pieces, size_t at, size_t from,
                     size_t to) {
+    if (to - from == index->segments[at].count) {
+        remove_segment(index, pieces, at);
+        return;
+    }
     struct idindex_segment *segment = idindex_open(index, pieces, at);
     memmove(segment->items + from, segment->items + to,
             (segment->count - to) * sizeof(*segment->items));
     segment->count -= (uint32_t)(to - from);
-    if (segment->count == 0)
-        remove_segment(index, pieces, at);
-    else if (segment->count * 4 <= segment->capacity)
+    if (segment->count * 4 <= segment->capacity)
         replace_items(pieces, segment, segment->capacity / 2);
 }
 

@@ -107,7 +107,7 @@ static struct idindex_item *last_item(const struct streamlog *log) {
 
 /* Removes nodes [from, to) of a segment with their entries. */
 static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_t to) {
-    struct idindex_segment *segment = open_segment(log, index);
+    const struct idindex_segment *segment = &log->index.segments[index];
     CHECKED_ASSERT(from < to && to <= segment->count);
     for (size_t i = from; i < to; i++) {
         struct streamlog_node *node = streamlog__node(&segment->items[i]);

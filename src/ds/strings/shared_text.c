@@ -1,8 +1,9 @@
 /* How the threads avoid each other: a reader in another thread notes under the lock which piece it
  * is about to copy out of the text (`reading`), copies without the lock, and notes that it has
  * finished. The owner waits only when it needs that very piece, or moves the text; other readers
- * wait for their turn. So the owner hardly ever waits for a reader that the system has put to
- * sleep. A reader in the owner's thread needs no lock: only that thread changes what it reads.
+ * wait for their turn, after the owner. So it hardly ever waits for a reader that the system has
+ * put to sleep. A reader in the owner's thread needs no lock: only that thread changes what it
+ * reads.
  *
  * Invariants: a capture has a copy of a piece only if the owner may have written to the piece since
  * the capture and before the next newer one, and the copy holds the bytes of that time. If neither
@@ -114,10 +115,18 @@ static void set_copy(struct text_capture *capture, size_t piece, char *copy) {
     capture_count(&capture->capture, mem_good_size(PIECE));
 }
 
+/* The owner waits until the present reader has copied its piece, and goes before others. */
+static void wait_for_reader(struct shared_text *shared) {
+    shared->owner_waits = true;
+    pthread_cond_wait(&shared->has_read, &shared->lock);
+    shared->owner_waits = false;
+    pthread_cond_broadcast(&shared->has_read);
+}
+
 /* Gives the newest capture a copy of the piece, if one is needed. Under the lock. */
 static void preserve(struct shared_text *shared, size_t piece) {
     struct text_capture *newest = shared->newest;
-    while (shared->reading == piece) pthread_cond_wait(&shared->has_read, &shared->lock);
+    while (shared->reading == piece) wait_for_reader(shared);
     if (has_copy(newest, piece) || !is_needed(newest, piece)) return;
     size_t rest = newest->len - piece * PIECE;
     char *copy = mem_alloc(PIECE);
@@ -140,7 +149,7 @@ void shared_text_before_write(struct shared_text *shared, size_t from, size_t to
 bool shared_text_try_grow(struct shared_text *shared, size_t more) {
     CHECKED_ASSERT(!shared->is_abandoned);
     pthread_mutex_lock(&shared->lock);
-    while (shared->reading != NO_PIECE) pthread_cond_wait(&shared->has_read, &shared->lock);
+    while (shared->reading != NO_PIECE) wait_for_reader(shared);
     sds text = sds_try_grow(shared->text, more);
     if (text) shared->text = text;
     pthread_mutex_unlock(&shared->lock);
@@ -157,6 +166,7 @@ static void give_copies(struct text_capture *capture, struct text_capture *older
         if (!capture->copies[piece] || has_copy(older, piece) || !is_needed(older, piece)) continue;
         set_copy(older, piece, capture->copies[piece]);
         capture->copies[piece] = NULL;
+        capture_uncount(&capture->capture, mem_good_size(PIECE));
     }
 }
 
@@ -174,8 +184,10 @@ static void release(struct capture *base) {
         newer->older = older;
     } else {
         shared->newest = older;
-        if (older && shared->is_abandoned)
+        if (older && shared->is_abandoned) {
+            capture_uncount(&capture->capture, sds_allocated(shared->text));
             capture_count(&older->capture, sds_allocated(shared->text));
+        }
     }
     pthread_mutex_unlock(&shared->lock);
 }
@@ -233,7 +245,8 @@ static void read_piece(struct text_capture *capture, size_t piece, size_t within
     struct shared_text *shared = capture->shared;
     pthread_mutex_lock(&shared->lock);
     const char *copy;
-    while (!(copy = find_copy(capture, piece)) && shared->reading != NO_PIECE)
+    while (!(copy = find_copy(capture, piece)) &&
+           (shared->reading != NO_PIECE || shared->owner_waits))
         pthread_cond_wait(&shared->has_read, &shared->lock);
     const char *at = copy ? copy : shared->text + piece * PIECE;
     if (!copy) shared->reading = piece;

@@ -36,6 +36,7 @@ struct shared_text {
     size_t references;           /* the owner, and each capture that was not freed */
     size_t tables;               /* captures, not released, that have copies of pieces */
     bool is_abandoned;           /* the owner is gone */
+    bool owner_waits;            /* for a reader in another thread */
     size_t reading; /* the piece that another thread copies out of the text; SIZE_MAX: none */
     pthread_mutex_t lock;
     pthread_cond_t has_read;
