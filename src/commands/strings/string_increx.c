@@ -22,11 +22,14 @@ struct increx {
     int64_t expiry_ms; /* where `expiry` has a time */
 };
 
-/* What the numbers come to. */
-enum outcome {
-    INCREX_REFUSED, /* the result is beyond a bound, or of what can be stored */
-    INCREX_DONE,
-    INCREX_FAILED /* an error was replied */
+/* A long double holds any integer of 64 bits, and the sum and the difference of two, as they are:
+ * so integers are computed as other numbers are. */
+_Static_assert(LDBL_MANT_DIG >= 64, "integers keep all their digits");
+
+struct numbers {
+    long double increment, lower, upper;
+    long double least, most; /* what can be stored */
+    long double value, applied;
 };
 
 /* --- Options --- */
@@ -80,10 +83,6 @@ static bool parse_expiry(struct call *call, struct increx *increx) {
            string_parse_expiry(call, increx->expiry, increx->expiry_index, &increx->expiry_ms);
 }
 
-static bool bad_bounds(struct call *call) {
-    return call_fail(call, CALL_ERROR_OTHER, "ERR LBOUND can't be greater than UBOUND");
-}
-
 /* --- Expiries, and what is propagated --- */
 
 /* If the expiry that is given applies, and has passed, deletes the key and returns true. */
@@ -117,137 +116,113 @@ static void finish(struct call *call, const struct increx *increx, struct keyref
         CALL_PROPAGATE(call, SLICE("SET"), key, value, SLICE("KEEPTTL"));
 }
 
-/* --- Integers --- */
+/* --- Numbers --- */
 
-/* Reads an integer of an option; the error begins with its name. */
-static bool parse_integer(struct call *call, size_t index, const char *error, int64_t *value) {
-    return index == 0 || number_parse_int64(call->argv[index], value) ||
-           call_fail(call, CALL_ERROR_OTHER, error);
+static bool parse_number(const struct increx *increx, struct slice text, long double *value) {
+    int64_t integer;
+    if (increx->is_float) return number_parse_long_double(text, value);
+    if (!number_parse_int64(text, &integer)) return false;
+    *value = (long double)integer;
+    return true;
 }
 
-/* *value becomes the result, and *applied by how much it has changed. */
-static enum outcome add_integer(struct call *call, const struct increx *increx, int64_t increment,
-                                int64_t lower, int64_t upper, int64_t *value, int64_t *applied) {
-    int64_t result;
-    bool overflows = __builtin_add_overflow(*value, increment, &result);
-    if (overflows) result = increment > 0 ? INT64_MAX : INT64_MIN;
-    if ((overflows || result < lower || result > upper) && !increx->saturates)
-        return INCREX_REFUSED;
-    if (result < lower) result = lower;
-    if (result > upper) result = upper;
-    if (__builtin_sub_overflow(result, *value, applied)) {
-        call_fail(call, CALL_ERROR_OTHER, "ERR applied increment would overflow");
-        return INCREX_FAILED;
-    }
-    *value = result;
-    return INCREX_DONE;
+/* Reads the number of an option, if it is given. The errors are for an integer, and for another
+ * number. */
+static bool parse_given(struct call *call, const struct increx *increx, size_t index,
+                        const char *const errors[2], long double *value) {
+    return index == 0 || parse_number(increx, call->argv[index], value) ||
+           call_fail(call, CALL_ERROR_OTHER, errors[increx->is_float]);
 }
 
-static void increase_integer(struct call *call, struct increx *increx) {
-    int64_t increment = 1, lower = INT64_MIN, upper = INT64_MAX, value = 0, applied = 0;
-    char buffer[INT64_TEXT_MAX];
-    struct keyref ref;
-    if (!parse_integer(call, increx->by, "ERR Increment is not an integer or out of range",
-                       &increment) ||
-        !parse_integer(call, increx->lower, "ERR LBOUND is not an integer or out of range",
-                       &lower) ||
-        !parse_integer(call, increx->upper, "ERR UBOUND is not an integer or out of range", &upper))
-        return;
-    if (lower > upper) {
-        bad_bounds(call);
-        return;
-    }
-    if (!parse_expiry(call, increx)) return;
-    if (!call_find_typed_write(call, call->argv[1], VALUE_STRING, &ref)) return;
-    if (ref.entry && !string_parse_integer(ref.entry, &value)) {
-        reply_error(call->reply, "ERR value is not an integer or out of range");
-        return;
-    }
-    enum outcome outcome = add_integer(call, increx, increment, lower, upper, &value, &applied);
-    if (outcome == INCREX_FAILED) return;
-    reply_array(call->reply, 2);
-    reply_integer(call->reply, value);
-    reply_integer(call->reply, applied);
-    if (outcome == INCREX_REFUSED || has_passed(call, increx, &ref)) return;
-    struct slice text = number_text(buffer, value);
-    string_set_keep_expiry(&ref, call->argv[1], text);
-    finish(call, increx, &ref, text);
-}
-
-/* --- Numbers with fractions --- */
-
-static bool parse_float(struct call *call, size_t index, const char *error, long double *value) {
-    return index == 0 || number_parse_long_double(call->argv[index], value) ||
-           call_fail(call, CALL_ERROR_OTHER, error);
-}
-
-static enum outcome add_float(struct call *call, const struct increx *increx, long double increment,
-                              long double lower, long double upper, long double *value,
-                              long double *applied) {
-    long double result = *value + increment;
-    if ((!isfinite(result) || result < lower || result > upper) && !increx->saturates)
-        return INCREX_REFUSED;
-    if (result < lower) result = lower;
-    if (result > upper) result = upper;
-    if (result > LDBL_MAX) result = LDBL_MAX;
-    if (result < -LDBL_MAX) result = -LDBL_MAX;
-    *applied = result - *value;
-    if (!isfinite(*applied)) {
-        call_fail(call, CALL_ERROR_OTHER, "ERR applied increment would be Infinity");
-        return INCREX_FAILED;
-    }
-    *value = result;
-    return INCREX_DONE;
-}
-
-/* A text in RESP2, a double in RESP3. */
-static void reply_float(struct reply *reply, long double value) {
-    char buffer[LONG_DOUBLE_TEXT_MAX];
-    if (reply->protocol >= 3)
-        reply_double(reply, (double)value);
-    else
-        reply_bulk(reply, slice_make(buffer, number_format_long_double(buffer, value)));
-}
-
-static bool parse_floats(struct call *call, const struct increx *increx, long double *increment,
-                         long double *lower, long double *upper) {
-    if (!parse_float(call, increx->by, "ERR Increment is not a valid float", increment) ||
-        !parse_float(call, increx->lower, "ERR LBOUND is not a valid float", lower) ||
-        !parse_float(call, increx->upper, "ERR UBOUND is not a valid float", upper))
+static bool parse_numbers(struct call *call, const struct increx *increx, struct numbers *numbers) {
+    static const char *const increment[] = {"ERR Increment is not an integer or out of range",
+                                            "ERR Increment is not a valid float"};
+    static const char *const lower[] = {"ERR LBOUND is not an integer or out of range",
+                                        "ERR LBOUND is not a valid float"};
+    static const char *const upper[] = {"ERR UBOUND is not an integer or out of range",
+                                        "ERR UBOUND is not a valid float"};
+    if (!parse_given(call, increx, increx->by, increment, &numbers->increment) ||
+        !parse_given(call, increx, increx->lower, lower, &numbers->lower) ||
+        !parse_given(call, increx, increx->upper, upper, &numbers->upper))
         return false;
-    if (isinf(*increment))
+    if (isinf(numbers->increment))
         return call_fail(call, CALL_ERROR_OTHER, "ERR BYFLOAT increment cannot be Infinity");
-    return *lower <= *upper || bad_bounds(call);
+    return numbers->lower <= numbers->upper ||
+           call_fail(call, CALL_ERROR_OTHER, "ERR LBOUND can't be greater than UBOUND");
 }
 
-static void increase_float(struct call *call, struct increx *increx) {
-    long double increment = 0, lower = -INFINITY, upper = INFINITY, value = 0, applied = 0;
+/* Finds the key and reads its number. */
+static bool find_value(struct call *call, const struct increx *increx, struct keyref *ref,
+                       long double *value) {
+    char buffer[INT64_TEXT_MAX];
+    if (!call_find_typed_write(call, call->argv[1], VALUE_STRING, ref)) return false;
+    if (!ref->entry ||
+        (parse_number(increx, string_text(ref->entry, buffer), value) && isfinite(*value)))
+        return true;
+    return reply_error(call->reply, increx->is_float
+                                        ? "ERR value is not a valid float"
+                                        : "ERR value is not an integer or out of range");
+}
+
+/* The value becomes the result, and `applied` by how much it has changed: 0 if the result is beyond
+ * a bound, or beyond what can be stored. Replies the error if `applied` cannot be stored. */
+static bool add(struct call *call, const struct increx *increx, struct numbers *numbers,
+                bool *is_refused) {
+    long double result = numbers->value + numbers->increment;
+    *is_refused = !increx->saturates && (result < numbers->least || result > numbers->most ||
+                                         result < numbers->lower || result > numbers->upper);
+    if (*is_refused) return true;
+    if (result < numbers->lower) result = numbers->lower;
+    if (result > numbers->upper) result = numbers->upper;
+    if (result > numbers->most) result = numbers->most;
+    if (result < numbers->least) result = numbers->least;
+    numbers->applied = result - numbers->value;
+    if (numbers->applied < numbers->least || numbers->applied > numbers->most)
+        return call_fail(call, CALL_ERROR_OTHER,
+                         increx->is_float ? "ERR applied increment would be Infinity"
+                                          : "ERR applied increment would overflow");
+    numbers->value = result;
+    return true;
+}
+
+static struct slice text_of(const struct increx *increx, char buffer[LONG_DOUBLE_TEXT_MAX],
+                            long double number) {
+    return increx->is_float ? slice_make(buffer, number_format_long_double(buffer, number))
+                            : number_text(buffer, (int64_t)number);
+}
+
+/* An integer; otherwise a text in RESP2, a double in RESP3. */
+static void reply_number(struct reply *reply, const struct increx *increx, long double number) {
     char buffer[LONG_DOUBLE_TEXT_MAX];
-    struct keyref ref;
-    if (!parse_floats(call, increx, &increment, &lower, &upper) || !parse_expiry(call, increx))
-        return;
-    if (!call_find_typed_write(call, call->argv[1], VALUE_STRING, &ref)) return;
-    if (ref.entry &&
-        (!number_parse_long_double(string_text(ref.entry, buffer), &value) || !isfinite(value))) {
-        reply_error(call->reply, "ERR value is not a valid float");
-        return;
-    }
-    enum outcome outcome = add_float(call, increx, increment, lower, upper, &value, &applied);
-    if (outcome == INCREX_FAILED) return;
-    reply_array(call->reply, 2);
-    reply_float(call->reply, value);
-    reply_float(call->reply, applied);
-    if (outcome == INCREX_REFUSED || has_passed(call, increx, &ref)) return;
-    struct slice text = slice_make(buffer, number_format_long_double(buffer, value));
-    string_set_text(&ref, call->argv[1], text);
-    finish(call, increx, &ref, text);
+    if (!increx->is_float)
+        reply_integer(reply, (int64_t)number);
+    else if (reply->protocol >= 3)
+        reply_double(reply, (double)number);
+    else
+        reply_bulk(reply, text_of(increx, buffer, number));
 }
 
 void increx_command(struct call *call) {
+    static const struct numbers integers = {1, INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX, 0, 0};
+    static const struct numbers floats = {0, -INFINITY, INFINITY, -LDBL_MAX, LDBL_MAX, 0, 0};
     struct increx increx = {0};
+    char buffer[LONG_DOUBLE_TEXT_MAX];
+    bool is_refused;
+    struct keyref ref;
     if (!parse(call, &increx)) return;
+    struct numbers numbers = increx.is_float ? floats : integers;
+    if (!parse_numbers(call, &increx, &numbers) || !parse_expiry(call, &increx) ||
+        !find_value(call, &increx, &ref, &numbers.value) ||
+        !add(call, &increx, &numbers, &is_refused))
+        return;
+    reply_array(call->reply, 2);
+    reply_number(call->reply, &increx, numbers.value);
+    reply_number(call->reply, &increx, numbers.applied);
+    if (is_refused || has_passed(call, &increx, &ref)) return;
+    struct slice text = text_of(&increx, buffer, numbers.value);
     if (increx.is_float)
-        increase_float(call, &increx);
+        string_set_text(&ref, call->argv[1], text);
     else
-        increase_integer(call, &increx);
+        string_set_keep_expiry(&ref, call->argv[1], text);
+    finish(call, &increx, &ref, text);
 }
