@@ -62,12 +62,12 @@ struct read_key {
 struct reading {
     struct call *call;
     bool for_group;
-    size_t group;       /* argv index of the group's name, which the consumer's follows; 0: none */
-    uint64_t count;     /* 0: all */
-    uint64_t max_count; /* 0: no limit */
-    uint64_t max_bytes; /* of the reply; 0: no limit. The entry that exceeds it is the last one */
-    uint64_t replied;
-    uint64_t bytes;
+    size_t group;      /* argv index of the group's name, which the consumer's follows; 0: none */
+    int64_t count;     /* 0: all */
+    int64_t max_count; /* 0: no limit */
+    int64_t max_bytes; /* of the reply; 0: no limit. The entry that exceeds it is the last one */
+    int64_t replied;
+    int64_t bytes;
     int64_t min_idle_ms; /* CLAIM; -1: none */
     int64_t wakes_at_ms; /* while the client waits: when a pending entry may be idle enough */
     bool waits;
@@ -106,14 +106,6 @@ static bool fail_as_read(struct call *call, const char *option) {
                               option);
 }
 
-/* A number of at least 1; otherwise replies the error. */
-static bool parse_limit(struct call *call, size_t at, uint64_t *limit, const char *error) {
-    int64_t number;
-    if (!call_integer(call, at, &number)) return false;
-    *limit = (uint64_t)number;
-    return number > 0 || reply_error(call->reply, error);
-}
-
 static bool parse_min_idle(struct reading *reading, size_t at) {
     struct call *call = reading->call;
     if (!number_parse_int64(call->argv[at], &reading->min_idle_ms))
@@ -126,22 +118,21 @@ static bool parse_option(struct reading *reading, size_t *at) {
     struct call *call = reading->call;
     struct slice word = call->argv[*at];
     size_t more = call->argc - *at - 1;
-    int64_t count;
     if (slice_is(word, "block") && more > 0) {
         reading->waits = true;
         return call_timeout_ms(call, ++*at, &reading->deadline_ms);
     }
     if (slice_is(word, "count") && more > 0) {
-        if (!call_integer(call, ++*at, &count)) return false;
-        reading->count = count > 0 ? (uint64_t)count : 0;
+        if (!call_integer(call, ++*at, &reading->count)) return false;
+        if (reading->count < 0) reading->count = 0;
         return true;
     }
     if (slice_is(word, "maxcount") && more > 0)
-        return parse_limit(call, ++*at, &reading->max_count,
-                           "ERR MAXCOUNT must be a positive integer");
+        return call_integer_within(call, ++*at, 1, INT64_MAX, &reading->max_count,
+                                   "ERR MAXCOUNT must be a positive integer");
     if (slice_is(word, "maxsize") && more > 0)
-        return parse_limit(call, ++*at, &reading->max_bytes,
-                           "ERR MAXSIZE must be a positive integer");
+        return call_integer_within(call, ++*at, 1, INT64_MAX, &reading->max_bytes,
+                                   "ERR MAXSIZE must be a positive integer");
     if (slice_is(word, "claim") && more > 0) {
         if (!reading->for_group) return fail_as_read(call, "CLAIM");
         return parse_min_idle(reading, ++*at);
@@ -328,7 +319,7 @@ static bool is_full(const struct reading *reading) {
 
 /* Returns whether the limits allow one more entry of a key that has `count` already, and counts
  * it. */
-static bool may_reply(struct reading *reading, uint64_t count, const struct stream_entry *entry) {
+static bool may_reply(struct reading *reading, int64_t count, const struct stream_entry *entry) {
     if (is_full(reading) || (reading->count > 0 && count == reading->count)) return false;
     reading->replied++;
     if (reading->max_bytes > 0) reading->bytes += entry_bytes(*entry);
@@ -351,17 +342,17 @@ static void reply_delivered(struct reading *reading, struct stream_entry *entry,
 }
 
 /* Ends the array of a key's entries, which began at `mark`. */
-static void end_entries(struct reading *reading, size_t mark, uint64_t count) {
-    reply_array_end(reading->call->reply, mark, count);
-    reading->bytes += line_bytes(count);
+static void end_entries(struct reading *reading, size_t mark, int64_t count) {
+    reply_array_end(reading->call->reply, mark, (size_t)count);
+    reading->bytes += line_bytes((uint64_t)count);
 }
 
 /* Gives the consumer what is idle, and replies it. Returns how many entries. */
-static uint64_t deliver_idle(struct reading *reading, struct read_key *key) {
+static int64_t deliver_idle(struct reading *reading, struct read_key *key) {
     struct call *call = reading->call;
-    uint64_t count = 0, max = reading->count;
+    int64_t count = 0, max = reading->count;
     if (reading->max_count > 0 && (max == 0 || max > reading->max_count)) max = reading->max_count;
-    struct pending_selection found = find_claimable(reading, &key->ref, max);
+    struct pending_selection found = find_claimable(reading, &key->ref, (uint64_t)max);
     for (size_t i = 0; i < found.count; i++) {
         struct pending_entry pending = found.entries[i];
         struct stream_entry entry;
@@ -385,7 +376,7 @@ static void deliver(struct reading *reading, struct read_key *key) {
     struct stream_iter iter;
     struct stream_entry entry;
     size_t mark = reply_begin(call->reply);
-    uint64_t claimed = reading->min_idle_ms >= 0 ? deliver_idle(reading, key) : 0, count = 0;
+    int64_t claimed = reading->min_idle_ms >= 0 ? deliver_idle(reading, key) : 0, count = 0;
     bool has_more = stream_id_increment(&first);
     streamlog_iter_start(&iter, stream_log(ref->entry), first, STREAM_ID_MAX, false);
     while (has_more && streamlog_iter_next(&iter, &entry) &&
@@ -419,7 +410,8 @@ static void deliver_again(struct reading *reading, struct read_key *key) {
     struct pending_entry pending;
     struct stream_entry entry;
     struct stream_id first = key->after;
-    size_t mark = reply_begin(call->reply), count = 0;
+    size_t mark = reply_begin(call->reply);
+    int64_t count = 0;
     stream_id_increment(&first);
     pending_iter_start(&iter, &key->ref.consumer->ids, first);
     while (pending_iter_next(&iter, &pending)) {
@@ -447,7 +439,8 @@ static void reply_entries(struct reading *reading, const struct read_key *key) {
     struct stream_id first = key->after;
     struct stream_iter iter;
     struct stream_entry entry;
-    size_t mark = reply_begin(reply), count = 0;
+    size_t mark = reply_begin(reply);
+    int64_t count = 0;
     stream_id_increment(&first);
     streamlog_iter_start(&iter, stream_log(key->ref.entry), first, STREAM_ID_MAX, false);
     for (; streamlog_iter_next(&iter, &entry) && may_reply(reading, count, &entry); count++)
@@ -470,20 +463,6 @@ static void reply_key(struct reading *reading, struct read_key *key) {
     }
 }
 
-static void begin_map(struct reply *reply, size_t pairs) {
-    if (reply->protocol >= 3)
-        reply_map(reply, pairs);
-    else
-        reply_array(reply, pairs);
-}
-
-static void end_map(struct reply *reply, size_t mark, size_t pairs) {
-    if (reply->protocol >= 3)
-        reply_map_end(reply, mark, pairs);
-    else
-        reply_array_end(reply, mark, pairs);
-}
-
 /* Replies the entries of all streams that have any; writes nothing and returns false when none
  * has. A key may stand twice: what the first one has got, the second one gets no more. */
 static bool reply_streams(struct reading *reading) {
@@ -497,15 +476,18 @@ static bool reply_streams(struct reading *reading) {
             group_propagate_consumer(reading->call, &key->ref);
             continue;
         }
-        if (reading->count_of_keys == 1)
-            begin_map(reply, 1);
-        else if (ready == 0)
-            mark = reply_begin(reply);
+        if (reading->count_of_keys > 1)
+            mark = ready > 0 ? mark : reply_begin(reply);
+        else if (reply->protocol >= 3)
+            reply_map(reply, 1);
+        else
+            reply_array(reply, 1);
         ready++;
         reply_key(reading, key);
         group_propagate_consumer(reading->call, &key->ref);
     }
-    if (ready > 0 && reading->count_of_keys > 1) end_map(reply, mark, ready);
+    if (ready > 0 && reading->count_of_keys > 1)
+        (reply->protocol >= 3 ? reply_map_end : reply_array_end)(reply, mark, ready);
     return ready > 0;
 }
 
