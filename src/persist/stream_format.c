@@ -438,7 +438,7 @@ static bool read_iid(struct stream_load *load, struct slice name) {
     struct slice iid;
     if (!rdb_read_kept_string(load->reader, &load->iid_bytes, &iid)) return false;
     if (iid.len == 0) return fail(load, "an empty iid");
-    if (producers_find_any(log->producers, name, iid, &other)) return fail(load, "an iid twice");
+    if (producers_find(log->producers, name, iid, 0, &other)) return fail(load, "an iid twice");
     if (!read_id(load->reader, &id)) return false;
     producers_add(log->producers, &log->pieces, name, iid, id);
     return true;

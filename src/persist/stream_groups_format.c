@@ -323,7 +323,7 @@ static bool read_group(struct groups_load *load) {
     if (!read_pending(load) || !rdb_read_length(load->reader, &consumers)) return false;
     for (; consumers > 0; consumers--)
         if (!read_consumer(load)) return false;
-    if (!consumer_group_sort(group)) return fail_consumer_twice(load);
+    if (!nametable_sort(&group->consumers)) return fail_consumer_twice(load);
     if (load->type >= RDB_STREAM_LISTPACKS_5 && !read_ids(load, NULL)) return false;
     if (load->owned != group->pending.length)
         return fail(load, "a pending entry that no consumer has");
@@ -338,6 +338,6 @@ bool stream_groups_read(struct rdb_reader *reader, unsigned type, struct streaml
     if (!rdb_read_length(reader, &groups)) return false;
     for (; groups > 0; groups--)
         if (!read_group(&load)) return false;
-    return consumer_groups_sort(load.groups) ||
+    return nametable_sort(&load.groups->groups) ||
            rdb_reader_fail(reader, "a stream has a consumer group twice" RDB_INTEGRITY);
 }

@@ -84,10 +84,8 @@ static bool find_duplicate(struct call *call, const struct entry *entry,
     struct producers *producers = entry ? stream_producers(entry) : NULL;
     bool is_repeated = call_is_repeated(call);
     struct stream_id id;
-    bool was_added =
-        producers &&
-        (is_repeated ? producers_find_any(producers, producer->name, producer->iid, &id)
-                     : producers_find(producers, producer->name, producer->iid, call->now_ms, &id));
+    bool was_added = producers && producers_find(producers, producer->name, producer->iid,
+                                                 is_repeated ? 0 : call->now_ms, &id);
     if (was_added) {
         stream_reply_id(call->reply, id);
         producers->duplicates++;

@@ -186,14 +186,6 @@ void consumer_groups_find_waiting(const struct consumer_groups *groups, const st
 
 /* --- Groups --- */
 
-size_t consumer_groups_count(const struct consumer_groups *groups) {
-    return groups->groups.count;
-}
-
-struct consumer_group *consumer_groups_at(const struct consumer_groups *groups, size_t at) {
-    return (struct consumer_group *)(void *)groups->groups.items[at];
-}
-
 struct consumer_group *consumer_groups_find(const struct consumer_groups *groups,
                                             struct slice name) {
     size_t at;
@@ -222,10 +214,6 @@ struct consumer_group *consumer_groups_append(struct consumer_groups *groups, st
     return insert_group(groups, pieces, groups->groups.count, name);
 }
 
-bool consumer_groups_sort(struct consumer_groups *groups) {
-    return nametable_sort(&groups->groups);
-}
-
 void consumer_groups_remove(struct consumer_groups *groups, struct pieces *pieces,
                             struct consumer_group *group) {
     struct slice *item = &group->name;
@@ -236,10 +224,6 @@ void consumer_groups_remove(struct consumer_groups *groups, struct pieces *piece
 }
 
 /* --- Consumers --- */
-
-struct consumer *consumer_group_at(const struct consumer_group *group, size_t at) {
-    return (struct consumer *)(void *)group->consumers.items[at];
-}
 
 struct consumer *consumer_group_find(const struct consumer_group *group, struct slice name) {
     size_t at;
@@ -273,10 +257,6 @@ struct consumer *consumer_group_add(struct consumer_group *group, struct pieces 
 struct consumer *consumer_group_append(struct consumer_group *group, struct pieces *pieces,
                                        struct slice name) {
     return insert_consumer(group, pieces, group->consumers.count, name);
-}
-
-bool consumer_group_sort(struct consumer_group *group) {
-    return nametable_sort(&group->consumers);
 }
 
 void consumer_groups_remove_consumer(struct consumer_groups *groups, struct pieces *pieces,

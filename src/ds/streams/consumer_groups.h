@@ -63,10 +63,15 @@ struct consumer_groups {
 
 /* --- Groups --- */
 
-size_t consumer_groups_count(const struct consumer_groups *groups);
+static inline size_t consumer_groups_count(const struct consumer_groups *groups) {
+    return groups->groups.count;
+}
 
 /* The group at this place in the order of names. O(1). */
-struct consumer_group *consumer_groups_at(const struct consumer_groups *groups, size_t at);
+static inline struct consumer_group *consumer_groups_at(const struct consumer_groups *groups,
+                                                        size_t at) {
+    return (struct consumer_group *)(void *)groups->groups.items[at];
+}
 
 /* NULL when there is none. O(log groups). */
 struct consumer_group *consumer_groups_find(const struct consumer_groups *groups,
@@ -76,12 +81,10 @@ struct consumer_group *consumer_groups_find(const struct consumer_groups *groups
 struct consumer_group *consumer_groups_add(struct consumer_groups *groups, struct pieces *pieces,
                                            struct slice name);
 
-/* For groups that are being loaded: adds a group at the end, whatever its name; and, at last,
- * brings all into the order of their names, before which none is found by its name. The latter
- * returns false when two have the same name. O(1) amortised, and O(groups * log groups). */
+/* For groups that are being loaded: adds a group at the end, whatever its name. None is found by
+ * name until nametable_sort has brought all into their order. O(1) amortised. */
 struct consumer_group *consumer_groups_append(struct consumer_groups *groups, struct pieces *pieces,
                                               struct slice name);
-bool consumer_groups_sort(struct consumer_groups *groups);
 
 /* Removes the group with all that it has. O(consumers + pending entries / 240). */
 void consumer_groups_remove(struct consumer_groups *groups, struct pieces *pieces,
@@ -93,7 +96,9 @@ void consumer_groups_pieces(struct consumer_groups *groups, const struct piece_v
 
 /* --- Consumers --- */
 
-struct consumer *consumer_group_at(const struct consumer_group *group, size_t at);
+static inline struct consumer *consumer_group_at(const struct consumer_group *group, size_t at) {
+    return (struct consumer *)(void *)group->consumers.items[at];
+}
 
 /* NULL when there is none. O(log consumers). */
 struct consumer *consumer_group_find(const struct consumer_group *group, struct slice name);
@@ -109,7 +114,6 @@ struct consumer *consumer_group_add(struct consumer_group *group, struct pieces 
 /* The same for consumers that are being loaded as for groups; the times are 0. */
 struct consumer *consumer_group_append(struct consumer_group *group, struct pieces *pieces,
                                        struct slice name);
-bool consumer_group_sort(struct consumer_group *group);
 
 /* Removes a consumer with its pending entries. O(consumers), and as pendinglist_remove_all. */
 void consumer_groups_remove_consumer(struct consumer_groups *groups, struct pieces *pieces,

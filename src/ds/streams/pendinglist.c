@@ -56,12 +56,14 @@ static struct pending_block *open_block(struct pieces *pieces, struct idindex_se
     return block_of(item);
 }
 
-/* Encodes the block anew, with room for `room`. */
+/* Encodes the block anew, with room for `room`, and with `changed`, unless that is NULL, in the
+ * row. */
 static void refit(struct pieces *pieces, struct idindex_segment *segment, struct idindex_item *item,
-                  unsigned room) {
+                  unsigned room, unsigned row, const struct pending_entry *changed) {
     struct pending_entry entries[PENDING_BLOCK];
     const struct pending_block *block = block_of(item);
     pending_block_get_all(block, entries);
+    if (changed) entries[row] = *changed;
     replace_block(pieces, segment, item, pending_block_new(entries, block->count, room));
 }
 
@@ -79,7 +81,7 @@ static void insert_block(struct pendinglist *list, struct pieces *pieces,
 static void begin_block(struct pendinglist *list, struct pieces *pieces, struct idindex_position at,
                         const struct pending_entry *entry) {
     struct idindex_segment *segment = idindex_open(&list->index, pieces, at.segment);
-    refit(pieces, segment, &segment->items[at.item], PENDING_BLOCK);
+    refit(pieces, segment, &segment->items[at.item], PENDING_BLOCK, 0, NULL);
     struct pending_block *next = pending_block_after(block_of(&segment->items[at.item]), entry);
     at.item++;
     insert_block(list, pieces, at, entry->id, next);
@@ -109,11 +111,6 @@ static void rebuild_with(struct pendinglist *list, struct pieces *pieces,
     insert_block(list, pieces, at, entries[low].id, pending_block_new(entries + low, high, high));
 }
 
-static bool is_last(const struct pendinglist *list, struct idindex_position at) {
-    size_t last = list->index.segment_count - 1;
-    return at.segment == last && at.item + 1 == list->index.segments[last].count;
-}
-
 void pendinglist_insert(struct pendinglist *list, struct pieces *pieces,
                         const struct pending_entry *entry) {
     struct idindex_position at = {0, 0};
@@ -129,7 +126,7 @@ void pendinglist_insert(struct pendinglist *list, struct pieces *pieces,
     const struct pending_block *block = block_of(item);
     unsigned row = pending_block_search(block, entry->id);
     assert(row == block->count || stream_id_compare(pending_block_id(block, row), entry->id) != 0);
-    if (row == PENDING_BLOCK && is_last(list, at))
+    if (row == PENDING_BLOCK && item == idindex_last(&list->index))
         begin_block(list, pieces, at, entry);
     else if (block->count < block->room && pending_block_takes(block, entry))
         pending_block_insert(open_block(pieces, segment, item), row, entry);
@@ -223,7 +220,6 @@ bool pendinglist_edge(const struct pendinglist *list, bool last, struct pending_
 
 bool pendinglist_update(struct pendinglist *list, struct pieces *pieces,
                         const struct pending_entry *entry, struct pending_entry *before) {
-    struct pending_entry entries[PENDING_BLOCK];
     struct idindex_position at;
     unsigned row;
     if (!find(&list->index, entry->id, &at, &row)) return false;
@@ -232,13 +228,10 @@ bool pendinglist_update(struct pendinglist *list, struct pieces *pieces,
     const struct pending_block *block = block_of(item);
     note_time(segment, (uint64_t)entry->delivered_ms);
     *before = pending_block_get(block, row);
-    if (pending_block_takes(block, entry)) {
+    if (pending_block_takes(block, entry))
         pending_block_set(open_block(pieces, segment, item), row, entry);
-        return true;
-    }
-    pending_block_get_all(block, entries);
-    entries[row] = *entry;
-    replace_block(pieces, segment, item, pending_block_new(entries, block->count, block->room));
+    else
+        refit(pieces, segment, item, block->room, row, entry);
     return true;
 }
 
@@ -271,13 +264,10 @@ static void note_removal(struct pendinglist *list, struct pieces *pieces,
         return;
     }
     if (block->count * 4u > block->room || block->room <= FIRST_ROOM) return;
-    if (block->count > PENDING_BLOCK / 8) {
-        replace_block(pieces, segment, item, pending_block_resized(block, block->room / 2u));
-        return;
-    }
-    if (join(list, pieces, at)) return;
     struct idindex_position before = {at.segment, at.item - 1};
-    if (at.item > 0 && join(list, pieces, before)) return;
+    bool is_small = block->count <= PENDING_BLOCK / 8;
+    if (is_small && join(list, pieces, at)) return;
+    if (is_small && at.item > 0 && join(list, pieces, before)) return;
     replace_block(pieces, segment, item, pending_block_resized(block, block->room / 2u));
 }
 
@@ -366,7 +356,8 @@ void pendinglist_fit(struct pendinglist *list, struct pieces *pieces) {
     for (size_t s = 0; s < list->index.segment_count; s++) {
         struct idindex_segment *segment = idindex_open(&list->index, pieces, s);
         for (size_t i = 0; i < segment->count; i++)
-            refit(pieces, segment, &segment->items[i], block_of(&segment->items[i])->count);
+            refit(pieces, segment, &segment->items[i], block_of(&segment->items[i])->count, 0,
+                  NULL);
     }
 }
 
@@ -457,7 +448,8 @@ static uint64_t search_item(struct search *search, struct pieces *pieces,
     uint64_t least = block->base[PENDING_TIME];
     if ((int64_t)least > search->latest_ms) return least;
     bool has_any = search_block(search, block, &least);
-    if (!has_any && !pieces_are_captured(pieces)) refit(pieces, segment, item, block->room);
+    if (!has_any && !pieces_are_captured(pieces))
+        refit(pieces, segment, item, block->room, 0, NULL);
     return least;
 }
 

@@ -60,10 +60,12 @@ static inline uint64_t value_at(const struct pending_block *block, unsigned colu
     return read_value(block, column, column_at(block, column), at);
 }
 
-static void write_entry(struct pending_block *block, unsigned at, const struct values *values) {
+void pending_block_set(struct pending_block *block, unsigned at,
+                       const struct pending_entry *entry) {
+    struct values values = values_of(entry);
     size_t begin = 0;
     for (unsigned c = 0; c < PENDING_COLUMNS; c++) {
-        write_value(block, c, begin, at, values->of[c]);
+        write_value(block, c, begin, at, values.of[c]);
         begin += (size_t)block->width[c] * block->room;
     }
 }
@@ -103,10 +105,7 @@ struct pending_block *pending_block_new(const struct pending_entry *entries, uns
     for (unsigned c = 0; c < PENDING_COLUMNS; c++)
         width[c] = (uint8_t)width_of(most.of[c] - least.of[c]);
     struct pending_block *block = allocate(least.of, width, room);
-    for (unsigned i = 0; i < count; i++) {
-        struct values values = values_of(&entries[i]);
-        write_entry(block, i, &values);
-    }
+    for (unsigned i = 0; i < count; i++) pending_block_set(block, i, &entries[i]);
     block->count = (uint8_t)count;
     return block;
 }
@@ -115,7 +114,7 @@ struct pending_block *pending_block_after(const struct pending_block *before,
                                           const struct pending_entry *entry) {
     struct values values = values_of(entry);
     struct pending_block *block = allocate(values.of, before->width, PENDING_BLOCK);
-    write_entry(block, 0, &values);
+    pending_block_set(block, 0, entry);
     block->count = 1;
     return block;
 }
@@ -169,12 +168,6 @@ bool pending_block_takes(const struct pending_block *block, const struct pending
             return false;
     }
     return true;
-}
-
-void pending_block_set(struct pending_block *block, unsigned at,
-                       const struct pending_entry *entry) {
-    struct values values = values_of(entry);
-    write_entry(block, at, &values);
 }
 
 /* Moves the places [from, count) of each column by `distance`. */

@@ -112,11 +112,6 @@ struct producers *producers_new(struct pieces *pieces, struct producers_limits l
     return producers;
 }
 
-void producers_free(struct producers *producers, struct pieces *pieces) {
-    struct piece_dropper dropper = pieces_dropper(pieces);
-    if (producers) producers_pieces(producers, &dropper.visitor);
-}
-
 void producers_set_limits(struct producers *producers, struct pieces *pieces,
                           struct producers_limits limits) {
     const struct producers_limits *old = &producers->limits;
@@ -140,8 +135,8 @@ bool producers_has(const struct producers *producers, struct slice name) {
     return nametable_find(&producers->table, name, &at);
 }
 
-bool producers_find_any(const struct producers *producers, struct slice name, struct slice iid,
-                        struct stream_id *id) {
+bool producers_find(const struct producers *producers, struct slice name, struct slice iid,
+                    int64_t now_ms, struct stream_id *id) {
     size_t at;
     if (!nametable_find(&producers->table, name, &at)) return false;
     const struct producer *producer = producers_at(producers, at);
@@ -151,14 +146,9 @@ bool producers_find_any(const struct producers *producers, struct slice name, st
             !slice_equal(producer_iid(producer, i - producer->first), iid))
             continue;
         *id = producer->ids[i];
-        return true;
+        return !is_old(producers, *id, now_ms);
     }
     return false;
-}
-
-bool producers_find(const struct producers *producers, struct slice name, struct slice iid,
-                    int64_t now_ms, struct stream_id *id) {
-    return producers_find_any(producers, name, iid, id) && !is_old(producers, *id, now_ms);
 }
 
 static void forget_first(struct producer *producer) {

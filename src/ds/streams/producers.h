@@ -55,9 +55,6 @@ struct producers {
 /* New ones, without iids. */
 struct producers *producers_new(struct pieces *pieces, struct producers_limits limits);
 
-/* `producers` NULL: nothing. O(producers). */
-void producers_free(struct producers *producers, struct pieces *pieces);
-
 /* Leads the visitor through their memory (ds/pieces.h). Returns where `producers` is then.
  * O(producers). */
 struct producers *producers_pieces(struct producers *producers,
@@ -70,14 +67,10 @@ void producers_set_limits(struct producers *producers, struct pieces *pieces,
 /* Returns whether there is a producer of this name. O(log producers). */
 bool producers_has(const struct producers *producers, struct slice name);
 
-/* Finds the entry that a producer has added under this iid, unless it is too old. O(log producers +
- * iids of the producer): 3 us for the greatest number of them. */
+/* Finds the entry that a producer has added under this iid, unless it is too old; none is at the
+ * time 0. O(log producers + iids of the producer): 3 us for the greatest number of them. */
 bool producers_find(const struct producers *producers, struct slice name, struct slice iid,
                     int64_t now_ms, struct stream_id *id);
-
-/* The same, however old the entry is. */
-bool producers_find_any(const struct producers *producers, struct slice name, struct slice iid,
-                        struct stream_id *id);
 
 /* Remembers the iid of an entry, and forgets the producer's oldest one if it is one too many.
  * Amortised O(iid), and for a new producer O(producers): moves pointers. */

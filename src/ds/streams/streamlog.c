@@ -48,7 +48,8 @@ struct producers *streamlog_need_producers(struct streamlog *log, struct produce
 }
 
 void streamlog_drop_producers(struct streamlog *log) {
-    producers_free(log->producers, &log->pieces);
+    struct piece_dropper dropper = pieces_dropper(&log->pieces);
+    if (log->producers) producers_pieces(log->producers, &dropper.visitor);
     log->producers = NULL;
 }
 
@@ -101,10 +102,6 @@ static void fit_node(struct streamlog *log, struct idindex_item *item) {
 
 /* --- Nodes in the index --- */
 
-static struct idindex_item *last_item(const struct streamlog *log) {
-    return idindex_last(&log->index);
-}
-
 /* Removes nodes [from, to) of a segment with their entries. */
 static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_t to) {
     const struct idindex_segment *segment = &log->index.segments[index];
@@ -124,14 +121,12 @@ static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_
 static struct idindex_item *begin_node(struct streamlog *log,
                                        const struct streamlog_new_entry *entry) {
     enum { EXPECTED_MAX = 4096 };
-    struct idindex_item *before = last_item(log);
+    struct idindex_item *before = idindex_last(&log->index);
+    struct idindex_position end = {0, 0};
     size_t expected = 0;
     if (before) {
         expected = sizeof(struct streamlog_node) + streamlog__node(before)->used;
         if (expected > EXPECTED_MAX) expected = EXPECTED_MAX;
-    }
-    struct idindex_position end = {0, 0};
-    if (before) {
         end.segment = log->index.segment_count - 1;
         end.item = log->index.segments[end.segment].count;
     }
@@ -154,7 +149,7 @@ static void close_node(struct streamlog *log) {
 static struct idindex_item *item_to_append(struct streamlog *log,
                                            const struct streamlog_new_entry *entry,
                                            const struct stream_limits *limits) {
-    struct idindex_item *last = last_item(log);
+    struct idindex_item *last = idindex_last(&log->index);
     size_t text_bytes = 0;
     for (size_t i = 0; i < 2 * entry->pairs; i++) text_bytes += entry->texts[i].len;
     CHECKED_ASSERT(text_bytes <= STREAM_ENTRY_MAX);
@@ -217,7 +212,7 @@ bool streamlog_delete(struct streamlog *log, struct stream_id id) {
     }
     item = &open_segment(log, position.segment)->items[position.item];
     streamlog__node_cut(open_node(log, item), at);
-    if (item != last_item(log)) fit_node(log, item);
+    if (item != idindex_last(&log->index)) fit_node(log, item);
     log->length--;
     return true;
 }
