@@ -8,21 +8,14 @@ static inline void note_overwritten(struct call *call, const struct keyref *ref,
     if (ref->entry) call_notify_overwritten(call, key, entry_type(ref->entry), VALUE_STRING);
 }
 
-/* Stores the value argv[index], which may be taken over (string_set_argument). */
+/* Stores the value argv[index], or a copy: else it may be taken over (string_set_argument). */
 static inline void store(struct call *call, struct keyref *ref, struct slice key, size_t index,
-                         bool keeps_expiry) {
+                         bool keeps_expiry, bool copies) {
     note_overwritten(call, ref, key);
     uint32_t clock = string_make_way(call, ref);
-    string_set_argument(call, ref, key, index, keeps_expiry);
-    string_came(ref, clock);
-}
-
-/* Stores a copy. */
-static void store_copy(struct call *call, struct keyref *ref, struct slice key, size_t index,
-                       bool keeps_expiry) {
-    note_overwritten(call, ref, key);
-    uint32_t clock = string_make_way(call, ref);
-    if (keeps_expiry)
+    if (!copies)
+        string_set_argument(call, ref, key, index, keeps_expiry);
+    else if (keeps_expiry)
         string_set_keep_expiry(ref, key, call->argv[index]);
     else
         string_set(ref, key, call->argv[index]);
@@ -32,7 +25,7 @@ static void store_copy(struct call *call, struct keyref *ref, struct slice key, 
 /* Stores the value and reports the change. The key has no expiry then. */
 static inline void set_plain(struct call *call, struct keyref *ref, struct slice key,
                              size_t index) {
-    store(call, ref, key, index, false);
+    store(call, ref, key, index, false, false);
     CALL_CHANGED(call, ref, key, EVENT_STRING, "set", 1);
 }
 
@@ -49,17 +42,14 @@ static void end_expiring(struct call *call, struct keyref *ref, struct slice key
 
 static void set_expiring(struct call *call, struct keyref *ref, struct slice key, size_t index,
                          int64_t expiry_ms) {
-    store(call, ref, key, index, true);
+    store(call, ref, key, index, true, false);
     end_expiring(call, ref, key, index, expiry_ms);
 }
 
 static void set_keeping_expiry(struct call *call, struct keyref *ref, struct slice key,
                                size_t index, bool copies) {
     int64_t expiry_ms = ref->entry ? entry_expiry(ref->entry) : -1;
-    if (copies)
-        store_copy(call, ref, key, index, true);
-    else
-        store(call, ref, key, index, true);
+    store(call, ref, key, index, true, copies);
     if (entry_expiry(ref->entry) != expiry_ms)
         keyspace_set_expiry(ref, expiry_ms, value_size(ref->entry)); /* it gets no other one */
     CALL_CHANGED(call, ref, key, EVENT_STRING, "set", 1);
@@ -255,10 +245,7 @@ static void set_pair(struct call *call, const struct pairs *pairs, struct keyref
         CALL_PROPAGATE(call, SLICE("SET"), key, call->argv[index + 1], SLICE("KEEPTTL"));
         return;
     }
-    if (copies)
-        store_copy(call, ref, key, index + 1, pairs->expiry != EXPIRY_NONE);
-    else
-        store(call, ref, key, index + 1, pairs->expiry != EXPIRY_NONE);
+    store(call, ref, key, index + 1, pairs->expiry != EXPIRY_NONE, copies);
     if (pairs->expiry == EXPIRY_NONE)
         CALL_CHANGED(call, ref, key, EVENT_STRING, "set", 1);
     else
