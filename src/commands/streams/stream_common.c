@@ -87,12 +87,9 @@ bool stream_parse_new_id(struct call *call, size_t index, struct stream_new_id *
 bool stream_parse_bound(struct call *call, size_t index, bool is_end, struct stream_id *id) {
     struct slice text = call->argv[index];
     uint64_t missing_seq = is_end ? UINT64_MAX : 0;
-    if (slice_equal(text, SLICE("-"))) {
-        *id = STREAM_ID_MIN;
-        return true;
-    }
-    if (slice_equal(text, SLICE("+"))) {
-        *id = STREAM_ID_MAX;
+    bool is_least = slice_equal(text, SLICE("-"));
+    if (is_least || slice_equal(text, SLICE("+"))) {
+        *id = is_least ? STREAM_ID_MIN : STREAM_ID_MAX;
         return true;
     }
     if (text.len < 2 || text.ptr[0] != '(') return stream_parse_id(call, index, missing_seq, id);

@@ -5,15 +5,11 @@
  *                 consumer "x" │ consumer "y" │ …                    in the order of their names
  *      consumer   number │ seen │ active │ ids of its pending entries
  *
- * A pending entry has the number of its consumer. The ids are kept a second time with the consumer,
- * so that what one consumer has is found, counted and iterated over whatever others have. Both take
- * about 9 bytes an entry. Number 0 is nobody: the entry was released, or belongs to a group that is
- * being loaded.
+ * A pending entry has the number of its consumer, which has the id once more. Number 0 is nobody:
+ * the entry was released, or belongs to a group that is being loaded.
  *
- * Trimming with ACKED deletes the entries that all groups have acknowledged. The first entries may
- * be a million that are pending: so it notes how far it has looked. From then on each id before
- * that which ceases to be pending in a group is noted as released, and only these are looked at
- * again.
+ * Trimming with ACKED notes how far it has looked. From then on each id before that which ceases to
+ * be pending in a group is noted as released, and only these are looked at again.
  *
  * Invariant: an entry of the stream whose id is before `looked_until` is pending in a group, or its
  * id is in `released`, all of which are before `looked_until`. Ids may be there whose entries are

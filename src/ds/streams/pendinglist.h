@@ -1,10 +1,8 @@
 /* pendinglist: the pending entries of a consumer group, by the ids of the entries in the stream:
  * who got an entry, when, and how often.
  *
- * They lie in blocks of up to 240, column by column, and each column is as wide as its block needs
- * (pendinglist_internal.h draws it): an entry takes about 4 bytes where entries are delivered in
- * the order of their ids. An index finds the blocks (ds/streams/idindex.h), and shares them with a
- * capture.
+ * They lie in blocks of up to 240, column by column (pendinglist_internal.h draws it). An index
+ * finds the blocks (ds/streams/idindex.h), and shares them with a capture.
  *
  * A list of ids alone is one whose other columns are 0 everywhere: they take no memory.
  *

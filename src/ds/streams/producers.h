@@ -6,14 +6,10 @@
  *
  * A producer gives each entry that it adds an idempotent id (iid) of its own: any bytes. Here they
  * lead to the entry's id. An iid is remembered until the entry is older than a duration, by the
- * time in its id, or until the producer has as many newer iids as are remembered of each. So
- * iids are only appended at the end and removed from the front.
+ * time in its id, or until the producer has as many newer iids as are remembered of each.
  *
- * What the columns and bytes hold from the first iid on does not change: new iids go behind it, and
- * memory that is too small is replaced. Captures of the stream therefore share it, and get what
- * is replaced or dropped. All memory consists of the stream's pieces (ds/pieces.h).
- *
- * An iid takes 28 bytes and its own; a producer 80 and its name. */
+ * What the columns and bytes hold from the first iid on does not change, so that captures of the
+ * stream share it. All memory consists of the stream's pieces (ds/pieces.h). */
 #ifndef PACKLIST_DS_STREAMS_PRODUCERS_H
 #define PACKLIST_DS_STREAMS_PRODUCERS_H
 
