@@ -1,13 +1,6 @@
-/* Finding and changing. The layout and the invariants are drawn in ds/hashtable_internal.h, growing
- * and shrinking in ds/linear_hashing.h; hashtable_check() in ds/hashtable_iter.c executes the
- * invariants.
- *
- * An insertion may need one split, a deletion one merge. Both gather the items of the buckets
- * concerned, in memory on the stack, and fill the buckets anew:
- *
- *      split    bucket `split` ──► gathered ──► partitioned by a bit of the tags ──► two buckets
- *      merge    two buckets ─────► gathered ───────────────────────────────────────► bucket `split`
- */
+/* Finding and changing. A split gathers the items of a bucket, in memory on the stack, partitions
+ * them by a bit of their tags, and fills two buckets anew; a merge gathers those of two buckets
+ * and fills one. */
 #include "ds/hashtable_internal.h"
 
 #include "base/checked.h"

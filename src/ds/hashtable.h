@@ -1,13 +1,8 @@
-/* hashtable: a set of items found by a byte-string key that lies inside each item; grown by linear
- * hashing.
+/* hashtable: a set of items found by a byte-string key that lies inside each item. It grows and
+ * shrinks by one bucket at a time: no operation rehashes it or doubles its memory.
  *
- * Buckets are cache lines of eight slots; a slot is one word: a 16-bit tag and a 48-bit pointer, so
- * that eight tags are compared before any pointer is followed. The table grows and shrinks one
- * bucket at a time over a segmented directory: no operation rehashes the table or doubles its
- * memory. The item's owner keeps the item; the table only points.
- *
- * Items must be at least 8-byte aligned and their keys must not change while they are in the
- * table. */
+ * The item's owner keeps the item; the table only points. Items must be at least 8-byte aligned
+ * and their keys must not change while they are in the table. */
 #ifndef PACKLIST_DS_HASHTABLE_H
 #define PACKLIST_DS_HASHTABLE_H
 

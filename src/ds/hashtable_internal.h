@@ -10,19 +10,12 @@
  *
  * Items fill a bucket from slot 0 on without holes. A ninth item moves slot 7's into an overflow
  * array with its own: arrays are as long as they need (two slots, 16 bytes, at a time), not whole
- * cache lines, which is worth 1.5 bytes an item.
+ * cache lines, which is worth 1.5 bytes an item. Windows (ds/linear_hashing.h) are WINDOW_BITS
+ * wide.
  *
- * The table grows and shrinks by linear hashing (ds/linear_hashing.h): one bucket is split or
- * merged at a time. The bit by which a bucket is split is in the tags of its items, whose windows
- * are WINDOW_BITS wide; so hashes are computed again from the keys once in 256 times the size.
- *
- * Memory decides when to split, not the count of items: a bucket is added as soon as all buckets
- * and overflow arrays together fit BYTES_GROW bytes an item, and one is removed when they exceed
- * BYTES_SHRINK. So the cost of an item stays the same through the whole cycle from one power of two
- * to the next, though buckets that are not split yet hold twice as many items as the others.
- *
- * Buckets are the items of an array by ds/segmented.h. A new one is uninitialised: a split
- * overwrites the whole bucket, so nothing is ever cleared. */
+ * A bucket is added as soon as all buckets and overflow arrays together fit BYTES_GROW bytes an
+ * item, and one is removed when they exceed BYTES_SHRINK. A new bucket (ds/segmented.h) is
+ * uninitialised: a split overwrites all of it, so nothing is ever cleared. */
 #ifndef PACKLIST_DS_HASHTABLE_INTERNAL_H
 #define PACKLIST_DS_HASHTABLE_INTERNAL_H
 

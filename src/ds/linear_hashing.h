@@ -1,30 +1,10 @@
-/* linear_hashing: hash tables that grow and shrink by one bucket at a time (W. Litwin, "Linear
- * hashing: a new tool for file and table addressing", 1980).
+/* linear_hashing: the arithmetic of hash tables that grow and shrink by one bucket at a time;
+ * ds/README.md explains it by an example.
  *
- * A usual hash table has 2^level buckets, and the last `level` bits of an item's hash are the
- * number of its bucket. When it is full it doubles, which moves every item. Here one bucket is
- * split at a time, in the order of their numbers, whichever of them is full. A split reads one more
- * bit of the hashes in bucket `split`: items where it is 0 stay, the others move to a new bucket at
- * the end of the table.
- *
- *      level 2, split 0      bucket      0     1     2     3
- *                            hashes    ..00  ..01  ..10  ..11
- *
- *      level 2, split 1      bucket      0     1     2     3     4        0 and 4 were one bucket
- *                            hashes    .000  ..01  ..10  ..11  .100
- *
- *      level 2, split 2      bucket      0     1     2     3     4     5
- *                            hashes    .000  .001  ..10  ..11  .100  .101
- *
- *      level 3, split 0      after 2 and 3 all buckets have three bits: the next round begins
- *
- * So there are 2^level + split buckets. To find a hash's bucket, take its last `level` bits; if
- * that number is less than `split`, the bucket has been split already: take one bit more. To
- * shrink, the last split is undone: the last bucket is merged into the one that it came from.
- *
- * An insertion or a deletion moves the items of two buckets at most, however large the table is.
- * The price: buckets that wait for their split have up to twice the items of the others. When to
- * split is the table's decision. Buckets are kept by ds/segmented.h, which does not move them.
+ * There are 2^level + split buckets. A hash's bucket is that of its last `level` bits, or, where
+ * that number is less than `split`, of one bit more. To grow, bucket `split` is split by that bit
+ * into itself and a new bucket at the end; to shrink, the last split is undone. When to do so is
+ * the table's decision. Buckets are kept by ds/segmented.h, which does not move them.
  *
  * Tags. hashtable and skiplist_index keep some bits of an item's hash beside its pointer: a tag.
  * The bit that the next split reads is always among them, so that a split reads no item. The tag
@@ -117,12 +97,9 @@ static inline uint64_t linear_bits_reversed(uint64_t x) {
     return __builtin_bswap64(x);
 }
 
-/* The cursor of a scan after this bucket; 0 when it was the last one.
- *
- * Reading hashes with their bits reversed as fractions of 1, a bucket that uses l bits holds one
- * whole interval of length 2^-l, whichever split or merge made it. The cursor is a point:
- * everything below it has been visited. So each call of a scan visits the interval around the
- * point and moves to its end, and growing and shrinking between the calls does not matter. O(1). */
+/* The cursor of a scan after this bucket; 0 when it was the last one. Where hashes with their bits
+ * reversed are read as fractions of 1, a bucket that uses l bits holds one whole interval of length
+ * 2^-l, whichever split or merge made it. The next cursor is its end. O(1). */
 static inline uint64_t linear_scan_next(const struct linear *linear, size_t bucket) {
     unsigned bits = linear_bits(linear, bucket);
     if (bits == 0) return 0;

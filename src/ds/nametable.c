@@ -1,4 +1,3 @@
-/* nametable: see nametable.h. */
 #include "ds/nametable.h"
 
 #include "base/memory/alloc.h"

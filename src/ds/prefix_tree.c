@@ -1,6 +1,4 @@
-/* prefix_tree: see the drawing in prefix_tree.h.
- *
- * Invariants: a node's string is its parent's with its label appended; the labels of a node's
+/* Invariants: a node's string is its parent's with its label appended; the labels of a node's
  * children begin with different bytes, and the children are in the order of these; a node without
  * item has at least two children, except the root, which has an empty label. */
 #include "ds/prefix_tree.h"

@@ -5,8 +5,7 @@
  *        └────"s"──"um"── item                 "sum" and "set:"
  *                └─"et:"── item
  *
- * The cost of a search grows with the length of the text, not with the number of strings. The
- * item's owner keeps the item; the tree only points. */
+ * The item's owner keeps the item; the tree only points. */
 #ifndef PACKLIST_DS_PREFIX_TREE_H
 #define PACKLIST_DS_PREFIX_TREE_H
 

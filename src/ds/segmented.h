@@ -1,6 +1,5 @@
 /* segmented: an array of items that grows and shrinks at its end, one item at a time, and in which
- * no step takes longer because the array is large. The hash tables of this module keep their
- * buckets in such arrays (ds/linear_hashing.h), the skiplist the pointers to its nodes.
+ * no step takes longer because the array is large.
  *
  *      directory    │ entry 0 │ entry 1 │ entry 2 │         │      3 of 4 entries in use
  *                        │         │         └──► [ item │ item │                ]
@@ -8,10 +7,6 @@
  *                        └──────────────────────► [ item │ item │ … 512 items    ]
  *
  *      item i       in the segment of entry i / 512, at i % 512
- *
- * An array in one piece that doubles copies all its items in one step, and needs three times its
- * memory while it does. Here the items stay where they are, and only the directory doubles: 8 bytes
- * for 512 items.
  *
  * The rules of growing and shrinking:
  *   1. An empty array owns no memory.
@@ -22,8 +17,7 @@
  *   4. A full directory doubles. When no more than a quarter of it is used, it halves. With one
  *      segment it has one entry, which is inside the struct if it is a mere pointer.
  *
- * Cost: push and pop are O(1). At most they copy 512 items, or, once in a doubling or halving of
- * the array, the directory. Memory: at most one segment that is nearly empty, and the directory. */
+ * At most, a push or a pop copies 512 items, or, once in a doubling or halving, the directory. */
 #ifndef PACKLIST_DS_SEGMENTED_H
 #define PACKLIST_DS_SEGMENTED_H
 

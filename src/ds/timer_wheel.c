@@ -1,5 +1,5 @@
-/* Times are read as numbers of eleven digits in base 64. A node is filed under the highest digit in
- * which its time differs from now: level = that digit's position, slot = the digit.
+/* A node is filed under the highest digit, in base 64, in which its time differs from now: level =
+ * that digit's position, slot = the digit.
  *
  *      now       … 0 0 7 12 40
  *      deadline  … 0 0 7 12 55     level 0, slot 55: fires when now's last digit reaches 55
@@ -7,8 +7,7 @@
  *                                  under level 1, slot 31
  *
  * Invariants: all digits above a node's level are those of now; its own is greater than now's,
- * except for nodes at level 0 that are due now. So every node of a level comes before all those of
- * the levels above, and the first occupied slot of the first occupied level comes next. */
+ * except for nodes at level 0 that are due now. */
 #include "ds/timer_wheel.h"
 
 #include "base/checked.h"

@@ -1,10 +1,8 @@
-/* timer_wheel: many timeouts, most of them cancelled: a hierarchical timing wheel of 1 ms
- * ticks (Varghese and Lauck, "Hashed and hierarchical timing wheels", 1987).
+/* timer_wheel: many timeouts, most of them cancelled: a hierarchical timing wheel of 1 ms ticks.
  *
  * Nodes live in their owners; the wheel allocates nothing. It knows no clock: times are
  * milliseconds of any clock that does not go back, from 0 on; a deadline may be anything up to
- * INT64_MAX. Adding, removing and firing are O(1); a node is moved to a finer level at most ten
- * times, about once for each factor 64 of its timeout; time passing with nothing due costs
+ * INT64_MAX. Adding, removing and firing are O(1), and time in which nothing is due costs
  * nothing. */
 #ifndef PACKLIST_DS_TIMER_WHEEL_H
 #define PACKLIST_DS_TIMER_WHEEL_H

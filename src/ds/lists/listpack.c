@@ -10,10 +10,9 @@
  *      5000-byte string F0 88 13 00 00 text… | 27 8D size 5007 (two bytes of back length)
  *      5 GB string      F5 00 F2 05 2A 01 00 00 00 text… | five bytes
  *
- * Iterating is a chain of dependent loads: byte → size → next byte. Where neighbours are of equal
- * size, as most lists have them, the loops below step by the last size and only *check* it: the
- * processor predicts the check and works on several elements at once. They do so from the
- * second equal size on, so that lists of mixed sizes do not pay for wrong guesses. */
+ * Where neighbours are of equal size, the loops below step by the last size and only *check* it,
+ * which the processor predicts, instead of waiting for each length to be loaded. They do so from
+ * the second equal size on, so that lists of mixed sizes do not pay for wrong guesses. */
 #include "ds/lists/listpack.h"
 
 #include "base/checked.h"

@@ -1,8 +1,5 @@
-/* listpack: elements packed one after another; the encoding of every small or chunked list value.
- *
- * This module knows *elements* and runs of them ("the body": elements with nothing around them).
- * An entry or a quicklist node owns a body. The *serialized* form, as in RDB files and DUMP
- * payloads, wraps a body in a 6-byte header and an end byte.
+/* listpack: elements packed one after another: a *body*, which an entry or a quicklist node owns.
+ * The *serialized* form, as in RDB files and DUMP payloads, has a header and an end byte around it.
  *
  *      serialized:  [total bytes 4 LE][count 2 LE, 65535 = unknown] element … [0xFF]
  *      element:     [encoding + data][back length 1-5 bytes]
@@ -26,8 +23,7 @@
  * them. Their back length takes 6 bytes where 5 are too few.
  *
  * Invariant of every body in memory: elements are *canonical*: a text that number_parse_int64
- * accepts is stored as the shortest integer, any other text with the shortest string header. So two
- * elements are equal texts exactly when their bytes are equal, and searching never decodes. */
+ * accepts is stored as the shortest integer, any other text with the shortest string header. */
 #ifndef PACKLIST_DS_LISTS_LISTPACK_H
 #define PACKLIST_DS_LISTS_LISTPACK_H
 

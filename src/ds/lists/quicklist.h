@@ -1,13 +1,7 @@
 /* quicklist: a long list as a counted sequence of packed nodes.
  *
- * Each node holds a run of listpack elements in a buffer with slack at either end. The first and
- * the last node are part of the list itself, so pushes and pops touch only them; the nodes between
- * are in a counted tree, so any position is reached in O(log n). Interior nodes are trimmed to
- * size, and LZF-compressed if at least `compress_depth` nodes are on either side.
- *
  * Positions are 0-based element indexes. Functions that take one require it to be in range.
- * Elements come in as struct listpack_element and go out as views into a node, valid until the
- * list is next changed. */
+ * Elements go out as views into a node, valid until the list is next changed. */
 #ifndef PACKLIST_DS_LISTS_QUICKLIST_H
 #define PACKLIST_DS_LISTS_QUICKLIST_H
 

@@ -12,11 +12,9 @@
  *   5. A plain node's body begins at its buffer's first byte, and the capacity follows from its
  *      size, open or closed. Only plain nodes exceed 32 bits.
  *
- * Growth. A buffer grows by a quarter at least, that is by one or two of the allocator's classes:
- * few bytes wasted, and copying stays a small constant per byte pushed, because a node is small.
- * When the slack on one side is used up but there is enough on the other (a quarter of the body),
- * the body moves to the middle. So a queue within one node (pushed at one end, popped at the other)
- * moves each byte a constant number of times. */
+ * A buffer grows by a quarter at least: by one or two of the allocator's classes. When the slack on
+ * one side is used up but there is enough on the other (a quarter of the body), the body moves to
+ * the middle, so that a queue within one node moves each byte a constant number of times. */
 #include "ds/lists/quicklist_node.h"
 
 #include "base/checked.h"

@@ -1,7 +1,3 @@
-/* Compression. With a compress depth d > 0, the d nodes at either end are raw, those between
- * compressed. Nodes cross that border only when nodes are added or removed: adding one moves at
- * most one node per side across it, removing k moves at most k per side back. The functions here
- * recompress only those. */
 #include "ds/lists/quicklist_place.h"
 
 #include "base/checked.h"
@@ -92,7 +88,8 @@ void quicklist_scratch_free(struct quicklist_scratch *scratch) {
     *scratch = (struct quicklist_scratch){0};
 }
 
-/* --- Compression --- */
+/* --- Compression. Adding a node moves at most one node per side across the border of the raw ones,
+ * removing k moves at most k per side back: only these are recompressed --- */
 
 static bool is_compressed_zone(const struct quicklist *list, size_t index) {
     size_t depth = list->limits.compress_depth;

@@ -1,10 +1,9 @@
 /* quicklist_place: the structure of a quicklist, and its nodes by index: finding, opening, adding
  * and removing them. Internal to the quicklist.
  *
- *      struct quicklist
- *        head (open) ── node 0               pushes and pops touch only these fields
- *        tail (open) ── node nodes-1         and a few bytes of the node's buffer
- *        tree ── [ node 1 | node 2 | … ]     closed nodes, counted: any position in O(log n)
+ *      head (open) ── node 0                 pushes and pops touch only these fields
+ *      tail (open) ── node nodes-1           and a few bytes of the node's buffer
+ *      tree ── [ node 1 | node 2 | … ]       closed nodes, counted: any position in O(log n)
  *
  * Invariants:
  *   1. nodes == 0: nothing is in use. nodes == 1: only head is. nodes >= 2: head and tail are, and

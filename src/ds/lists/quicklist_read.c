@@ -1,8 +1,4 @@
-/* Reading: in order, node by node, what was captured; and checking.
- *
- * The iterator is on one node, whose body is [first, end), or beyond the last one
- * (left_in_node 0). Interior nodes are read along their leaf of the tree; a compressed one is
- * decompressed to the iterator's scratch buffer. */
+/* Reading: in order, node by node, what was captured; and checking. */
 #include "base/checked.h"
 #include "base/memory/alloc.h"
 #include "ds/lists/quicklist.h"
@@ -165,9 +161,7 @@ void quicklist_visit_nodes(const struct quicklist *list,
  *                                                        [ a │ b │ c ] and the buffer of b:
  *      release: nothing to do                             both were left to it, and are freed
  *
- * The tree copies arrays before it changes them (quicklist_tree.c), nodes copy buffers before they
- * are written to (quicklist_node.c). Plain nodes at the ends are shared, too: nothing is ever
- * written into them. */
+ * Plain nodes at the ends are shared, too: nothing is ever written into them. */
 
 struct quicklist_capture {
     struct capture capture;

@@ -18,13 +18,8 @@
  *      half of it. So arrays are at least a quarter full on average, and the height is logarithmic.
  *   4. The root of a tree with height > 0 has at least two children.
  *
- * Captures. A tree as it was at one moment stays readable while the tree changes. Before the tree
- * writes to an array that a capture reads, it replaces the array by a copy; the path to it has been
- * replaced before:
- *
- *      captured:  root ─ [ a | b | c ]        the tree:  root ─ [ a' | b | c ]    written to: the
- *                          |   |   |                              |    |   |      left node of a
- *                         [..][..][..]                          [copy][..][..]
+ * Before the tree writes to an array that a capture reads, it replaces the array by a copy; the
+ * path to it has been replaced before.
  *
  * A full array splits in halves, except at the outer edges of the tree: there the new item gets an
  * array of its own, so that lists which grow at an end fill their arrays. */

@@ -1,9 +1,8 @@
 /* quicklist_tree: the nodes between a quicklist's first and last, in order, as a counted B+tree.
  * Internal to the quicklist.
  *
- * Finds a node by its index or by the position of an element in it in O(log n). Nodes count from
- * 0. The arrays and the buffers of the nodes are pieces (ds/pieces.h). A capture of the tree is a
- * copy of the struct. */
+ * Nodes count from 0. The arrays and the buffers of the nodes are pieces (ds/pieces.h). A capture
+ * of the tree is a copy of the struct. */
 #ifndef PACKLIST_DS_LISTS_QUICKLIST_TREE_H
 #define PACKLIST_DS_LISTS_QUICKLIST_TREE_H
 

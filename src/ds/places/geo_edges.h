@@ -1,9 +1,8 @@
 /* geo_edges: the edges of a polygon, which tell whether places are in it.
  *
  * A ray from a place to the east crosses an odd number of edges if the place is in the polygon.
- * Searches visit places in the order of their numbers (ds/places/geohash.h), so that most are near
- * the place before. Edges are therefore listed for a cell that has the place, and for the cells
- * around it, each a quarter of the next:
+ * Most places are near the one before, so edges are listed for a cell that has the place, and for
+ * the cells around it, each a quarter of the next:
  *
  *      the grid      all edges
  *      a quarter     without those that no ray from here crosses; those that each ray crosses

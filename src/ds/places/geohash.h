@@ -12,10 +12,7 @@
  * there.
  *
  * Results agree with Redis to the last digit: the order of the operations counts. All functions are
- * O(1).
- *
- * G. Niemeyer's geohash; G. M. Morton, "A computer oriented geodetic data base and a new technique
- * in file sequencing", 1966. */
+ * O(1). */
 #ifndef PACKLIST_DS_PLACES_GEOHASH_H
 #define PACKLIST_DS_PLACES_GEOHASH_H
 
@@ -105,8 +102,7 @@ struct geohash_window geohash_window(uint32_t column_min, uint32_t column_max, u
 bool geohash_window_has(const struct geohash_window *window, uint64_t number);
 
 /* Finds the lowest number of a cell in the window that is above `number`, whose cell is not in it.
- * Returns false when there is none. O(bits). H. Tropf and H. Herzog, "Multidimensional range search
- * in dynamically balanced trees", 1981 (BIGMIN). */
+ * Returns false when there is none. O(bits). It is BIGMIN of Tropf and Herzog. */
 bool geohash_window_next(const struct geohash_window *window, uint64_t number, uint64_t *next);
 
 #endif

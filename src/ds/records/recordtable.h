@@ -2,11 +2,6 @@
  * thread can read as it was while it changes. What large sets (fields alone) and large hashes
  * (fields with values) are.
  *
- * Records lie packed in blocks of about 512 bytes. Linear hashing grows and shrinks the table by
- * one block at a time, so that no operation takes longer in a larger table. A record costs 2 bytes
- * (in hashes 3) beside its texts, and its share of a block's slack: about 10%. A text of more than
- * 254 bytes has memory of its own.
- *
  * A record may expire. A table without such records does not pay for it. With them, the next one
  * that expires is found at once. The table deletes nothing by itself, and compares no times.
  *

@@ -9,15 +9,10 @@
  *      record       [field][value][expiry 8, if the tag says so]
  *      out-of-line  in place of the text the address of a struct record_text, 8 bytes
  *
- * A table without values has no lengths of values. Tags and lengths stand together at the block's
- * start, so that a lookup compares eight tags at a time, adds up the lengths before the record
- * eight at a time, and reads two places of memory besides the directory: the block's start and the
- * record. A block is *mixed* when a record in it expires or is out-of-line: then the sizes of
- * records are not just the sums of lengths.
- *
- * Linear hashing (ds/linear_hashing.h): a bucket has one block, or none when it is empty. A bucket
- * is added as soon as the blocks have more than BLOCK_TARGET bytes on average, and removed when
- * they have less than 5/8 of that.
+ * A table without values has no lengths of values. A block is *mixed* when a record in it expires
+ * or is out-of-line: then the sizes of records are not just the sums of lengths. A bucket is added
+ * as soon as the blocks have more than BLOCK_TARGET bytes on average, and removed when they have
+ * less than 5/8 of that.
  *
  * Pieces (ds/pieces.h) are the blocks, the texts out-of-line and the columns of expiries. Blocks
  * and texts have epochs. A capture copies the directory, whose entries have the epochs of their

@@ -1,15 +1,9 @@
 /* skiplist: members ordered by score, and by their bytes where scores are equal; with the rank of
  * each, and an index that finds a member by its bytes.
  *
- * The list is unrolled: a node holds up to 128 members, packed (ds/sorted_sets/skiplist_node.h),
- * and towers stand on nodes. The tower of the header is a field of the list, so that the first and
- * the last node are one memory access away. The layout is drawn in
- * ds/sorted_sets/skiplist_internal.h.
- *
- * Scores are doubles but NaN; -0 becomes 0. Members are
- * distinct, and a billion at most (SKIPLIST_LARGE_FROM); the list copies them. No function depends
- * on the number of members but where it says so: nodes and index grow, shrink, split and merge one
- * at a time. */
+ * Scores are doubles but NaN; -0 becomes 0. Members are distinct, and a billion at most
+ * (SKIPLIST_LARGE_FROM); the list copies them. No function depends on the number of members but
+ * where it says so: nodes and index grow, shrink, split and merge one at a time. */
 #ifndef PACKLIST_DS_SORTED_SETS_SKIPLIST_H
 #define PACKLIST_DS_SORTED_SETS_SKIPLIST_H
 
@@ -137,10 +131,9 @@ size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct
 uint64_t skiplist_scan(const struct skiplist *list, uint64_t cursor,
                        void (*visit)(struct slice member, double score, void *arg), void *arg);
 
-/* --- Captures: the list as it was at one moment, read while the list changes (ds/capture.h). They
- * share nodes and long members: a change costs at most one node more. Of the list itself a capture
- * copies the table of nodes alone: 8 bytes for about 3 KB of members. The table has no order: the
- * thread that reads sorts the nodes. --- */
+/* --- Captures: the list as it was at one moment, read while the list changes (ds/capture.h). A
+ * capture copies the table of nodes alone, which has no order: the thread that reads sorts the
+ * nodes. --- */
 
 /* Captures a list that is not empty. NULL: no other capture can begin before all have ended
  * (pieces_are_used_up). O(nodes), at memory speed. */

@@ -4,9 +4,7 @@
  *      bucket, one word:  [slots 16][pointer 48] ──► slot │ slot │ …        in no order
  *      slot:              [tag 10][number of the node 22]
  *
- * The index grows and shrinks by linear hashing (ds/linear_hashing.h). A tag has ten bits of the
- * hash; its windows are WINDOW_BITS wide, so that hashes are computed again once in 16 times the
- * size.
+ * A tag has ten bits of the hash; its windows (ds/linear_hashing.h) are WINDOW_BITS wide.
  *
  * Two members with the same node and tag in a bucket have equal slots. The index is a multiset:
  * removing or moving either slot is right for both. */

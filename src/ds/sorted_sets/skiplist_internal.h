@@ -5,17 +5,12 @@
  *      level 0   head ──► a ◄───► b ◄───► …  ◄───► c ◄───► …  ◄─── tail
  *                                 members          members
  *
- * W. Pugh, "Skip lists: a probabilistic alternative to balanced trees", 1990; spans as in his "A
- * skip list cookbook". One node in four is in the next higher level. How high a node is comes from
- * the keyed hash of a member, which no client can guess.
+ * One node in four is in the next higher level. The header's tower is a field of the list. The key
+ * of a link is a lower bound: greater or equal to every key before its node, and at most the key of
+ * the node's first member, which may have been deleted since. Where the key sought equals it, the
+ * first member decides. The first node takes all that is less.
  *
- * A link has a copy of its node's key, so that a search reads only the nodes that it goes to. It is
- * a lower bound: greater or equal to every key before the node, and at most the key of the node's
- * first member, which may have been deleted since. Where the key sought equals it, the first member
- * decides. The first node takes all that is less.
- *
- * Nodes have numbers: words of the table `nodes`, which point to them. The index
- * (ds/sorted_sets/skiplist_index.h) finds the number of a member's node by the member's hash.
+ * A node's number is its place in the table `nodes`:
  *
  *      word: [pointer]                                   a node
  *            [next 31 bits][previous 31 bits][0][1]      a free number, in a list; NO_NUMBER: none

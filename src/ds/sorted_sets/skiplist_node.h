@@ -11,7 +11,6 @@
  *                [252] [length, 2] text         of up to SKIPLIST_INLINE_MAX bytes
  *                [253] [pointer, 8]             stored out of line: struct skiplist_text
  *
- * Integers, times and other scores that share their upper or lower bits take one or two bytes so.
  * Records stand in any order, without gaps. A node is one allocation of a size class; what fits
  * into it is added in place, else the list replaces the node by one that is built anew. */
 #ifndef PACKLIST_DS_SORTED_SETS_SKIPLIST_NODE_H
@@ -41,8 +40,7 @@ struct skiplist_node;
  * the node's own members, and the top byte, which no count needs, is the height of the tower. */
 struct skiplist_link {
     struct skiplist_node *next;
-    uint64_t
-        key; /* at most that of the next node's first member: ds/sorted_sets/skiplist_internal.h */
+    uint64_t key; /* a lower bound of the next one's keys: ds/sorted_sets/skiplist_internal.h */
     uint64_t span;
 };
 

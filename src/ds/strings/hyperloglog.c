@@ -1,5 +1,5 @@
-/* hyperloglog: see hyperloglog.h. A sparse value is changed by replacing the one run that has the
- * register by up to three, and by joining equal runs around it. */
+/* A sparse value is changed by replacing the one run that has the register by up to three, and by
+ * joining equal runs around it. */
 #include "ds/strings/hyperloglog.h"
 
 #include "base/checked.h"

@@ -13,8 +13,7 @@
  *      1vvvvvxx              x + 1 registers are v + 1
  *
  * The element's hash (MurmurHash64A) chooses a register with its low bits; the register becomes at
- * least the number of zeros that follow, from the lowest bit on, plus one. The format has no
- * document of its own; the estimate is Ertl's: ds/strings/hyperloglog_registers.h.
+ * least the number of zeros that follow, from the lowest bit on, plus one.
  *
  * Any bytes may be given to these functions. Bytes that are no valid value are found out before
  * they are used; a value is corrupt when its runs don't make up all registers. */

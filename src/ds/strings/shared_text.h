@@ -5,11 +5,10 @@
  *      newest capture       │    –    │  copy   │    –    │ …
  *      an older capture     │  copy   │    –    │    –    │ …
  *
- * Capturing copies nothing. Before the owner writes to a piece that a capture may still need, it
- * gives the newest capture a copy of the piece. A capture without a copy of a piece finds it in the
- * next newer capture that has one, or in the text. So a write costs at most one copy, however many
- * captures there are. The buffer stays the owner's, which may enlarge it. An owner that frees or
- * replaces the text leaves the buffer to the captures.
+ * Before the owner writes to a piece that a capture may still need, it gives the newest capture a
+ * copy of the piece. A capture without a copy of a piece finds it in the next newer capture that
+ * has one, or in the text. An owner that frees or replaces the text leaves the buffer to the
+ * captures.
  *
  *      owner       capture ─ before_write, try_grow, free … ─────── release
  *      reader              └ read, pass … ─ notifies the owner ──────┘      └ free (in any thread)
