@@ -233,38 +233,35 @@ struct slice listpack_value_text(const struct listpack_value *value, char *buffe
     return number_text(buffer, value->integer);
 }
 
-const uint8_t *listpack_seek(const uint8_t *first, size_t index) {
-    const uint8_t *p = first;
+/* `forward` is a constant where these are inlined. */
+static inline size_t size_at(const uint8_t *p, bool forward) {
+    return forward ? listpack_size(p) : listpack_size_before(p);
+}
+
+static inline __attribute__((always_inline)) const uint8_t *seek(const uint8_t *p, size_t index,
+                                                                 bool forward) {
     size_t previous = 0;
     while (index > 0) {
-        size_t size = listpack_size(p);
+        size_t size = size_at(p, forward);
         if (size == previous) {
-            for (; index > 0 && listpack_size(p) == previous; index--) p += previous;
+            for (; index > 0 && size_at(p, forward) == previous; index--)
+                p = forward ? p + previous : p - previous;
             previous = 0;
             continue;
         }
-        p += size;
+        p = forward ? p + size : p - size;
         index--;
         previous = size;
     }
     return p;
 }
 
+const uint8_t *listpack_seek(const uint8_t *first, size_t index) {
+    return seek(first, index, true);
+}
+
 const uint8_t *listpack_seek_back(const uint8_t *end, size_t index) {
-    const uint8_t *p = end - listpack_size_before(end);
-    size_t previous = 0;
-    while (index > 0) {
-        size_t size = listpack_size_before(p);
-        if (size == previous) {
-            for (; index > 0 && listpack_size_before(p) == previous; index--) p -= previous;
-            previous = 0;
-            continue;
-        }
-        p -= size;
-        index--;
-        previous = size;
-    }
-    return p;
+    return seek(end - listpack_size_before(end), index, false);
 }
 
 /* --- Searching --- */

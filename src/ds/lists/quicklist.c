@@ -40,16 +40,11 @@ bool quicklist_exceeds_fill(int fill, size_t size, size_t count) {
     return size > fill_size_limit(fill) || count > fill_count_limit(fill);
 }
 
-static size_t plain_length(const struct quicklist_limits *limits) {
-    return limits->plain_threshold != 0 ? limits->plain_threshold
-                                        : fill_size_limit(limits->fill) + 1;
-}
-
 static void adopt_limits(struct quicklist *list, struct quicklist_limits limits) {
     list->limits = limits;
     list->size_limit = fill_size_limit(limits.fill);
     list->count_limit = fill_count_limit(limits.fill);
-    list->plain_length = plain_length(&limits);
+    list->plain_length = limits.plain_threshold ? limits.plain_threshold : list->size_limit + 1;
 }
 
 void quicklist_set_limits(struct quicklist *list, struct quicklist_limits limits) {

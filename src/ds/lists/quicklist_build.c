@@ -27,8 +27,9 @@ bool quicklist_build_is_deep(const struct quicklist_builder *builder) {
     return is_deep(builder, added(builder));
 }
 
-/* Puts the node added last into the list: the first is the head, others go to the tree. */
-static void place_last(struct quicklist_builder *builder) {
+/* Puts the node added last into the list: the first is the head, others go to the tree, but the
+ * last of all is the tail. */
+static void place_last(struct quicklist_builder *builder, bool is_end) {
     struct quicklist *list = builder->list;
     struct quicklist_node *node = &builder->last;
     if (!builder->has_last) return;
@@ -36,6 +37,8 @@ static void place_last(struct quicklist_builder *builder) {
     list->serialized += quicklist_node_serialized(node);
     if (list->nodes == 0) {
         quicklist_node_open(&list->head, node, &list->pieces);
+    } else if (is_end) {
+        quicklist_node_open(&list->tail, node, &list->pieces);
     } else {
         if (is_deep(builder, list->nodes)) quicklist_node_compress(node, &list->pieces);
         quicklist_tree_insert(&list->tree, &list->pieces, list->nodes - 1, *node);
@@ -52,7 +55,7 @@ static void note_size(struct quicklist_builder *builder, size_t size, size_t cou
 }
 
 static void add(struct quicklist_builder *builder, struct quicklist_node node) {
-    place_last(builder);
+    place_last(builder, false);
     builder->last = node;
     builder->has_last = true;
 }
@@ -116,14 +119,7 @@ struct quicklist *quicklist_build_finish(struct quicklist_builder *builder) {
     struct quicklist *list = builder->list;
     CHECKED_ASSERT(list); /* it was not finished before */
     bool expected = added(builder) == builder->expected;
-    if (list->nodes == 0) {
-        place_last(builder);
-    } else if (builder->has_last) {
-        list->nodes++;
-        list->count += builder->last.count;
-        list->serialized += quicklist_node_serialized(&builder->last);
-        quicklist_node_open(&list->tail, &builder->last, &list->pieces);
-    }
+    place_last(builder, true);
     /* Nodes were compressed, or left raw, for a wrong expected depth. */
     if (!expected) quicklist_nodes_compress_all(list);
     builder->list = NULL;
