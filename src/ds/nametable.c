@@ -51,9 +51,7 @@ static int compare_names(const void *a, const void *b) {
 
 bool nametable_sort(struct nametable *table) {
     if (table->count > 1) qsort(table->items, table->count, sizeof(*table->items), compare_names);
-    for (size_t i = 1; i < table->count; i++)
-        if (slice_equal(*table->items[i - 1], *table->items[i])) return false;
-    return true;
+    return nametable_check(table);
 }
 
 void nametable_remove(struct nametable *table, struct pieces *pieces, const struct slice *item) {

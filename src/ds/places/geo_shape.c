@@ -106,10 +106,6 @@ static bool reaches(struct geohash_cell cell, const struct geohash_area *around)
         east.max.longitude < around->max.longitude || west.min.longitude > around->min.longitude);
 }
 
-static bool cells_are_equal(struct geohash_cell a, struct geohash_cell b) {
-    return a.column == b.column && a.row == b.row;
-}
-
 /* The cell of the centre. On a limit it is the one beyond, from which not all others are reached.
  * No place on a limit is in a polygon, so it needs none of those. */
 static struct geohash_cell middle_cell(const struct geo_shape *shape, unsigned steps) {
@@ -147,7 +143,8 @@ void geo_cover(const struct geo_shape *shape, struct geo_cover *cover) {
             continue;
         struct geohash_cell cell = geohash_cell_beside(middle, columns, rows);
         /* Of two columns or rows, both neighbours of one are the same. */
-        if (cover->count > 0 && cells_are_equal(cover->cells[cover->count - 1], cell)) continue;
+        const struct geohash_cell *last = cover->count ? &cover->cells[cover->count - 1] : NULL;
+        if (last && last->column == cell.column && last->row == cell.row) continue;
         cover->cells[cover->count++] = cell;
     }
 }

@@ -252,12 +252,8 @@ static bool tally_runs(struct slice value, struct hll_tally *tally) {
 /* Where runs can't be told, they are listed all the same: whoever asks looks for a defect. */
 sds hll_append_runs(sds text, struct slice value) {
     struct run run;
-    if (value.len > HLL_SPARSE_MAX) {
-        sds_free(text);
-        return NULL;
-    }
     for (size_t at = HLL_HEADER; at < value.len; at += run.size) {
-        if (!read_run(value, at, &run)) {
+        if (value.len > HLL_SPARSE_MAX || !read_run(value, at, &run)) {
             sds_free(text);
             return NULL;
         }
@@ -364,16 +360,13 @@ struct place {
     uint32_t first;
 };
 
-#define PLACE_BEGIN                                                                                \
-    { HLL_HEADER, 0 }
-
 /* A run, and the two before it: joining begins at `before`. Where the value has no run before one,
  * its own place stands for that; elsewhere than at the begin this means that it is unknown. */
 struct position {
     struct place at, before, before_that;
 };
 
-static const struct position position_begin = {PLACE_BEGIN, PLACE_BEGIN, PLACE_BEGIN};
+static const struct position position_begin = {{HLL_HEADER, 0}, {HLL_HEADER, 0}, {HLL_HEADER, 0}};
 
 /* Moves behind some runs before the one that has the register. Returns false when that may be one
  * of them, or they are too few to know the two before the new position. */
