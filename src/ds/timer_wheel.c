@@ -153,8 +153,7 @@ static bool check_slot(const struct timer_wheel *wheel, unsigned place, size_t *
     const struct timer_node *first = wheel->slots[place], *node = first;
     if ((first != NULL) != (wheel->occupied[level] >> slot & 1)) return false;
     if (first == NULL) return true;
-    if (slot < digit_of(wheel->now_ms, level)) return false;
-    if (slot == digit_of(wheel->now_ms, level) && level > 0) return false;
+    if (slot < digit_of(wheel->now_ms, level) + (level > 0)) return false;
     int64_t start_ms = place_time(wheel, place);
     unsigned shift = level * TIMER_WHEEL_SLOT_BITS;
     do {
