@@ -488,8 +488,9 @@ static inline const uint8_t *last_alike(const uint8_t *p, const uint8_t *end, si
     return p;
 }
 
-bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *count,
-                            bool *canonical) {
+/* As listpack_validate, for a body without header and end byte. */
+static bool validate_body(const uint8_t *first, const uint8_t *end, size_t *count,
+                          bool *canonical) {
     enum { ALWAYS_CANONICAL_MIN = LISTPACK_STRING6 + 21, ALWAYS_CANONICAL_MAX = 0xBF };
     const uint8_t *p = first;
     *count = 0;
@@ -530,7 +531,7 @@ bool listpack_validate_split(const uint8_t *header, const uint8_t *first, size_t
     memcpy(&total, header, sizeof(total));
     memcpy(&count16, header + sizeof(total), sizeof(count16));
     if (total != body_size + LISTPACK_OVERHEAD || *end != LISTPACK_END) return false;
-    if (!listpack_validate_body(first, end, count, canonical)) return false;
+    if (!validate_body(first, end, count, canonical)) return false;
     return count16 == COUNT_UNKNOWN || count16 == *count;
 }
 
@@ -580,6 +581,6 @@ bool listpack_body_check(const uint8_t *first, const uint8_t *end, size_t count)
     size_t found;
     bool canonical;
     if (count == 1 && first <= end && is_string64(first, end)) return true;
-    return first <= end && listpack_validate_body(first, end, &found, &canonical) && canonical &&
+    return first <= end && validate_body(first, end, &found, &canonical) && canonical &&
            found == count;
 }

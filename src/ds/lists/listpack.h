@@ -173,10 +173,6 @@ bool listpack_validate(const uint8_t *bytes, size_t size, size_t *count, bool *c
 bool listpack_validate_split(const uint8_t *header, const uint8_t *first, size_t body_size,
                              size_t *count, bool *canonical);
 
-/* The same for a body without header and end byte. */
-bool listpack_validate_body(const uint8_t *first, const uint8_t *end, size_t *count,
-                            bool *canonical);
-
 /* Valkey, from 9.1 on, writes the back lengths of 16383, 2097151 and 268435455 in the 2, 3, 4 bytes
  * that they fit in. Copies the untrusted body [first, end) to `dst`, with such back lengths written
  * as ours. `dst` has room for as many bytes and one more for each 16384, rounded up. Returns the

@@ -237,11 +237,9 @@ void quicklist_open_copy(struct quicklist_open *to, const struct quicklist_open 
                          struct pieces *pieces) {
     size_t size = from->node.size;
     quicklist_open_init(to, size, false, pieces);
-    memcpy(to->node.buffer, quicklist_open_first(from), size);
-    to->node.size = from->node.size;
-    to->node.count = from->node.count;
-    to->node.flags = from->node.flags;
-    to->node.excess = from->node.excess;
+    uint8_t *buffer = memcpy(to->node.buffer, quicklist_open_first(from), size);
+    to->node = from->node;
+    to->node.buffer = buffer;
     if (to->node.flags & QUICKLIST_NODE_PLAIN) to->node.epoch = pieces_epoch(pieces);
 }
 

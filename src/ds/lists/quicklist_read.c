@@ -153,15 +153,7 @@ void quicklist_visit_nodes(const struct quicklist *list,
     } while (quicklist_place_step(list, &place, LIST_FORWARD));
 }
 
-/* --- Captures ---
- *
- *      list      head │ tree: [ a │ b │ c ] │ tail       captured    head' │ tree │ tail'
- *                             the same array                       (head', tail': copies)
- *      b is written to: head │ [ a │ b'│ c ] │ tail      the captured list alone has the array
- *                                                        [ a │ b │ c ] and the buffer of b:
- *      release: nothing to do                             both were left to it, and are freed
- *
- * Plain nodes at the ends are shared, too: nothing is ever written into them. */
+/* --- Captures. Plain nodes at the ends are shared, too: nothing is ever written into them --- */
 
 struct quicklist_capture {
     struct capture capture;
