@@ -35,13 +35,8 @@ static void reply_users(struct call *call, bool in_lines) {
     mem_free(sorted);
 }
 
-void acl_users_command(struct call *call) {
-    reply_users(call, false);
-}
-
-void acl_list_command(struct call *call) {
-    reply_users(call, true);
-}
+COMMAND_FORM(acl_users_command, reply_users, false)
+COMMAND_FORM(acl_list_command, reply_users, true)
 
 static void reply_part(struct reply *reply, const char *name, const struct selector *selector,
                        sds (*append)(sds out, const struct selector *selector)) {

@@ -394,10 +394,5 @@ static void answer_keys(struct call *call, bool with_use) {
     key_ranges_each(&keys, reply_key, &replies);
 }
 
-void command_getkeys_command(struct call *call) {
-    answer_keys(call, false);
-}
-
-void command_getkeysandflags_command(struct call *call) {
-    answer_keys(call, true);
-}
+COMMAND_FORM(command_getkeys_command, answer_keys, false)
+COMMAND_FORM(command_getkeysandflags_command, answer_keys, true)

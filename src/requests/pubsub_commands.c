@@ -66,32 +66,18 @@ static void unsubscribe(struct call *call, enum pubsub_kind kind, const char *ev
     }
 }
 
-void subscribe_command(struct call *call) {
-    subscribe(call, PUBSUB_CHANNEL, "subscribe");
-}
+COMMAND_FORM(subscribe_command, subscribe, PUBSUB_CHANNEL, "subscribe")
+COMMAND_FORM(psubscribe_command, subscribe, PUBSUB_PATTERN, "psubscribe")
+COMMAND_FORM(unsubscribe_command, unsubscribe, PUBSUB_CHANNEL, "unsubscribe")
+COMMAND_FORM(punsubscribe_command, unsubscribe, PUBSUB_PATTERN, "punsubscribe")
+COMMAND_FORM(sunsubscribe_command, unsubscribe, PUBSUB_SHARD, "sunsubscribe")
 
-void psubscribe_command(struct call *call) {
-    subscribe(call, PUBSUB_PATTERN, "psubscribe");
-}
-
-/* Unlike the other two, not allowed in a transaction. */
+/* Unlike SUBSCRIBE and PSUBSCRIBE, not allowed in a transaction. */
 void ssubscribe_command(struct call *call) {
     if (call_may_block(call))
         subscribe(call, PUBSUB_SHARD, "ssubscribe");
     else
         reply_error(call->reply, "ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
-}
-
-void unsubscribe_command(struct call *call) {
-    unsubscribe(call, PUBSUB_CHANNEL, "unsubscribe");
-}
-
-void punsubscribe_command(struct call *call) {
-    unsubscribe(call, PUBSUB_PATTERN, "punsubscribe");
-}
-
-void sunsubscribe_command(struct call *call) {
-    unsubscribe(call, PUBSUB_SHARD, "sunsubscribe");
 }
 
 /* --- PUBLISH --- */
@@ -104,13 +90,8 @@ static void publish_everywhere(struct call *call, enum pubsub_kind kind) {
     history_append(call->engine, words, 3);
 }
 
-void publish_command(struct call *call) {
-    publish_everywhere(call, PUBSUB_CHANNEL);
-}
-
-void spublish_command(struct call *call) {
-    publish_everywhere(call, PUBSUB_SHARD);
-}
+COMMAND_FORM(publish_command, publish_everywhere, PUBSUB_CHANNEL)
+COMMAND_FORM(spublish_command, publish_everywhere, PUBSUB_SHARD)
 
 /* --- PUBSUB --- */
 
@@ -144,21 +125,10 @@ static void answer_counts(struct call *call, enum pubsub_kind kind) {
     }
 }
 
-void pubsub_channels_command(struct call *call) {
-    answer_names(call, PUBSUB_CHANNEL);
-}
-
-void pubsub_shardchannels_command(struct call *call) {
-    answer_names(call, PUBSUB_SHARD);
-}
-
-void pubsub_numsub_command(struct call *call) {
-    answer_counts(call, PUBSUB_CHANNEL);
-}
-
-void pubsub_shardnumsub_command(struct call *call) {
-    answer_counts(call, PUBSUB_SHARD);
-}
+COMMAND_FORM(pubsub_channels_command, answer_names, PUBSUB_CHANNEL)
+COMMAND_FORM(pubsub_shardchannels_command, answer_names, PUBSUB_SHARD)
+COMMAND_FORM(pubsub_numsub_command, answer_counts, PUBSUB_CHANNEL)
+COMMAND_FORM(pubsub_shardnumsub_command, answer_counts, PUBSUB_SHARD)
 
 void pubsub_numpat_command(struct call *call) {
     reply_integer(call->reply,

@@ -294,9 +294,7 @@ void function_stats_command(struct call *call) {
 
 /* --- FUNCTION KILL --- */
 
-void function_kill_command(struct call *call) {
-    script_busy_kill(call, true);
-}
+COMMAND_FORM(function_kill_command, script_busy_kill, true)
 
 /* --- FUNCTION HELP --- */
 

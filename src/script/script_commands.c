@@ -138,9 +138,7 @@ void script_flush_command(struct call *call) {
 }
 
 /* SCRIPT KILL */
-void script_kill_command(struct call *call) {
-    script_busy_kill(call, false);
-}
+COMMAND_FORM(script_kill_command, script_busy_kill, false)
 
 /* SCRIPT DEBUG YES|SYNC|NO: there is no debugger. */
 void script_debug_command(struct call *call) {
