@@ -319,33 +319,28 @@ void acl_cat_command(struct call *call) {
     reply_array_end(call->reply, mark, count);
 }
 
-void acl_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "CAT [<category>]",
-        "    All categories of commands, or the commands of one.",
-        "DELUSER <username> [<username> ...]",
-        "    Delete users, and close their connections.",
-        "DRYRUN <username> <command> [<arg> ...]",
-        "    Tell whether the user may run the command, without running it.",
-        "GENPASS [<bits>]",
-        "    Make a random password of so many bits (256), in hexadecimal digits.",
-        "GETUSER <username>",
-        "    What the user may do.",
-        "LIST",
-        "    The users, as an ACL file describes them.",
-        "LOAD",
-        "    Read the users from the ACL file.",
-        "LOG [<count> | RESET]",
-        "    What was refused to users, newest first; or forget that.",
-        "SAVE",
-        "    Write the users to the ACL file.",
-        "SETUSER <username> [<rule> ...]",
-        "    Make a user, or change what it may do.",
-        "USERS",
-        "    The names of the users.",
-        "WHOAMI",
-        "    The name of this connection's user.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(acl_help_command, call_help,
+             "CAT [<category>]\n"
+             "    All categories of commands, or the commands of one.\n"
+             "DELUSER <username> [<username> ...]\n"
+             "    Delete users, and close their connections.\n"
+             "DRYRUN <username> <command> [<arg> ...]\n"
+             "    Tell whether the user may run the command, without running it.\n"
+             "GENPASS [<bits>]\n"
+             "    Make a random password of so many bits (256), in hexadecimal digits.\n"
+             "GETUSER <username>\n"
+             "    What the user may do.\n"
+             "LIST\n"
+             "    The users, as an ACL file describes them.\n"
+             "LOAD\n"
+             "    Read the users from the ACL file.\n"
+             "LOG [<count> | RESET]\n"
+             "    What was refused to users, newest first; or forget that.\n"
+             "SAVE\n"
+             "    Write the users to the ACL file.\n"
+             "SETUSER <username> [<rule> ...]\n"
+             "    Make a user, or change what it may do.\n"
+             "USERS\n"
+             "    The names of the users.\n"
+             "WHOAMI\n"
+             "    The name of this connection's user.\n")

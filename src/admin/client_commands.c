@@ -345,66 +345,61 @@ void client_list_command(struct call *call) {
 
 /* --- Help --- */
 
-void client_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "CACHING YES|NO",
-        "    Track the keys of the next command (OPTIN), or do not (OPTOUT).",
-        "CAPA <capability> [<capability> ...]",
-        "    Tell what this client can do: REDIRECT.",
-        "GETNAME",
-        "    The name of this connection.",
-        "GETREDIR",
-        "    The client that gets invalidation messages: 0 this one, -1 tracking is off.",
-        "ID",
-        "    The number of this connection.",
-        "INFO",
-        "    The line that CLIENT LIST has for this connection.",
-        "KILL <ip:port>",
-        "    Close the connection from that address.",
-        "KILL <option> <value> [<option> <value> ...]",
-        "    Close all connections that meet every option, and count them:",
-        "    * ID <client-id> [<client-id> ...]",
-        "    * ADDR <ip:port>     the client's address, or <socket path>:0",
-        "    * LADDR <ip:port>    the server's side of the connection",
-        "    * IP <ip>            the client's address without the port",
-        "    * TYPE NORMAL|REPLICA|PUBSUB|MASTER",
-        "    * USER <name>, NAME <name>, LIB-NAME <name>, LIB-VER <version>, DB <number>",
-        "    * FLAGS <letters>    all of them, as LIST shows them",
-        "    * CAPA <letters>     r: REDIRECT",
-        "    * NOT-<option>       of those above: all others",
-        "    * IDLE <seconds>     silent for at least so long",
-        "    * MAXAGE <seconds>   connected for at least so long",
-        "    * SKIPME YES|NO      spare this connection (default: yes)",
-        "LIST [<option> <value> ...]",
-        "    A line for each connection that meets every option (those of KILL).",
-        "IMPORT-SOURCE ON|OFF",
-        "    Find and change keys that have expired, while import-mode is on.",
-        "NO-EVICT ON|OFF",
-        "    Exempt this connection from being closed for the memory it takes.",
-        "NO-TOUCH ON|OFF",
-        "    Read keys without marking them as used.",
-        "PAUSE <milliseconds> [WRITE|ALL]",
-        "    Hold back commands, or those that write, for a time.",
-        "REPLY ON|OFF|SKIP",
-        "    Answer commands, none of them, or all but the next.",
-        "SETINFO LIB-NAME|LIB-VER <text>",
-        "    Tell which client library this is.",
-        "SETNAME <name>",
-        "    Name this connection.",
-        "TRACKING ON|OFF [<option> ...]",
-        "    Tell this connection when keys change that it has read:",
-        "    * REDIRECT <client-id> tell another connection instead",
-        "    * BCAST                tell it of all keys",
-        "    * PREFIX <prefix>      ... or, with BCAST, of those that begin so",
-        "    * OPTIN, OPTOUT        CLIENT CACHING decides which keys are tracked",
-        "    * NOLOOP               not of what this connection changes itself",
-        "TRACKINGINFO",
-        "    How keys are tracked for this connection.",
-        "UNBLOCK <client-id> [TIMEOUT|ERROR]",
-        "    Wake a client that waits for a key.",
-        "UNPAUSE",
-        "    End a pause.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(client_help_command, call_help,
+             "CACHING YES|NO\n"
+             "    Track the keys of the next command (OPTIN), or do not (OPTOUT).\n"
+             "CAPA <capability> [<capability> ...]\n"
+             "    Tell what this client can do: REDIRECT.\n"
+             "GETNAME\n"
+             "    The name of this connection.\n"
+             "GETREDIR\n"
+             "    The client that gets invalidation messages: 0 this one, -1 tracking is off.\n"
+             "ID\n"
+             "    The number of this connection.\n"
+             "INFO\n"
+             "    The line that CLIENT LIST has for this connection.\n"
+             "KILL <ip:port>\n"
+             "    Close the connection from that address.\n"
+             "KILL <option> <value> [<option> <value> ...]\n"
+             "    Close all connections that meet every option, and count them:\n"
+             "    * ID <client-id> [<client-id> ...]\n"
+             "    * ADDR <ip:port>     the client's address, or <socket path>:0\n"
+             "    * LADDR <ip:port>    the server's side of the connection\n"
+             "    * IP <ip>            the client's address without the port\n"
+             "    * TYPE NORMAL|REPLICA|PUBSUB|MASTER\n"
+             "    * USER <name>, NAME <name>, LIB-NAME <name>, LIB-VER <version>, DB <number>\n"
+             "    * FLAGS <letters>    all of them, as LIST shows them\n"
+             "    * CAPA <letters>     r: REDIRECT\n"
+             "    * NOT-<option>       of those above: all others\n"
+             "    * IDLE <seconds>     silent for at least so long\n"
+             "    * MAXAGE <seconds>   connected for at least so long\n"
+             "    * SKIPME YES|NO      spare this connection (default: yes)\n"
+             "LIST [<option> <value> ...]\n"
+             "    A line for each connection that meets every option (those of KILL).\n"
+             "IMPORT-SOURCE ON|OFF\n"
+             "    Find and change keys that have expired, while import-mode is on.\n"
+             "NO-EVICT ON|OFF\n"
+             "    Exempt this connection from being closed for the memory it takes.\n"
+             "NO-TOUCH ON|OFF\n"
+             "    Read keys without marking them as used.\n"
+             "PAUSE <milliseconds> [WRITE|ALL]\n"
+             "    Hold back commands, or those that write, for a time.\n"
+             "REPLY ON|OFF|SKIP\n"
+             "    Answer commands, none of them, or all but the next.\n"
+             "SETINFO LIB-NAME|LIB-VER <text>\n"
+             "    Tell which client library this is.\n"
+             "SETNAME <name>\n"
+             "    Name this connection.\n"
+             "TRACKING ON|OFF [<option> ...]\n"
+             "    Tell this connection when keys change that it has read:\n"
+             "    * REDIRECT <client-id> tell another connection instead\n"
+             "    * BCAST                tell it of all keys\n"
+             "    * PREFIX <prefix>      ... or, with BCAST, of those that begin so\n"
+             "    * OPTIN, OPTOUT        CLIENT CACHING decides which keys are tracked\n"
+             "    * NOLOOP               not of what this connection changes itself\n"
+             "TRACKINGINFO\n"
+             "    How keys are tracked for this connection.\n"
+             "UNBLOCK <client-id> [TIMEOUT|ERROR]\n"
+             "    Wake a client that waits for a key.\n"
+             "UNPAUSE\n"
+             "    End a pause.\n")

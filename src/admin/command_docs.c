@@ -193,23 +193,18 @@ void command_docs_command(struct call *call) {
     reply_map_end(call->reply, mark, count);
 }
 
-void command_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "(no subcommand)",
-        "    Describe all commands.",
-        "COUNT",
-        "    Return the number of commands.",
-        "DOCS [<command-name> ...]",
-        "    Document the named commands, or all: summary, arguments, history.",
-        "GETKEYS <full-command>",
-        "    Return the keys among the arguments of a command.",
-        "GETKEYSANDFLAGS <full-command>",
-        "    Return the keys among the arguments of a command, and what is done with each.",
-        "INFO [<command-name> ...]",
-        "    Describe the named commands, or all: arity, flags, key positions.",
-        "LIST [FILTERBY (MODULE <name>|ACLCAT <category>|PATTERN <pattern>)]",
-        "    Return the names of all commands, or of those that pass the filter.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(command_help_command, call_help,
+             "(no subcommand)\n"
+             "    Describe all commands.\n"
+             "COUNT\n"
+             "    Return the number of commands.\n"
+             "DOCS [<command-name> ...]\n"
+             "    Document the named commands, or all: summary, arguments, history.\n"
+             "GETKEYS <full-command>\n"
+             "    Return the keys among the arguments of a command.\n"
+             "GETKEYSANDFLAGS <full-command>\n"
+             "    Return the keys among the arguments of a command, and what is done with each.\n"
+             "INFO [<command-name> ...]\n"
+             "    Describe the named commands, or all: arity, flags, key positions.\n"
+             "LIST [FILTERBY (MODULE <name>|ACLCAT <category>|PATTERN <pattern>)]\n"
+             "    Return the names of all commands, or of those that pass the filter.\n")

@@ -182,17 +182,12 @@ void config_resetstat_command(struct call *call) {
     reply_ok(call->reply);
 }
 
-void config_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "GET <pattern> [<pattern> ...]",
-        "    Return the directives whose names match, and their values.",
-        "SET <directive> <value> [<directive> <value> ...]",
-        "    Change directives: all of them, or none if one is refused.",
-        "RESETSTAT",
-        "    Set the counters that INFO reports to zero.",
-        "REWRITE",
-        "    Write the values in force to the configuration file.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(config_help_command, call_help,
+             "GET <pattern> [<pattern> ...]\n"
+             "    Return the directives whose names match, and their values.\n"
+             "SET <directive> <value> [<directive> <value> ...]\n"
+             "    Change directives: all of them, or none if one is refused.\n"
+             "RESETSTAT\n"
+             "    Set the counters that INFO reports to zero.\n"
+             "REWRITE\n"
+             "    Write the values in force to the configuration file.\n")

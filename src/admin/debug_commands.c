@@ -424,84 +424,82 @@ static void debug_jmap(struct call *call) {
     reply_ok(call->reply);
 }
 
-static const char *const help_lines[] = {
-    "ASSERT",
-    "    Crash by an assertion that fails.",
-    "CHANGE-REPL-ID",
-    "    Draw a new replication id.",
-    "CONFIG-REWRITE-FORCE-ALL",
-    "    CONFIG REWRITE that writes every directive, also those with default values.",
-    "DELAY-RDB-CLIENT-FREE-SECONDS <seconds>",
-    "    Accepted; a payload has no connection of its own.",
-    "DIGEST",
-    "    What all databases hold, in 40 hexadecimal digits.",
-    "DIGEST-VALUE [<key> ...]",
-    "    The same for the value of each key.",
-    "ERROR <text>",
-    "    Answer with that error.",
-    "HTSTATS <database> [full]",
-    "    The table of a database's keys: items, buckets, load.",
-    "HTSTATS-KEY <key> [full]",
-    "    The same for a value that is kept in a table.",
-    "JMAP",
-    "    Do nothing.",
-    "LISTPACK <key>",
-    "    The elements of a value in listpack encoding, as they are stored.",
-    "LOADAOF",
-    "    Load the append-only file again, in place of the keys in memory.",
-    "LOG <text>",
-    "    Write a line to the server's log.",
-    "MALLCTL <name> [<value>]",
-    "    Read, or set, a setting of jemalloc that is a number.",
-    "MALLCTL-STR <name> [<value>]",
-    "    The same for one that is a text.",
-    "OBJECT <key>",
-    "    Where and how a value is stored, and its size in an RDB file.",
-    "OOM",
-    "    Crash by a lack of memory.",
-    "PANIC",
-    "    Crash as the server does when it finds an error in itself.",
-    "PAUSE-CRON <0|1>",
-    "    Whether periodic work rests.",
-    "POPULATE <count> [<prefix>] [<size>]",
-    "    Create strings under the keys <prefix>:0 and on, 'key' if there is no prefix;",
-    "    each holds value:<number>, cut or filled up with zeros to <size> bytes.",
-    "PROTOCOL <type>",
-    "    Answer with a value of the type string, integer, double, bignum, null, array,",
-    "    set, map, attrib, push, verbatim, true or false.",
-    "QUICKLIST <key> [full]",
-    "    The nodes of a list in quicklist encoding: elements, bytes, compression; with",
-    "    full every element too.",
-    "QUICKLIST-PACKED-THRESHOLD <size>",
-    "    Store elements of at least that many bytes in a node of their own; 0 leaves it",
-    "    to list-max-listpack-size.",
-    "RELOAD [MERGE] [NOFLUSH] [NOSAVE]",
-    "    Save everything and load it again. NOSAVE takes the file that is there, NOFLUSH keeps",
-    "    the keys in memory, MERGE lets those of the file replace them.",
-    "REPLICATE <command> [<argument> ...]",
-    "    Send a command to the replicas alone; their data then differs.",
-    "REPLYBUFFER PEAK-RESET-TIME <never|reset|milliseconds>",
-    "REPLYBUFFER RESIZING <0|1>",
-    "    Accepted; clients have no reply buffers of their own.",
-    "SEGFAULT",
-    "    Crash by SIGSEGV.",
-    "SET-ACTIVE-EXPIRE <0|1>",
-    "    Whether expired keys are removed before a client looks for them.",
-    "SET-DISABLE-DENY-SCRIPTS <0|1>",
-    "    Whether scripts may run DEBUG PROTOCOL.",
-    "SET-SKIP-CHECKSUM-VALIDATION <0|1>",
-    "    Whether checksums of RDB files and of RESTORE's payloads are ignored.",
-    "SLEEP <seconds>",
-    "    Stop serving for that time.",
-    "STRINGMATCH-LEN <length> <pattern>",
-    "    Match a pattern against a text of that many letters a.",
-    "STRUCTSIZE",
-    "    The sizes of some structures, in bytes.",
-    NULL,
-};
+static const char help_text[] =
+    "ASSERT\n"
+    "    Crash by an assertion that fails.\n"
+    "CHANGE-REPL-ID\n"
+    "    Draw a new replication id.\n"
+    "CONFIG-REWRITE-FORCE-ALL\n"
+    "    CONFIG REWRITE that writes every directive, also those with default values.\n"
+    "DELAY-RDB-CLIENT-FREE-SECONDS <seconds>\n"
+    "    Accepted; a payload has no connection of its own.\n"
+    "DIGEST\n"
+    "    What all databases hold, in 40 hexadecimal digits.\n"
+    "DIGEST-VALUE [<key> ...]\n"
+    "    The same for the value of each key.\n"
+    "ERROR <text>\n"
+    "    Answer with that error.\n"
+    "HTSTATS <database> [full]\n"
+    "    The table of a database's keys: items, buckets, load.\n"
+    "HTSTATS-KEY <key> [full]\n"
+    "    The same for a value that is kept in a table.\n"
+    "JMAP\n"
+    "    Do nothing.\n"
+    "LISTPACK <key>\n"
+    "    The elements of a value in listpack encoding, as they are stored.\n"
+    "LOADAOF\n"
+    "    Load the append-only file again, in place of the keys in memory.\n"
+    "LOG <text>\n"
+    "    Write a line to the server's log.\n"
+    "MALLCTL <name> [<value>]\n"
+    "    Read, or set, a setting of jemalloc that is a number.\n"
+    "MALLCTL-STR <name> [<value>]\n"
+    "    The same for one that is a text.\n"
+    "OBJECT <key>\n"
+    "    Where and how a value is stored, and its size in an RDB file.\n"
+    "OOM\n"
+    "    Crash by a lack of memory.\n"
+    "PANIC\n"
+    "    Crash as the server does when it finds an error in itself.\n"
+    "PAUSE-CRON <0|1>\n"
+    "    Whether periodic work rests.\n"
+    "POPULATE <count> [<prefix>] [<size>]\n"
+    "    Create strings under the keys <prefix>:0 and on, 'key' if there is no prefix;\n"
+    "    each holds value:<number>, cut or filled up with zeros to <size> bytes.\n"
+    "PROTOCOL <type>\n"
+    "    Answer with a value of the type string, integer, double, bignum, null, array,\n"
+    "    set, map, attrib, push, verbatim, true or false.\n"
+    "QUICKLIST <key> [full]\n"
+    "    The nodes of a list in quicklist encoding: elements, bytes, compression; with\n"
+    "    full every element too.\n"
+    "QUICKLIST-PACKED-THRESHOLD <size>\n"
+    "    Store elements of at least that many bytes in a node of their own; 0 leaves it\n"
+    "    to list-max-listpack-size.\n"
+    "RELOAD [MERGE] [NOFLUSH] [NOSAVE]\n"
+    "    Save everything and load it again. NOSAVE takes the file that is there, NOFLUSH keeps\n"
+    "    the keys in memory, MERGE lets those of the file replace them.\n"
+    "REPLICATE <command> [<argument> ...]\n"
+    "    Send a command to the replicas alone; their data then differs.\n"
+    "REPLYBUFFER PEAK-RESET-TIME <never|reset|milliseconds>\n"
+    "REPLYBUFFER RESIZING <0|1>\n"
+    "    Accepted; clients have no reply buffers of their own.\n"
+    "SEGFAULT\n"
+    "    Crash by SIGSEGV.\n"
+    "SET-ACTIVE-EXPIRE <0|1>\n"
+    "    Whether expired keys are removed before a client looks for them.\n"
+    "SET-DISABLE-DENY-SCRIPTS <0|1>\n"
+    "    Whether scripts may run DEBUG PROTOCOL.\n"
+    "SET-SKIP-CHECKSUM-VALIDATION <0|1>\n"
+    "    Whether checksums of RDB files and of RESTORE's payloads are ignored.\n"
+    "SLEEP <seconds>\n"
+    "    Stop serving for that time.\n"
+    "STRINGMATCH-LEN <length> <pattern>\n"
+    "    Match a pattern against a text of that many letters a.\n"
+    "STRUCTSIZE\n"
+    "    The sizes of some structures, in bytes.\n";
 
 static void debug_help(struct call *call) {
-    call_help(call, help_lines);
+    call_help(call, help_text);
 }
 
 /* --- The command --- */

@@ -156,17 +156,13 @@ void hotkeys_get_command(struct call *call) {
     if (net) reply_keys(reply, "by-net-bytes", hotkeys->tables[HOTKEYS_NET], wanted, 1);
 }
 
-void hotkeys_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "GET",
-        "    What was collected: totals, and the keys that cost most.",
-        "RESET",
-        "    Forget it.",
-        "START METRICS <count> [CPU] [NET] [COUNT <keys>] [DURATION <seconds>] [SAMPLE <ratio>]",
-        "    Collect which keys cost most microseconds (CPU) and bytes (NET).",
-        "STOP",
-        "    End the collection, and keep what was collected.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(hotkeys_help_command, call_help,
+             "GET\n"
+             "    What was collected: totals, and the keys that cost most.\n"
+             "RESET\n"
+             "    Forget it.\n"
+             "START METRICS <count> [CPU] [NET] [COUNT <keys>] [DURATION <seconds>] [SAMPLE "
+             "<ratio>]\n"
+             "    Collect which keys cost most microseconds (CPU) and bytes (NET).\n"
+             "STOP\n"
+             "    End the collection, and keep what was collected.\n")

@@ -117,25 +117,21 @@ void latency_histogram_command(struct call *call) {
     reply_map_end(call->reply, mark, answered);
 }
 
-void latency_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "DOCTOR",
-        "    What was noted, in words, with advice.",
-        "GRAPH <event>",
-        "    The samples of <event> as a drawing.",
-        "HISTOGRAM [<command> ...]",
-        "    How long calls of all commands, or of some, took: for durations in microseconds, how",
-        "    many calls took no longer.",
-        "HISTORY <event>",
-        "    The samples of <event>: time in seconds and duration in milliseconds.",
-        "LATEST",
-        "    Of each event the newest sample and the longest duration ever.",
-        "RESET [<event> ...]",
-        "    Forget all samples, or those of some events.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(latency_help_command, call_help,
+             "DOCTOR\n"
+             "    What was noted, in words, with advice.\n"
+             "GRAPH <event>\n"
+             "    The samples of <event> as a drawing.\n"
+             "HISTOGRAM [<command> ...]\n"
+             "    How long calls of all commands, or of some, took: for durations in "
+             "microseconds, how\n"
+             "    many calls took no longer.\n"
+             "HISTORY <event>\n"
+             "    The samples of <event>: time in seconds and duration in milliseconds.\n"
+             "LATEST\n"
+             "    Of each event the newest sample and the longest duration ever.\n"
+             "RESET [<event> ...]\n"
+             "    Forget all samples, or those of some events.\n")
 
 /* --- The graph --- */
 

@@ -272,20 +272,15 @@ void memory_malloc_stats_command(struct call *call) {
     call_answer_text(call, out);
 }
 
-void memory_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "DOCTOR",
-        "    What is noticeable about the use of memory, in words.",
-        "MALLOC-STATS",
-        "    The allocator's own report.",
-        "PURGE",
-        "    Return pages that hold nothing to the system.",
-        "STATS",
-        "    How memory is used, in numbers.",
-        "USAGE <key> [SAMPLES <count>]",
-        "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the",
-        "    number is always exact.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(memory_help_command, call_help,
+             "DOCTOR\n"
+             "    What is noticeable about the use of memory, in words.\n"
+             "MALLOC-STATS\n"
+             "    The allocator's own report.\n"
+             "PURGE\n"
+             "    Return pages that hold nothing to the system.\n"
+             "STATS\n"
+             "    How memory is used, in numbers.\n"
+             "USAGE <key> [SAMPLES <count>]\n"
+             "    Return the bytes that <key> and its value take. SAMPLES is accepted, but the\n"
+             "    number is always exact.\n")

@@ -99,14 +99,9 @@ void module_list_command(struct call *call) {
     reply_array(call->reply, 0);
 }
 
-void module_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "LIST",
-        "    The loaded modules: none, this server cannot load any.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(module_help_command, call_help,
+             "LIST\n"
+             "    The loaded modules: none, this server cannot load any.\n")
 
 /* --- LOLWUT ---
  *

@@ -54,20 +54,17 @@ void slowlog_reset_command(struct call *call) {
     reply_ok(call->reply);
 }
 
-void slowlog_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "GET [<count>]",
-        "    The newest entries: 10 of them, or <count>, or all with -1. Of each its number, the",
-        "    time in seconds, the duration in microseconds, the arguments, the client's address",
-        "    and its name; with slowlog-show-argc how many arguments there were, too.",
-        "LEN",
-        "    How many entries there are.",
-        "RESET",
-        "    Forget all entries.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(slowlog_help_command, call_help,
+             "GET [<count>]\n"
+             "    The newest entries: 10 of them, or <count>, or all with -1. Of each its number, "
+             "the\n"
+             "    time in seconds, the duration in microseconds, the arguments, the client's "
+             "address\n"
+             "    and its name; with slowlog-show-argc how many arguments there were, too.\n"
+             "LEN\n"
+             "    How many entries there are.\n"
+             "RESET\n"
+             "    Forget all entries.\n")
 
 /* --- COMMANDLOG --- */
 
@@ -100,17 +97,13 @@ void commandlog_reset_command(struct call *call) {
     reply_ok(call->reply);
 }
 
-void commandlog_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "GET <count> SLOW|LARGE-REQUEST|LARGE-REPLY",
-        "    The newest entries, all of them with -1. Of each its number, the time in seconds,",
-        "    the duration in microseconds or the size in bytes, the arguments, the client's",
-        "    address and its name.",
-        "LEN SLOW|LARGE-REQUEST|LARGE-REPLY",
-        "    How many entries there are.",
-        "RESET SLOW|LARGE-REQUEST|LARGE-REPLY",
-        "    Forget all entries.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(commandlog_help_command, call_help,
+             "GET <count> SLOW|LARGE-REQUEST|LARGE-REPLY\n"
+             "    The newest entries, all of them with -1. Of each its number, the time in "
+             "seconds,\n"
+             "    the duration in microseconds or the size in bytes, the arguments, the client's\n"
+             "    address and its name.\n"
+             "LEN SLOW|LARGE-REQUEST|LARGE-REPLY\n"
+             "    How many entries there are.\n"
+             "RESET SLOW|LARGE-REQUEST|LARGE-REPLY\n"
+             "    Forget all entries.\n")

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <string.h>
 
 bool call_integer(struct call *call, size_t index, int64_t *value) {
     return number_parse_int64(call->argv[index], value) ||
@@ -158,18 +159,18 @@ bool call_bad_subcommand(struct call *call) {
     return answer_subcommand(call, "unknown subcommand or wrong number of arguments for");
 }
 
-void call_help(struct call *call, const char *const *lines) {
+void call_help(struct call *call, const char *text) {
     sds container = container_name(call);
-    sds header =
-        sds_format("%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", container);
-    size_t count = 0;
-    while (lines[count]) count++;
-    reply_array(call->reply, count + 3);
-    reply_status(call->reply, sds_slice(header));
-    for (size_t i = 0; i < count; i++) reply_status(call->reply, slice_of_cstr(lines[i]));
-    reply_status(call->reply, SLICE("HELP"));
-    reply_status(call->reply, SLICE("    Prints this help."));
-    sds_free(header);
+    sds all = sds_format("%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:\n%s"
+                         "HELP\n    Prints this help.\n",
+                         container, text);
+    size_t mark = reply_begin(call->reply), count = 0;
+    for (const char *line = all, *end; (end = strchr(line, '\n')); line = end + 1) {
+        reply_status(call->reply, slice_make(line, (size_t)(end - line)));
+        count++;
+    }
+    reply_array_end(call->reply, mark, count);
+    sds_free(all);
     sds_free(container);
 }
 

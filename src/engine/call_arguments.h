@@ -68,8 +68,8 @@ void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'
 bool call_bad_subcommand(struct call *call);
 
 /* Replies the lines of a HELP subcommand between the header ("<COMMAND> <subcommand> …") and the
- * trailer that Redis shows. `lines` ends with NULL. */
-void call_help(struct call *call, const char *const *lines);
+ * trailer that Redis shows. Each line of `text` ends with a line feed. */
+void call_help(struct call *call, const char *text);
 
 /* Replies a text as a verbatim string, and frees it. */
 void call_answer_text(struct call *call, sds text);

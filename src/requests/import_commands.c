@@ -156,17 +156,12 @@ void himport_set_command(struct call *call) {
     mem_free(argv);
 }
 
-void himport_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "DISCARD <name>",
-        "    Forget the fields that are prepared under the name.",
-        "DISCARDALL",
-        "    Forget all prepared fields.",
-        "PREPARE <name> <field> [<field> ...]",
-        "    Give fields a name, for this connection.",
-        "SET <key> <name> <value> [<value> ...]",
-        "    Store a hash of the prepared fields with these values.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(himport_help_command, call_help,
+             "DISCARD <name>\n"
+             "    Forget the fields that are prepared under the name.\n"
+             "DISCARDALL\n"
+             "    Forget all prepared fields.\n"
+             "PREPARE <name> <field> [<field> ...]\n"
+             "    Give fields a name, for this connection.\n"
+             "SET <key> <name> <value> [<value> ...]\n"
+             "    Store a hash of the prepared fields with these values.\n")

@@ -135,19 +135,14 @@ void pubsub_numpat_command(struct call *call) {
                   (int64_t)pubsub_topic_count(&call->engine->clients->pubsub, PUBSUB_PATTERN));
 }
 
-void pubsub_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "CHANNELS [<pattern>]",
-        "    Name the channels that have subscribers (and that match the pattern).",
-        "NUMPAT",
-        "    Count the patterns that have subscribers.",
-        "NUMSUB [<channel> ...]",
-        "    Count the subscribers of each channel; those of patterns do not count.",
-        "SHARDCHANNELS [<pattern>]",
-        "    Name the shard channels that have subscribers (and that match the pattern).",
-        "SHARDNUMSUB [<shardchannel> ...]",
-        "    Count the subscribers of each shard channel.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(pubsub_help_command, call_help,
+             "CHANNELS [<pattern>]\n"
+             "    Name the channels that have subscribers (and that match the pattern).\n"
+             "NUMPAT\n"
+             "    Count the patterns that have subscribers.\n"
+             "NUMSUB [<channel> ...]\n"
+             "    Count the subscribers of each channel; those of patterns do not count.\n"
+             "SHARDCHANNELS [<pattern>]\n"
+             "    Name the shard channels that have subscribers (and that match the pattern).\n"
+             "SHARDNUMSUB [<shardchannel> ...]\n"
+             "    Count the subscribers of each shard channel.\n")

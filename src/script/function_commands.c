@@ -298,51 +298,47 @@ COMMAND_FORM(function_kill_command, script_busy_kill, true)
 
 /* --- FUNCTION HELP --- */
 
-void function_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "LOAD [REPLACE] <FUNCTION CODE>",
-        "    Create a new library with the given library name and code.",
-        "DELETE <LIBRARY NAME>",
-        "    Delete the given library.",
-        "LIST [LIBRARYNAME PATTERN] [WITHCODE]",
-        "    Return general information on all the libraries:",
-        "    * Library name",
-        "    * The engine used to run the Library",
-        "    * Functions list",
-        "    * Library code (if WITHCODE is given)",
-        "    It also possible to get only function that matches a pattern using LIBRARYNAME "
-        "argument.",
-        "STATS",
-        "    Return information about the current function running:",
-        "    * Function name",
-        "    * Command used to run the function",
-        "    * Duration in MS that the function is running",
-        "    If no function is running, return nil",
-        "    In addition, returns a list of available engines.",
-        "KILL",
-        "    Kill the current running function.",
-        "FLUSH [ASYNC|SYNC]",
-        "    Delete all the libraries.",
-        "    When called without the optional mode argument, the behavior is determined by the",
-        "    lazyfree-lazy-user-flush configuration directive. Valid modes are:",
-        "    * ASYNC: Asynchronously flush the libraries.",
-        "    * SYNC: Synchronously flush the libraries.",
-        "DUMP",
-        "    Return a serialized payload representing the current libraries, can be restored using "
-        "FUNCTION RESTORE command",
-        "RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]",
-        "    Restore the libraries represented by the given payload, it is possible to give a "
-        "restore policy to",
-        "    control how to handle existing libraries (default APPEND):",
-        "    * FLUSH: delete all existing libraries.",
-        "    * APPEND: appends the restored libraries to the existing libraries. On collision, "
-        "abort.",
-        "    * REPLACE: appends the restored libraries to the existing libraries, On collision, "
-        "replace the old",
-        "      libraries with the new libraries (notice that even on this option there is a chance "
-        "of failure",
-        "      in case of functions name collision with another library).",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(function_help_command, call_help,
+             "LOAD [REPLACE] <FUNCTION CODE>\n"
+             "    Create a new library with the given library name and code.\n"
+             "DELETE <LIBRARY NAME>\n"
+             "    Delete the given library.\n"
+             "LIST [LIBRARYNAME PATTERN] [WITHCODE]\n"
+             "    Return general information on all the libraries:\n"
+             "    * Library name\n"
+             "    * The engine used to run the Library\n"
+             "    * Functions list\n"
+             "    * Library code (if WITHCODE is given)\n"
+             "    It also possible to get only function that matches a pattern using LIBRARYNAME "
+             "argument.\n"
+             "STATS\n"
+             "    Return information about the current function running:\n"
+             "    * Function name\n"
+             "    * Command used to run the function\n"
+             "    * Duration in MS that the function is running\n"
+             "    If no function is running, return nil\n"
+             "    In addition, returns a list of available engines.\n"
+             "KILL\n"
+             "    Kill the current running function.\n"
+             "FLUSH [ASYNC|SYNC]\n"
+             "    Delete all the libraries.\n"
+             "    When called without the optional mode argument, the behavior is determined by "
+             "the\n"
+             "    lazyfree-lazy-user-flush configuration directive. Valid modes are:\n"
+             "    * ASYNC: Asynchronously flush the libraries.\n"
+             "    * SYNC: Synchronously flush the libraries.\n"
+             "DUMP\n"
+             "    Return a serialized payload representing the current libraries, can be restored "
+             "using FUNCTION RESTORE command\n"
+             "RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]\n"
+             "    Restore the libraries represented by the given payload, it is possible to give "
+             "a restore policy to\n"
+             "    control how to handle existing libraries (default APPEND):\n"
+             "    * FLUSH: delete all existing libraries.\n"
+             "    * APPEND: appends the restored libraries to the existing libraries. On "
+             "collision, abort.\n"
+             "    * REPLACE: appends the restored libraries to the existing libraries, On "
+             "collision, replace the old\n"
+             "      libraries with the new libraries (notice that even on this option there is a "
+             "chance of failure\n"
+             "      in case of functions name collision with another library).\n")

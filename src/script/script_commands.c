@@ -150,24 +150,21 @@ void script_debug_command(struct call *call) {
         reply_error(call->reply, "ERR Use SCRIPT DEBUG YES/SYNC/NO");
 }
 
-void script_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "DEBUG (YES|SYNC|NO)",
-        "    Set the debug mode for subsequent scripts executed. Only NO is supported.",
-        "EXISTS <sha1> [<sha1> ...]",
-        "    Return information about the existence of the scripts in the script cache.",
-        "FLUSH [ASYNC|SYNC]",
-        "    Flush the Lua scripts cache.",
-        "    When called without the optional mode argument, the behavior is determined by the",
-        "    lazyfree-lazy-user-flush configuration directive. Valid modes are:",
-        "    * ASYNC: Asynchronously flush the scripts cache.",
-        "    * SYNC: Synchronously flush the scripts cache.",
-        "KILL",
-        "    Kill the currently executing Lua script.",
-        "LOAD <script>",
-        "    Load a script into the scripts cache without executing it.",
-        "SHOW <sha1>",
-        "    Return the text of a script of the scripts cache.",
-        NULL};
-    call_help(call, lines);
-}
+COMMAND_FORM(script_help_command, call_help,
+             "DEBUG (YES|SYNC|NO)\n"
+             "    Set the debug mode for subsequent scripts executed. Only NO is supported.\n"
+             "EXISTS <sha1> [<sha1> ...]\n"
+             "    Return information about the existence of the scripts in the script cache.\n"
+             "FLUSH [ASYNC|SYNC]\n"
+             "    Flush the Lua scripts cache.\n"
+             "    When called without the optional mode argument, the behavior is determined by "
+             "the\n"
+             "    lazyfree-lazy-user-flush configuration directive. Valid modes are:\n"
+             "    * ASYNC: Asynchronously flush the scripts cache.\n"
+             "    * SYNC: Synchronously flush the scripts cache.\n"
+             "KILL\n"
+             "    Kill the currently executing Lua script.\n"
+             "LOAD <script>\n"
+             "    Load a script into the scripts cache without executing it.\n"
+             "SHOW <sha1>\n"
+             "    Return the text of a script of the scripts cache.\n")

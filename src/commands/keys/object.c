@@ -50,20 +50,15 @@ void object_freq_command(struct call *call) {
     if (entry) reply_usage(call, call_frequency(call, entry), "not selected, access frequency");
 }
 
-void object_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "ENCODING <key>",
-        "    Return the name of the representation that holds the value of <key>.",
-        "FREQ <key>",
-        "    Return how often <key> is used, as the logarithmic counter of the LFU policies.",
-        "IDLETIME <key>",
-        "    Return for how many seconds <key> has not been used.",
-        "REFCOUNT <key>",
-        "    Return the number of references to the value of <key>.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(object_help_command, call_help,
+             "ENCODING <key>\n"
+             "    Return the name of the representation that holds the value of <key>.\n"
+             "FREQ <key>\n"
+             "    Return how often <key> is used, as the logarithmic counter of the LFU policies.\n"
+             "IDLETIME <key>\n"
+             "    Return for how many seconds <key> has not been used.\n"
+             "REFCOUNT <key>\n"
+             "    Return the number of references to the value of <key>.\n")
 
 /* --- MEMORY USAGE key [SAMPLES count] --- */
 

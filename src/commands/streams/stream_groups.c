@@ -162,23 +162,18 @@ void xgroup_delconsumer_command(struct call *call) {
     group_changed(call, &ref, "xgroup-delconsumer", 1, CHANGE_UNSEEN);
 }
 
-void xgroup_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "CREATE <key> <groupname> <id|$> [option]",
-        "    Create a new consumer group. Options are:",
-        "    * MKSTREAM",
-        "      Create the empty stream if it does not exist.",
-        "    * ENTRIESREAD entries_read",
-        "      Set the group's entries_read counter (internal use).",
-        "CREATECONSUMER <key> <groupname> <consumer>",
-        "    Create a new consumer in the specified group.",
-        "DELCONSUMER <key> <groupname> <consumer>",
-        "    Remove the specified consumer.",
-        "DESTROY <key> <groupname>",
-        "    Remove the specified group.",
-        "SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]",
-        "    Set the current group ID and entries_read counter.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(xgroup_help_command, call_help,
+             "CREATE <key> <groupname> <id|$> [option]\n"
+             "    Create a new consumer group. Options are:\n"
+             "    * MKSTREAM\n"
+             "      Create the empty stream if it does not exist.\n"
+             "    * ENTRIESREAD entries_read\n"
+             "      Set the group's entries_read counter (internal use).\n"
+             "CREATECONSUMER <key> <groupname> <consumer>\n"
+             "    Create a new consumer in the specified group.\n"
+             "DELCONSUMER <key> <groupname> <consumer>\n"
+             "    Remove the specified consumer.\n"
+             "DESTROY <key> <groupname>\n"
+             "    Remove the specified group.\n"
+             "SETID <key> <groupname> <id|$> [ENTRIESREAD entries_read]\n"
+             "    Set the current group ID and entries_read counter.\n")

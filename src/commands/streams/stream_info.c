@@ -249,15 +249,10 @@ void xinfo_consumers_command(struct call *call) {
         reply_consumer(call->reply, consumer_group_at(group, i), call->now_ms);
 }
 
-void xinfo_help_command(struct call *call) {
-    static const char *const lines[] = {
-        "CONSUMERS <key> <groupname>",
-        "    Show consumers of <groupname>.",
-        "GROUPS <key>",
-        "    Show the stream consumer groups.",
-        "STREAM <key> [FULL [COUNT <count>]",
-        "    Show information about the stream.",
-        NULL,
-    };
-    call_help(call, lines);
-}
+COMMAND_FORM(xinfo_help_command, call_help,
+             "CONSUMERS <key> <groupname>\n"
+             "    Show consumers of <groupname>.\n"
+             "GROUPS <key>\n"
+             "    Show the stream consumer groups.\n"
+             "STREAM <key> [FULL [COUNT <count>]\n"
+             "    Show information about the stream.\n")
