@@ -237,33 +237,23 @@ void acl_genpass_command(struct call *call) {
 
 /* --- What was refused --- */
 
-static void reply_named(struct reply *reply, const char *name, struct slice value) {
-    reply_bulk_cstr(reply, name);
-    reply_bulk(reply, value);
-}
-
-static void reply_counted(struct reply *reply, const char *name, int64_t value) {
-    reply_bulk_cstr(reply, name);
-    reply_integer(reply, value);
-}
-
 static void reply_entry(struct call *call, const struct acl_entry *entry) {
     static const char *const reasons[ACL_REASONS] = {"command",  "key",  "channel",
                                                      "database", "auth", "tls-cert"};
     static const char *const contexts[] = {"toplevel", "multi", "lua"};
     struct reply *reply = call->reply;
     reply_map(reply, 10);
-    reply_counted(reply, "count", (int64_t)entry->count);
-    reply_named(reply, "reason", slice_of_cstr(reasons[entry->reason]));
-    reply_named(reply, "context", slice_of_cstr(contexts[entry->context]));
-    reply_named(reply, "object", sds_slice(entry->object));
-    reply_named(reply, "username", sds_slice(entry->user));
+    reply_named_integer(reply, "count", (int64_t)entry->count);
+    reply_named_text(reply, "reason", slice_of_cstr(reasons[entry->reason]));
+    reply_named_text(reply, "context", slice_of_cstr(contexts[entry->context]));
+    reply_named_text(reply, "object", sds_slice(entry->object));
+    reply_named_text(reply, "username", sds_slice(entry->user));
     reply_bulk_cstr(reply, "age-seconds");
     reply_double(reply, (double)(call->now_ms - entry->updated_ms) / 1000);
-    reply_named(reply, "client-info", sds_slice(entry->client));
-    reply_counted(reply, "entry-id", entry->id);
-    reply_counted(reply, "timestamp-created", entry->created_ms);
-    reply_counted(reply, "timestamp-last-updated", entry->updated_ms);
+    reply_named_text(reply, "client-info", sds_slice(entry->client));
+    reply_named_integer(reply, "entry-id", entry->id);
+    reply_named_integer(reply, "timestamp-created", entry->created_ms);
+    reply_named_integer(reply, "timestamp-last-updated", entry->updated_ms);
 }
 
 void acl_log_command(struct call *call) {

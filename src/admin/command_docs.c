@@ -57,12 +57,10 @@ static void reply_argument(struct reply *reply, const struct syntax_argument *ar
         reply_argument_name(reply, argument, argument->display);
     }
     if (argument->key_spec >= 0) {
-        reply_bulk_cstr(reply, "key_spec_index");
-        reply_integer(reply, argument->key_spec);
+        reply_named_integer(reply, "key_spec_index", argument->key_spec);
     }
     if (has_token) {
-        reply_bulk_cstr(reply, "token");
-        reply_bulk(reply, argument->token);
+        reply_named_text(reply, "token", argument->token);
     }
     reply_field(reply, "since", argument->since);
     reply_field(reply, "deprecated_since", argument->deprecated_since);

@@ -103,15 +103,9 @@ static void reply_bits(struct reply *reply, const struct named_bit *names, uint3
 static void begin_step(struct reply *reply, const char *name, const char *type, size_t fields) {
     reply_bulk_cstr(reply, name);
     reply_map(reply, 2);
-    reply_bulk_cstr(reply, "type");
-    reply_bulk_cstr(reply, type);
+    reply_named_text(reply, "type", slice_of_cstr(type));
     reply_bulk_cstr(reply, "spec");
     reply_map(reply, fields);
-}
-
-static void reply_field(struct reply *reply, const char *name, int64_t value) {
-    reply_bulk_cstr(reply, name);
-    reply_integer(reply, value);
 }
 
 /* Replies the first fields of a specification. Two more must follow: the steps that find the keys.
@@ -119,8 +113,7 @@ static void reply_field(struct reply *reply, const char *name, int64_t value) {
 static void begin_key_specification(struct reply *reply, uint32_t flags, const char *notes) {
     reply_map(reply, notes ? 4 : 3);
     if (notes) {
-        reply_bulk_cstr(reply, "notes");
-        reply_bulk_cstr(reply, notes);
+        reply_named_text(reply, "notes", slice_of_cstr(notes));
     }
     reply_bulk_cstr(reply, "flags");
     reply_bits(reply, key_uses, flags, reply_name);
@@ -128,15 +121,15 @@ static void begin_key_specification(struct reply *reply, uint32_t flags, const c
 
 static void reply_search_index(struct reply *reply, int index) {
     begin_step(reply, "begin_search", "index", 1);
-    reply_field(reply, "index", index);
+    reply_named_integer(reply, "index", index);
 }
 
 /* `limit` is the part of the arguments from there on that are keys: 2 is a half, 0 all. */
 static void reply_find_range(struct reply *reply, int last, int step, int limit) {
     begin_step(reply, "find_keys", "range", 3);
-    reply_field(reply, "lastkey", last);
-    reply_field(reply, "keystep", step);
-    reply_field(reply, "limit", limit);
+    reply_named_integer(reply, "lastkey", last);
+    reply_named_integer(reply, "keystep", step);
+    reply_named_integer(reply, "limit", limit);
 }
 
 static void reply_range(struct reply *reply, uint32_t flags, int first, int last, int step) {
@@ -158,9 +151,8 @@ static void reply_listed_keys(struct reply *reply, uint32_t flags, const char *k
                               int last, int limit) {
     begin_key_specification(reply, flags, NULL);
     begin_step(reply, "begin_search", "keyword", 2);
-    reply_bulk_cstr(reply, "keyword");
-    reply_bulk_cstr(reply, keyword);
-    reply_field(reply, "startfrom", from);
+    reply_named_text(reply, "keyword", slice_of_cstr(keyword));
+    reply_named_integer(reply, "startfrom", from);
     reply_find_range(reply, last, 1, limit);
 }
 
@@ -194,9 +186,9 @@ static void reply_counted_keys(struct reply *reply, uint32_t flags,
     begin_key_specification(reply, flags, keys->notes);
     reply_search_index(reply, keys->numkeys);
     begin_step(reply, "find_keys", "keynum", 3);
-    reply_field(reply, "keynumidx", 0);
-    reply_field(reply, "firstkey", 1);
-    reply_field(reply, "keystep", keys->shape == KEYS_COUNTED_PAIRS ? 2 : 1);
+    reply_named_integer(reply, "keynumidx", 0);
+    reply_named_integer(reply, "firstkey", 1);
+    reply_named_integer(reply, "keystep", keys->shape == KEYS_COUNTED_PAIRS ? 2 : 1);
 }
 
 /* Keys with different uses: one specification each. */

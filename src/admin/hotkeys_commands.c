@@ -105,11 +105,6 @@ void hotkeys_reset_command(struct call *call) {
 
 /* --- GET --- */
 
-static void reply_number(struct reply *reply, const char *name, uint64_t number) {
-    reply_bulk_cstr(reply, name);
-    reply_integer(reply, (int64_t)number);
-}
-
 /* Keys and their amounts in the unit that the name tells, largest first. */
 static void reply_keys(struct reply *reply, const char *name, struct hotkeys_table *table,
                        size_t wanted, uint64_t unit) {
@@ -138,19 +133,20 @@ void hotkeys_get_command(struct call *call) {
     hotkeys_processor_time(hotkeys, &user_ms, &system_ms);
     reply_array(reply, 1);
     reply_map(reply, 7 + (cpu ? 3u : 0u) + (net ? 2u : 0u));
-    reply_number(reply, "tracking-active", hotkeys->is_active);
-    reply_number(reply, "sample-ratio", hotkeys->ratio);
+    reply_named_integer(reply, "tracking-active", hotkeys->is_active);
+    reply_named_integer(reply, "sample-ratio", hotkeys->ratio);
     reply_bulk_cstr(reply, "selected-slots");
     reply_array(reply, 0);
-    reply_number(reply, "all-commands-all-slots-us", hotkeys->total[HOTKEYS_CPU] / NS_PER_US);
-    reply_number(reply, "net-bytes-all-commands-all-slots", hotkeys->total[HOTKEYS_NET]);
-    reply_number(reply, "collection-start-time-unix-ms", (uint64_t)hotkeys->begin_ms);
-    reply_number(reply, "collection-duration-ms", (uint64_t)(until_ms - hotkeys->begin_ms));
+    reply_named_integer(reply, "all-commands-all-slots-us",
+                        hotkeys->total[HOTKEYS_CPU] / NS_PER_US);
+    reply_named_integer(reply, "net-bytes-all-commands-all-slots", hotkeys->total[HOTKEYS_NET]);
+    reply_named_integer(reply, "collection-start-time-unix-ms", hotkeys->begin_ms);
+    reply_named_integer(reply, "collection-duration-ms", until_ms - hotkeys->begin_ms);
     if (cpu) {
-        reply_number(reply, "total-cpu-time-user-ms", user_ms);
-        reply_number(reply, "total-cpu-time-sys-ms", system_ms);
+        reply_named_integer(reply, "total-cpu-time-user-ms", user_ms);
+        reply_named_integer(reply, "total-cpu-time-sys-ms", system_ms);
     }
-    if (net) reply_number(reply, "total-net-bytes", hotkeys->total[HOTKEYS_NET]);
+    if (net) reply_named_integer(reply, "total-net-bytes", hotkeys->total[HOTKEYS_NET]);
     size_t wanted = hotkeys->wanted;
     if (cpu) reply_keys(reply, "by-cpu-time-us", hotkeys->tables[HOTKEYS_CPU], wanted, NS_PER_US);
     if (net) reply_keys(reply, "by-net-bytes", hotkeys->tables[HOTKEYS_NET], wanted, 1);

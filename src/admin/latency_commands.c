@@ -87,8 +87,7 @@ static bool answer_histogram(struct engine *engine, struct reply *reply,
     if (!stats->latency) return false;
     reply_bulk_cstr(reply, command->name);
     reply_map(reply, 2);
-    reply_bulk_cstr(reply, "calls");
-    reply_integer(reply, (int64_t)tick_histogram_total(stats->latency));
+    reply_named_integer(reply, "calls", (int64_t)tick_histogram_total(stats->latency));
     reply_bulk_cstr(reply, "histogram_usec");
     answer_steps(reply, stats->latency);
     return true;

@@ -194,8 +194,7 @@ void client_trackinginfo_command(struct call *call) {
         reply_set(reply, 1);
         reply_bulk_cstr(reply, "off");
     }
-    reply_bulk_cstr(reply, "redirect");
-    reply_integer(reply, redirect_of(call));
+    reply_named_integer(reply, "redirect", redirect_of(call));
     reply_bulk_cstr(reply, "prefixes");
     reply_array(reply, tracker ? tracker->prefixes.count : 0);
     if (tracker) prefix_tree_each(&tracker->prefixes, reply_prefix, reply);

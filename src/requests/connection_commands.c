@@ -149,24 +149,16 @@ void auth_command(struct call *call) {
 static void answer_hello(struct call *call) {
     struct reply *reply = call->reply;
     reply_map(reply, 9);
-    reply_bulk_cstr(reply, "server");
-    reply_bulk_cstr(reply, "redis");
-    reply_bulk_cstr(reply, "version");
-    reply_bulk_cstr(reply, PACKLIST_REDIS_VERSION);
-    reply_bulk_cstr(reply, "proto");
-    reply_integer(reply, reply->protocol);
-    reply_bulk_cstr(reply, "id");
-    reply_integer(reply, (int64_t)call_session(call)->id);
-    reply_bulk_cstr(reply, "mode");
-    reply_bulk_cstr(reply, "standalone");
-    reply_bulk_cstr(reply, "role");
-    reply_bulk_cstr(reply, call->engine->is_replica ? "replica" : "master");
+    reply_named_text(reply, "server", SLICE("redis"));
+    reply_named_text(reply, "version", SLICE(PACKLIST_REDIS_VERSION));
+    reply_named_integer(reply, "proto", reply->protocol);
+    reply_named_integer(reply, "id", (int64_t)call_session(call)->id);
+    reply_named_text(reply, "mode", SLICE("standalone"));
+    reply_named_text(reply, "role", slice_of_cstr(call->engine->is_replica ? "replica" : "master"));
     reply_bulk_cstr(reply, "modules");
     reply_array(reply, 0);
-    reply_bulk_cstr(reply, "server_name");
-    reply_bulk_cstr(reply, "packlist");
-    reply_bulk_cstr(reply, "packlist_version");
-    reply_bulk_cstr(reply, PACKLIST_VERSION);
+    reply_named_text(reply, "server_name", SLICE("packlist"));
+    reply_named_text(reply, "packlist_version", SLICE(PACKLIST_VERSION));
 }
 
 /* HELLO's options. All are checked before any takes effect. */

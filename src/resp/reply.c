@@ -246,6 +246,16 @@ void reply_bulk_integer(struct reply *reply, int64_t value) {
     reply_bulk(reply, slice_make(text, (size_t)(digits_write_signed(text, value) - text)));
 }
 
+void reply_named_integer(struct reply *reply, const char *name, int64_t value) {
+    reply_bulk_cstr(reply, name);
+    reply_integer(reply, value);
+}
+
+void reply_named_text(struct reply *reply, const char *name, struct slice text) {
+    reply_bulk_cstr(reply, name);
+    reply_bulk(reply, text);
+}
+
 void reply_append_bulks(struct reply *reply, const struct reply *part, size_t count) {
     if (!reply->sink) {
         reply_raw(reply, slice_make(part->data, part->len));

@@ -155,6 +155,10 @@ static inline void reply_bulk_cstr(struct reply *reply, const char *cstr) {
     reply_bulk(reply, slice_of_cstr(cstr));
 }
 
+/* A name, then its value: a pair of a map. */
+void reply_named_integer(struct reply *reply, const char *name, int64_t value);
+void reply_named_text(struct reply *reply, const char *name, struct slice text);
+
 void reply_bulk_integer(struct reply *reply, int64_t value); /* its decimal text as a bulk */
 void reply_null(struct reply *reply);                        /* $-1 or _ */
 void reply_null_array(struct reply *reply);                  /* *-1 or _ */

@@ -210,8 +210,7 @@ static void reply_flags(struct reply *reply, uint32_t flags) {
 
 static void reply_function(struct reply *reply, const struct function *function) {
     reply_map(reply, 3);
-    reply_bulk_cstr(reply, "name");
-    reply_bulk(reply, sds_slice(function->name));
+    reply_named_text(reply, "name", sds_slice(function->name));
     reply_bulk_cstr(reply, "description");
     if (function->description)
         reply_bulk(reply, sds_slice(function->description));
@@ -224,17 +223,14 @@ static void reply_function(struct reply *reply, const struct function *function)
 static void reply_library(struct reply *reply, const struct function_library *library,
                           bool with_code) {
     reply_map(reply, with_code ? 4 : 3);
-    reply_bulk_cstr(reply, "library_name");
-    reply_bulk(reply, sds_slice(library->name));
-    reply_bulk_cstr(reply, "engine");
-    reply_bulk_cstr(reply, library->language->name);
+    reply_named_text(reply, "library_name", sds_slice(library->name));
+    reply_named_text(reply, "engine", slice_of_cstr(library->language->name));
     reply_bulk_cstr(reply, "functions");
     reply_array(reply, library->function_count);
     for (size_t i = 0; i < library->function_count; i++)
         reply_function(reply, library->functions[i]);
     if (!with_code) return;
-    reply_bulk_cstr(reply, "library_code");
-    reply_bulk(reply, sds_slice(library->code));
+    reply_named_text(reply, "library_code", sds_slice(library->code));
 }
 
 void function_list_command(struct call *call) {
@@ -258,13 +254,11 @@ void function_list_command(struct call *call) {
 static void reply_running(struct reply *reply, const struct script_run *run) {
     const struct call *call = run->call;
     reply_map(reply, 3);
-    reply_bulk_cstr(reply, "name");
-    reply_bulk_cstr(reply, run->program->name);
+    reply_named_text(reply, "name", slice_of_cstr(run->program->name));
     reply_bulk_cstr(reply, "command");
     reply_array(reply, call->argc);
     for (size_t i = 0; i < call->argc; i++) reply_bulk(reply, call->argv[i]);
-    reply_bulk_cstr(reply, "duration_ms");
-    reply_integer(reply, script_busy_duration(run));
+    reply_named_integer(reply, "duration_ms", script_busy_duration(run));
 }
 
 void function_stats_command(struct call *call) {
@@ -286,10 +280,8 @@ void function_stats_command(struct call *call) {
     reply_map(reply, 1);
     reply_bulk_cstr(reply, engine->functions->language->name);
     reply_map(reply, 2);
-    reply_bulk_cstr(reply, "libraries_count");
-    reply_integer(reply, (int64_t)set->library_count);
-    reply_bulk_cstr(reply, "functions_count");
-    reply_integer(reply, (int64_t)function_set_count(set));
+    reply_named_integer(reply, "libraries_count", (int64_t)set->library_count);
+    reply_named_integer(reply, "functions_count", (int64_t)function_set_count(set));
 }
 
 /* --- FUNCTION KILL --- */

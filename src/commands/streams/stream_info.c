@@ -10,11 +10,6 @@ static const struct entry *find_stream(struct call *call) {
     return ref.entry;
 }
 
-static void reply_number(struct reply *reply, const char *name, uint64_t number) {
-    reply_bulk_cstr(reply, name);
-    reply_integer(reply, (int64_t)number);
-}
-
 static void reply_named_id(struct reply *reply, const char *name, struct stream_id id) {
     reply_bulk_cstr(reply, name);
     stream_reply_id(reply, id);
@@ -28,12 +23,12 @@ static void reply_producers(struct call *call, const struct entry *entry) {
     uint64_t names, iids;
     if (!producers) producers = &unused;
     producers_count(producers, call->now_ms, &names, &iids);
-    reply_number(reply, "idmp-duration", producers->limits.duration_s);
-    reply_number(reply, "idmp-maxsize", producers->limits.iids);
-    reply_number(reply, "pids-tracked", names);
-    reply_number(reply, "iids-tracked", iids);
-    reply_number(reply, "iids-added", producers->added);
-    reply_number(reply, "iids-duplicates", producers->duplicates);
+    reply_named_integer(reply, "idmp-duration", producers->limits.duration_s);
+    reply_named_integer(reply, "idmp-maxsize", producers->limits.iids);
+    reply_named_integer(reply, "pids-tracked", names);
+    reply_named_integer(reply, "iids-tracked", iids);
+    reply_named_integer(reply, "iids-added", producers->added);
+    reply_named_integer(reply, "iids-duplicates", producers->duplicates);
 }
 
 /* Redis keeps the nodes in a radix tree, whose own nodes are counted here as if each stream node
@@ -43,12 +38,12 @@ static void reply_facts(struct call *call, const struct entry *entry) {
     struct stream_facts facts = stream_facts(entry);
     struct stream_entry first;
     size_t nodes = stream_log(entry)->nodes;
-    reply_number(reply, "length", stream_length(entry));
-    reply_number(reply, "radix-tree-keys", nodes);
-    reply_number(reply, "radix-tree-nodes", nodes + 1);
+    reply_named_integer(reply, "length", stream_length(entry));
+    reply_named_integer(reply, "radix-tree-keys", nodes);
+    reply_named_integer(reply, "radix-tree-nodes", nodes + 1);
     reply_named_id(reply, "last-generated-id", facts.last_id);
     reply_named_id(reply, "max-deleted-entry-id", facts.max_deleted_id);
-    reply_number(reply, "entries-added", facts.added);
+    reply_named_integer(reply, "entries-added", facts.added);
     reply_named_id(reply, "recorded-first-entry-id",
                    stream_edge(entry, false, &first) ? first.id : STREAM_ID_MIN);
     reply_producers(call, entry);
@@ -69,7 +64,7 @@ static void reply_in_short(struct call *call, const struct entry *entry) {
     struct reply *reply = call->reply;
     reply_map(reply, FIELDS);
     reply_facts(call, entry);
-    reply_number(reply, "groups", consumer_groups_count(stream_groups(entry)));
+    reply_named_integer(reply, "groups", consumer_groups_count(stream_groups(entry)));
     reply_edge(reply, "first-entry", entry, false);
     reply_edge(reply, "last-entry", entry, true);
 }
@@ -92,11 +87,6 @@ static void reply_progress(struct reply *reply, const struct stream_extent *exte
     reply_counter(reply, "entries-read", group->entries_read != CONSUMER_GROUP_UNKNOWN,
                   (uint64_t)group->entries_read);
     reply_counter(reply, "lag", has_lag, lag);
-}
-
-static void reply_named_text(struct reply *reply, const char *name, struct slice text) {
-    reply_bulk_cstr(reply, name);
-    reply_bulk(reply, text);
 }
 
 /* Up to `count` pending entries (0: all), of a group, or of one consumer with the ids `of`. */
@@ -125,9 +115,9 @@ static void reply_consumer_in_full(struct reply *reply, const struct consumer_gr
     enum { FIELDS = 5 };
     reply_map(reply, FIELDS);
     reply_named_text(reply, "name", consumer->name);
-    reply_number(reply, "seen-time", (uint64_t)consumer->seen_ms);
-    reply_number(reply, "active-time", (uint64_t)consumer->active_ms);
-    reply_number(reply, "pel-count", consumer->ids.length);
+    reply_named_integer(reply, "seen-time", consumer->seen_ms);
+    reply_named_integer(reply, "active-time", consumer->active_ms);
+    reply_named_integer(reply, "pel-count", consumer->ids.length);
     reply_pending(reply, group, &consumer->ids, count);
 }
 
@@ -149,8 +139,8 @@ static void reply_group_in_full(struct reply *reply, const struct stream_extent 
     reply_named_text(reply, "name", group->name);
     reply_named_id(reply, "last-delivered-id", group->last_id);
     reply_progress(reply, extent, group);
-    reply_number(reply, "pel-count", group->pending.length);
-    if (nacked > 0) reply_number(reply, "nacked-count", nacked);
+    reply_named_integer(reply, "pel-count", group->pending.length);
+    if (nacked > 0) reply_named_integer(reply, "nacked-count", nacked);
     reply_pending(reply, group, &group->pending, count);
     reply_bulk_cstr(reply, "consumers");
     reply_array(reply, group->consumers.count);
@@ -216,8 +206,8 @@ void xinfo_groups_command(struct call *call) {
         const struct consumer_group *group = consumer_groups_at(groups, i);
         reply_map(reply, FIELDS);
         reply_named_text(reply, "name", group->name);
-        reply_number(reply, "consumers", group->consumers.count);
-        reply_number(reply, "pending", group->pending.length);
+        reply_named_integer(reply, "consumers", group->consumers.count);
+        reply_named_integer(reply, "pending", group->pending.length);
         reply_named_id(reply, "last-delivered-id", group->last_id);
         reply_progress(reply, &extent, group);
     }
@@ -228,11 +218,12 @@ static void reply_consumer(struct reply *reply, const struct consumer *consumer,
     int64_t idle_ms = now_ms - consumer->seen_ms, inactive_ms = now_ms - consumer->active_ms;
     reply_map(reply, FIELDS);
     reply_named_text(reply, "name", consumer->name);
-    reply_number(reply, "pending", consumer->ids.length);
-    reply_bulk_cstr(reply, "idle");
-    reply_integer(reply, idle_ms < 0 ? 0 : idle_ms);
-    reply_bulk_cstr(reply, "inactive");
-    reply_integer(reply, consumer->active_ms < 0 ? -1 : inactive_ms < 0 ? 0 : inactive_ms);
+    reply_named_integer(reply, "pending", consumer->ids.length);
+    reply_named_integer(reply, "idle", idle_ms < 0 ? 0 : idle_ms);
+    reply_named_integer(reply, "inactive",
+                        consumer->active_ms < 0 ? -1
+                        : inactive_ms < 0       ? 0
+                                                : inactive_ms);
 }
 
 void xinfo_consumers_command(struct call *call) {

@@ -75,8 +75,7 @@ static void reply_matches(struct reply *reply, struct lcs *lcs, const struct lcs
         count++;
     }
     reply_array_end(reply, mark, count);
-    reply_bulk_cstr(reply, "len");
-    reply_integer(reply, (int64_t)lcs->length);
+    reply_named_integer(reply, "len", (int64_t)lcs->length);
 }
 
 /* Replies the subsequence itself, which is found from its end. */
