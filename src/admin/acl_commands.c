@@ -218,10 +218,7 @@ void acl_genpass_command(struct call *call) {
     const char *error = "ERR ACL GENPASS argument must be the number of bits for the output "
                         "password, a positive number up to 4096";
     int64_t bits = BITS;
-    if (call->argc > 3) {
-        call_bad_subcommand(call);
-        return;
-    }
+    if (!call_has_at_most(call, 3)) return;
     if (call->argc == 3 && !call_integer(call, 2, &bits)) return;
     if (bits < 1 || bits > BITS_MAX) {
         reply_error(call->reply, error);
@@ -259,10 +256,7 @@ static void reply_entry(struct call *call, const struct acl_entry *entry) {
 void acl_log_command(struct call *call) {
     struct acl_log *log = call->engine->acl_log;
     int64_t wanted = 10;
-    if (call->argc > 3) {
-        call_bad_subcommand(call);
-        return;
-    }
+    if (!call_has_at_most(call, 3)) return;
     if (call->argc == 3 && slice_is(call->argv[2], "reset")) {
         acl_log_reset(log);
         reply_ok(call->reply);
@@ -289,10 +283,7 @@ void acl_cat_command(struct call *call) {
         reply_all_categories(call->reply);
         return;
     }
-    if (call->argc > 3) {
-        call_bad_subcommand(call);
-        return;
-    }
+    if (!call_has_at_most(call, 3)) return;
     uint32_t category = command_category_find(call->argv[2]);
     if (category == 0) {
         reply_error_format(call->reply, "ERR Unknown category '%.*s'",

@@ -244,10 +244,7 @@ void client_kill_command(struct call *call) {
 
 void client_unblock_command(struct call *call) {
     struct engine *engine = call->engine;
-    if (call->argc > 4) {
-        call_bad_subcommand(call);
-        return;
-    }
+    if (!call_has_at_most(call, 4)) return;
     bool with_error = call->argc == 4 && slice_is(call->argv[3], "error");
     if (call->argc == 4 && !with_error && !slice_is(call->argv[3], "timeout")) {
         reply_error(call->reply, "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
@@ -275,10 +272,7 @@ static bool parse_duration(struct call *call, size_t index, int64_t *duration_ms
 }
 
 void client_pause_command(struct call *call) {
-    if (call->argc > 4) {
-        call_bad_subcommand(call);
-        return;
-    }
+    if (!call_has_at_most(call, 4)) return;
     bool writes_only = call->argc == 4 && slice_is(call->argv[3], "write");
     if (call->argc == 4 && !writes_only && !slice_is(call->argv[3], "all")) {
         reply_error(call->reply, "ERR CLIENT PAUSE mode must be WRITE or ALL");

@@ -161,7 +161,7 @@ struct piece_relocator {
 };
 struct piece_relocator pieces_relocator(struct relocator *relocator);
 
-/* Counts pieces in *totals, which the caller has set to 0; its epoch becomes the latest of theirs. */
+/* Counts pieces in *totals, which the caller has set to 0; its epoch becomes their latest one. */
 struct piece_counter {
     struct piece_visitor visitor;
     struct pieces *totals;

@@ -159,6 +159,10 @@ bool call_bad_subcommand(struct call *call) {
     return answer_subcommand(call, "unknown subcommand or wrong number of arguments for");
 }
 
+bool call_has_at_most(struct call *call, size_t most) {
+    return call->argc <= most || call_bad_subcommand(call);
+}
+
 void call_help(struct call *call, const char *text) {
     sds container = container_name(call);
     sds all = sds_format("%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:\n%s"

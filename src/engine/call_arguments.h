@@ -67,6 +67,9 @@ void call_unknown_subcommand(struct call *call); /* ERR unknown subcommand '…'
  * that check their subcommand or its arity themselves. */
 bool call_bad_subcommand(struct call *call);
 
+/* Returns whether argc is at most `most`; if not, replies call_bad_subcommand's error. */
+bool call_has_at_most(struct call *call, size_t most);
+
 /* Replies the lines of a HELP subcommand between the header ("<COMMAND> <subcommand> …") and the
  * trailer that Redis shows. Each line of `text` ends with a line feed. */
 void call_help(struct call *call, const char *text);

@@ -97,10 +97,7 @@ COMMAND_FORM(spublish_command, publish_everywhere, PUBSUB_SHARD)
 
 /* Replies the names that match the pattern, or all names without one. */
 static void answer_names(struct call *call, enum pubsub_kind kind) {
-    if (call->argc > 3) {
-        call_bad_subcommand(call);
-        return;
-    }
+    if (!call_has_at_most(call, 3)) return;
     const struct slice *pattern = call->argc == 3 ? &call->argv[2] : NULL;
     size_t mark = reply_begin(call->reply), count = 0;
     struct hashtable_iter iter;

@@ -59,10 +59,7 @@ void function_delete_command(struct call *call) {
 
 void function_flush_command(struct call *call) {
     bool async;
-    if (call->argc > 3) {
-        call_bad_subcommand(call);
-        return;
-    }
+    if (!call_has_at_most(call, 3)) return;
     if (!script_parse_flush(call, "ERR FUNCTION FLUSH only supports SYNC|ASYNC option", &async))
         return;
     functions_replace(call->engine->functions, function_set_new());
