@@ -176,16 +176,16 @@ static void list_format_write_commands(struct rdb_writer *writer, struct slice k
 
 static void list_format_digest(struct digest *digest, uint8_t to[DIGEST_SIZE],
                                const struct entry *entry) {
-    struct list_iter iter;
+    struct quicklist_iter iter;
     const uint8_t *element;
     list_iter_start(&iter, entry, 0, LIST_FORWARD);
-    while ((element = list_iter_next(&iter))) {
+    while ((element = quicklist_iter_next(&iter))) {
         char digits[INT64_TEXT_MAX];
         struct listpack_value value;
         listpack_get(element, &value);
         digest_mix(digest, to, listpack_value_text(&value, digits));
     }
-    list_iter_end(&iter);
+    quicklist_iter_end(&iter);
 }
 
 /* --- Reading --- */

@@ -310,10 +310,10 @@ void list_insert(struct keyref *ref, uint64_t index, bool after, struct slice te
 
 /* Bytes of the element at `index` of a list that is one listpack. */
 static size_t element_size(const struct entry *entry, uint64_t index) {
-    struct list_iter iter;
+    struct quicklist_iter iter;
     list_iter_start(&iter, entry, index, LIST_FORWARD);
-    size_t size = listpack_size(list_iter_next(&iter));
-    list_iter_end(&iter);
+    size_t size = listpack_size(quicklist_iter_next(&iter));
+    quicklist_iter_end(&iter);
     return size;
 }
 
@@ -489,17 +489,17 @@ const uint8_t *list_peek(const struct entry *entry, enum list_end end) {
 
 /* --- Reading in order --- */
 
-void list_iter_start(struct list_iter *iter, const struct entry *entry, uint64_t index,
+void list_iter_start(struct quicklist_iter *iter, const struct entry *entry, uint64_t index,
                      enum list_direction direction) {
     CHECKED_ASSERT(index < list_length(entry));
     if (!list_is_embedded(entry)) {
-        quicklist_iter_start(&iter->iter, out_of_line(entry), index, direction);
+        quicklist_iter_start(iter, out_of_line(entry), index, direction);
         return;
     }
     struct packed body = packed_view(entry);
     const uint8_t *readable_end =
         (const uint8_t *)entry + entry_allocated(entry, packed_value_size(entry));
-    quicklist_iter_start_body(&iter->iter, body.first, body.end, readable_end, body.count, index,
+    quicklist_iter_start_body(iter, body.first, body.end, readable_end, body.count, index,
                               direction);
 }
 

@@ -78,37 +78,11 @@ void list_trim(struct keyref *ref, uint64_t from, uint64_t count,
 uint64_t list_remove(struct keyref *ref, struct slice element, uint64_t max,
                      enum list_direction direction, const struct quicklist_limits *limits);
 
-/* Reads a list of either layout in order; lives on the caller's stack. list_iter_end must be
- * called; the list must not change before that. Elements and runs are views. */
-struct list_iter {
-    struct quicklist_iter iter;
-};
-
-/* Places the iterator so that the first element read is the one at `index` (< length). O(log n +
- * node). */
-void list_iter_start(struct list_iter *iter, const struct entry *entry, uint64_t index,
+/* Places an iterator over a list of either layout, so that the first element read is the one at
+ * `index` (< length); ds/lists/quicklist.h says how to read on. The list must not change before
+ * quicklist_iter_end, which must be called. O(log n + node). */
+void list_iter_start(struct quicklist_iter *iter, const struct entry *entry, uint64_t index,
                      enum list_direction direction);
-static inline void list_iter_end(struct list_iter *iter) {
-    quicklist_iter_end(&iter->iter);
-}
-
-/* The next element, or NULL at the end of the list. Amortised O(1). */
-static inline const uint8_t *list_iter_next(struct list_iter *iter) {
-    return quicklist_iter_next(&iter->iter);
-}
-
-/* The rest of the current node as one run (see quicklist_iter_run); false at the end of the
- * list. */
-static inline bool list_iter_run(struct list_iter *iter, struct quicklist_run *run) {
-    return quicklist_iter_run(&iter->iter, run);
-}
-
-/* The next element equal to `needle` among the next `max`: returns true and sets *index to its
- * position; the iterator is then after it. False when there is none. */
-static inline bool list_iter_find(struct list_iter *iter, const struct listpack_element *needle,
-                                  uint64_t max, uint64_t *index) {
-    return quicklist_iter_find(&iter->iter, needle, max, index);
-}
 
 /* The quicklist of an out-of-line list, or NULL when embedded: for DEBUG and saving. */
 const struct quicklist *list_quicklist(const struct entry *entry);

@@ -30,13 +30,13 @@ uint64_t digest_bytes(uint64_t digest, struct slice bytes) {
 }
 
 static uint64_t digest_list(uint64_t digest, const struct entry *entry) {
-    struct list_iter iter;
+    struct quicklist_iter iter;
     const uint8_t *element;
     uint64_t count = 0;
     list_iter_start(&iter, entry, 0, LIST_FORWARD);
-    for (; (element = list_iter_next(&iter)); count++)
+    for (; (element = quicklist_iter_next(&iter)); count++)
         digest = digest_bytes(digest, slice_make(element, listpack_size(element)));
-    list_iter_end(&iter);
+    quicklist_iter_end(&iter);
     require(count == list_length(entry), "a list is as long as it says");
     return digest_word(digest, count);
 }

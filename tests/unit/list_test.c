@@ -107,37 +107,37 @@ static void expect_text(const uint8_t *element, struct slice expected) {
 
 static void compare_iterating(struct fixture *f, const struct entry *entry) {
     struct model *model = &f->model;
-    struct list_iter iter;
+    struct quicklist_iter iter;
     size_t start = random_below(&f->random, model->count);
     list_iter_start(&iter, entry, start, LIST_FORWARD);
     for (size_t i = start; i < model->count; i++)
-        expect_text(list_iter_next(&iter), model->texts[i]);
-    assert_null(list_iter_next(&iter));
-    list_iter_end(&iter);
+        expect_text(quicklist_iter_next(&iter), model->texts[i]);
+    assert_null(quicklist_iter_next(&iter));
+    quicklist_iter_end(&iter);
     list_iter_start(&iter, entry, start, LIST_BACKWARD);
-    for (size_t i = start + 1; i-- > 0;) expect_text(list_iter_next(&iter), model->texts[i]);
-    assert_null(list_iter_next(&iter));
-    list_iter_end(&iter);
+    for (size_t i = start + 1; i-- > 0;) expect_text(quicklist_iter_next(&iter), model->texts[i]);
+    assert_null(quicklist_iter_next(&iter));
+    quicklist_iter_end(&iter);
 }
 
 static void compare_runs(struct fixture *f, const struct entry *entry) {
     struct model *model = &f->model;
-    struct list_iter iter;
+    struct quicklist_iter iter;
     struct quicklist_run run;
     size_t at = random_below(&f->random, model->count), start = at;
     list_iter_start(&iter, entry, at, LIST_FORWARD);
-    while (list_iter_run(&iter, &run)) {
+    while (quicklist_iter_run(&iter, &run)) {
         const uint8_t *p = run.first;
         for (size_t i = 0; i < run.count; i++, p += listpack_size(p))
             expect_text(p, model->texts[at++]);
         assert_ptr_equal(p, run.end);
         assert_true(run.readable_end >= run.end);
     }
-    list_iter_end(&iter);
+    quicklist_iter_end(&iter);
     assert_int_equal(at, model->count);
     at = start + 1;
     list_iter_start(&iter, entry, start, LIST_BACKWARD);
-    while (list_iter_run(&iter, &run)) {
+    while (quicklist_iter_run(&iter, &run)) {
         const uint8_t *p = run.end;
         for (size_t i = 0; i < run.count; i++) {
             p -= listpack_size_before(p);
@@ -145,7 +145,7 @@ static void compare_runs(struct fixture *f, const struct entry *entry) {
         }
         assert_ptr_equal(p, run.first);
     }
-    list_iter_end(&iter);
+    quicklist_iter_end(&iter);
     assert_int_equal(at, 0);
 }
 
@@ -156,7 +156,7 @@ static void compare_finding(struct fixture *f, const struct entry *entry) {
     struct slice text = model->texts[random_below(&f->random, model->count)];
     size_t limit = 1 + random_below(&f->random, model->count);
     struct listpack_element needle;
-    struct list_iter iter;
+    struct quicklist_iter iter;
     uint64_t index;
     size_t looked_at = 0;
     listpack_prepare(&needle, text);
@@ -165,12 +165,13 @@ static void compare_finding(struct fixture *f, const struct entry *entry) {
     for (size_t i = 0; i < limit; i++) {
         size_t position = forward ? i : model->count - 1 - i;
         if (!slice_equal(model->texts[position], text)) continue;
-        assert_true(list_iter_find(&iter, &needle, limit - looked_at, &index));
+        assert_true(quicklist_iter_find(&iter, &needle, limit - looked_at, &index));
         assert_int_equal(index, position);
         looked_at = i + 1;
     }
-    if (looked_at < limit) assert_false(list_iter_find(&iter, &needle, limit - looked_at, &index));
-    list_iter_end(&iter);
+    if (looked_at < limit)
+        assert_false(quicklist_iter_find(&iter, &needle, limit - looked_at, &index));
+    quicklist_iter_end(&iter);
 }
 
 static void compare_encoding(struct fixture *f, const struct entry *entry) {

@@ -54,18 +54,18 @@ static void assert_string_is(struct slice bytes, const char *text) {
 
 /* Asserts that the elements are these texts, which are separated by spaces. */
 static void assert_elements(const struct entry *entry, const char *texts) {
-    struct list_iter iter;
+    struct quicklist_iter iter;
     sds found = sds_new(SLICE(""));
     const uint8_t *element;
     list_iter_start(&iter, entry, 0, LIST_FORWARD);
-    while ((element = list_iter_next(&iter))) {
+    while ((element = quicklist_iter_next(&iter))) {
         struct listpack_value value;
         char digits[INT64_TEXT_MAX];
         listpack_get(element, &value);
         if (sds_len(found)) found = sds_append_cstr(found, " ");
         found = sds_append(found, listpack_value_text(&value, digits));
     }
-    list_iter_end(&iter);
+    quicklist_iter_end(&iter);
     assert_string_equal(found, texts);
     sds_free(found);
 }
@@ -319,26 +319,27 @@ static struct entry *there_and_back(const struct entry *entry, struct random *ra
 }
 
 static void assert_same_elements(const struct entry *a, const struct entry *b) {
-    struct list_iter in_a, in_b;
+    struct quicklist_iter in_a, in_b;
     assert_true(list_length(a) == list_length(b));
     list_iter_start(&in_a, a, 0, LIST_FORWARD);
     list_iter_start(&in_b, b, 0, LIST_FORWARD);
     for (uint64_t i = 0; i < list_length(a); i++) {
-        const uint8_t *element = list_iter_next(&in_a), *other = list_iter_next(&in_b);
+        const uint8_t *element = quicklist_iter_next(&in_a), *other = quicklist_iter_next(&in_b);
         assert_int_equal(listpack_size(element), listpack_size(other));
         assert_memory_equal(element, other, listpack_size(element));
     }
-    list_iter_end(&in_a);
-    list_iter_end(&in_b);
+    quicklist_iter_end(&in_a);
+    quicklist_iter_end(&in_b);
 }
 
 /* Pushes count the text alone (as Redis does), so the last one may bring a listpack over the limit. */
 static bool exceeds_fill(const struct entry *entry, int fill) {
     size_t size = LISTPACK_OVERHEAD;
-    struct list_iter iter;
+    struct quicklist_iter iter;
     list_iter_start(&iter, entry, 0, LIST_FORWARD);
-    for (uint64_t i = 0; i < list_length(entry); i++) size += listpack_size(list_iter_next(&iter));
-    list_iter_end(&iter);
+    for (uint64_t i = 0; i < list_length(entry); i++)
+        size += listpack_size(quicklist_iter_next(&iter));
+    quicklist_iter_end(&iter);
     return quicklist_exceeds_fill(fill, size, list_length(entry));
 }
 

@@ -198,17 +198,17 @@ static void assert_same_value(const struct entry *a, const struct entry *b) {
         assert_true(slice_equal(string_text(a, buffers[0]), string_text(b, buffers[1])));
         return;
     }
-    struct list_iter iters[2];
+    struct quicklist_iter iters[2];
     assert_int_equal(list_length(a), list_length(b));
     list_iter_start(&iters[0], a, 0, LIST_FORWARD);
     list_iter_start(&iters[1], b, 0, LIST_FORWARD);
     const uint8_t *element;
-    while ((element = list_iter_next(&iters[0])) != NULL) {
-        const uint8_t *other = list_iter_next(&iters[1]);
+    while ((element = quicklist_iter_next(&iters[0])) != NULL) {
+        const uint8_t *other = quicklist_iter_next(&iters[1]);
         assert_memory_equal(element, other, listpack_size(element));
     }
-    list_iter_end(&iters[0]);
-    list_iter_end(&iters[1]);
+    quicklist_iter_end(&iters[0]);
+    quicklist_iter_end(&iters[1]);
 }
 
 static const char *const names[] = {

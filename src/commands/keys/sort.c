@@ -200,15 +200,15 @@ static void keep_item(struct sort *sort, struct slice text) {
 
 static void read_list(struct sort *sort, const struct entry *entry, uint64_t from, size_t count,
                       bool forward) {
-    struct list_iter iter;
+    struct quicklist_iter iter;
     list_iter_start(&iter, entry, from, forward ? LIST_FORWARD : LIST_BACKWARD);
     while (count--) {
         char digits[INT64_TEXT_MAX];
         struct listpack_value value;
-        listpack_get(list_iter_next(&iter), &value);
+        listpack_get(quicklist_iter_next(&iter), &value);
         keep_item(sort, listpack_value_text(&value, digits));
     }
-    list_iter_end(&iter);
+    quicklist_iter_end(&iter);
 }
 
 /* Sets have no positions: the first `skip` members that the iterator returns are left out. */

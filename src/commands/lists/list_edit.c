@@ -22,11 +22,11 @@ void lset_command(struct call *call) {
 /* Finds the position of the first element equal to `text`. */
 static bool find_first(const struct entry *entry, struct slice text, uint64_t *index) {
     struct listpack_element needle;
-    struct list_iter iter;
+    struct quicklist_iter iter;
     listpack_prepare(&needle, text);
     list_iter_start(&iter, entry, 0, LIST_FORWARD);
-    bool found = list_iter_find(&iter, &needle, UINT64_MAX, index);
-    list_iter_end(&iter);
+    bool found = quicklist_iter_find(&iter, &needle, UINT64_MAX, index);
+    quicklist_iter_end(&iter);
     return found;
 }
 

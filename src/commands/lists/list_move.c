@@ -194,18 +194,18 @@ static void rotate_block(struct call *call, struct keyref *ref, uint64_t first,
 static void push_block(struct call *call, struct keyref *source, struct keyref *destination,
                        uint64_t first, const struct many_moves *moves,
                        enum list_direction direction) {
-    struct list_iter iter;
+    struct quicklist_iter iter;
     bool creates = destination->entry == NULL;
     list_iter_start(&iter, source->entry,
                     direction == LIST_FORWARD ? first : first + moves->count - 1, direction);
     for (uint64_t i = 0; i < moves->count; i++) {
         struct listpack_value value;
         char buffer[INT64_TEXT_MAX];
-        listpack_get(list_iter_next(&iter), &value);
+        listpack_get(quicklist_iter_next(&iter), &value);
         struct slice text = listpack_value_text(&value, buffer);
         list_put(call, destination, call->argv[2], moves->to, &text, 1);
     }
-    list_iter_end(&iter);
+    quicklist_iter_end(&iter);
     if (creates) call_find_write(call, call->argv[1], source);
 }
 

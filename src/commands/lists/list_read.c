@@ -5,10 +5,10 @@
 COMMAND_FORM(llen_command, reply_length, VALUE_LIST, list_length)
 
 static void reply_element(struct reply *reply, const struct entry *entry, uint64_t position) {
-    struct list_iter iter;
+    struct quicklist_iter iter;
     list_iter_start(&iter, entry, position, LIST_FORWARD);
-    reply_listpack_element(reply, list_iter_next(&iter));
-    list_iter_end(&iter);
+    reply_listpack_element(reply, quicklist_iter_next(&iter));
+    quicklist_iter_end(&iter);
 }
 
 void lindex_command(struct call *call) {
@@ -29,10 +29,10 @@ void lindex_command(struct call *call) {
 
 void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_t from,
                          uint64_t count, enum list_direction direction) {
-    struct list_iter iter;
+    struct quicklist_iter iter;
     struct quicklist_run run;
     list_iter_start(&iter, entry, from, direction);
-    while (count && list_iter_run(&iter, &run)) {
+    while (count && quicklist_iter_run(&iter, &run)) {
         size_t n = run.count < count ? run.count : (size_t)count;
         if (direction == LIST_FORWARD)
             reply_listpack_run(reply, run.first, n, run.end, run.readable_end);
@@ -40,7 +40,7 @@ void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_
             reply_listpack_run_back(reply, run.end, n, run.first, run.readable_end);
         count -= n;
     }
-    list_iter_end(&iter);
+    quicklist_iter_end(&iter);
 }
 
 void lrange_command(struct call *call) {
@@ -97,7 +97,7 @@ static bool parse_lpos(struct call *call, struct lpos *lpos) {
 static uint64_t reply_matches(struct reply *reply, const struct entry *entry, struct slice text,
                               const struct lpos *lpos, uint64_t wanted) {
     struct listpack_element needle;
-    struct list_iter iter;
+    struct quicklist_iter iter;
     bool forward = lpos->rank > 0;
     uint64_t length = list_length(entry);
     uint64_t to_skip = (uint64_t)(forward ? lpos->rank : -lpos->rank) - 1;
@@ -107,7 +107,7 @@ static uint64_t reply_matches(struct reply *reply, const struct entry *entry, st
     listpack_prepare(&needle, text);
     list_iter_start(&iter, entry, start, forward ? LIST_FORWARD : LIST_BACKWARD);
     while (replied < wanted && looked_at < limit &&
-           list_iter_find(&iter, &needle, limit - looked_at, &index)) {
+           quicklist_iter_find(&iter, &needle, limit - looked_at, &index)) {
         looked_at = (forward ? index : start - index) + 1;
         if (to_skip) {
             to_skip--;
@@ -116,7 +116,7 @@ static uint64_t reply_matches(struct reply *reply, const struct entry *entry, st
             replied++;
         }
     }
-    list_iter_end(&iter);
+    quicklist_iter_end(&iter);
     return replied;
 }
 
