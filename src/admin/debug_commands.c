@@ -8,7 +8,7 @@
 #include "base/text/glob.h"
 #include "base/text/number.h"
 #include "engine/engine.h"
-#include "persist/rdb_value.h"
+#include "persist/type_format.h"
 #include "reclaim/expire.h"
 #include "replication/history/history.h"
 #include "resp/reply.h"
@@ -129,7 +129,7 @@ static void debug_object(struct call *call) {
     int64_t idle_s = eviction_idle_seconds(&call->engine->eviction, clock);
     sds out = sds_format(
         "Value at:%p refcount:1 encoding:%s serializedlength:%zu lru:%u lru_seconds_idle:%lld",
-        (const void *)entry, value_encoding_name(entry), rdb_length_value(entry),
+        (const void *)entry, value_encoding_name(entry), type_format_length(entry),
         clock & ACCESS_MASK, (long long)idle_s);
     out = debug_append_quicklist_fields(out, entry);
     reply_status(call->reply, sds_slice(out));

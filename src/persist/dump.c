@@ -27,8 +27,8 @@ sds dump_new(const struct entry *entry, bool compress) {
     struct rdb_writer writer;
     sds payload = sds_new(SLICE(""));
     dump_start(&writer, &payload, compress);
-    rdb_write_byte(&writer, (uint8_t)rdb_value_type(entry));
-    rdb_write_value(&writer, entry);
+    rdb_write_byte(&writer, (uint8_t)type_format_written(entry));
+    type_format_write(&writer, entry);
     dump_end(&writer);
     CHECKED_ASSERT(dump_check(sds_slice(payload), entry));
     return payload;
@@ -52,7 +52,7 @@ static struct entry *read_value(struct rdb_reader *reader, struct slice key,
                                 const struct rdb_load_options *options) {
     uint8_t type;
     if (!rdb_read_byte(reader, &type)) return NULL;
-    struct entry *entry = rdb_read_value(reader, type, key, options);
+    struct entry *entry = type_format_read(reader, type, key, options);
     if (!entry || rdb_reader_is_at_end(reader)) return entry;
     rdb_reader_fail(reader, "bytes follow the value");
     value_free(entry);

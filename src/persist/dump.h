@@ -8,8 +8,8 @@
 #define PACKLIST_PERSIST_DUMP_H
 
 #include "base/text/sds.h"
-#include "persist/rdb_value.h"
 #include "persist/rdb_writer.h"
+#include "persist/type_format.h"
 #include "store/entry.h"
 
 /* --- Payloads of any kind: what they hold, then version and checksum --- */
@@ -34,7 +34,7 @@ enum dump_error {
 /* Returns a new entry under `key` with the payload's value, or NULL with *error set. The caller
  * owns the entry. *reason, if wanted, says for a log what is bad after DUMP_BAD_VALUE, and the
  * caller frees it; else it is NULL. Accepted versions: rdb_format.h. Validates everything, see
- * rdb_read_value. O(payload). */
+ * type_format_read. O(payload). */
 struct entry *dump_read(struct slice payload, struct slice key,
                         const struct rdb_load_options *options, enum dump_error *error,
                         sds *reason);

@@ -20,7 +20,6 @@
 #include "ds/lists/listpack.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
-#include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "types/hash.h"
 #include "types/value.h"

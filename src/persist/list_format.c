@@ -19,7 +19,6 @@
 #include "ds/lists/quicklist_build.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
-#include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "types/list.h"
 

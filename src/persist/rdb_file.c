@@ -74,13 +74,13 @@ void rdb_write_key(struct rdb_writer *writer, const struct entry *entry, struct 
         rdb_write_byte(writer, RDB_FREQ);
         rdb_write_byte(writer, (uint8_t)usage.value);
     }
-    rdb_write_byte(writer, (uint8_t)rdb_type_for(writer, rdb_value_type(entry)));
+    rdb_write_byte(writer, (uint8_t)type_format_for_writer(writer, type_format_written(entry)));
     rdb_write_string(writer, entry_key(entry));
 }
 
 void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage) {
     rdb_write_key(writer, entry, usage);
-    rdb_write_value(writer, entry);
+    type_format_write(writer, entry);
 }
 
 bool rdb_write_end(struct rdb_writer *writer) {
@@ -185,7 +185,7 @@ static bool read_entry(struct rdb_file *file, unsigned type, const struct key_fa
     if (!type_format_reading(type)) return skip_entry(file, type, item);
     item->kind = RDB_ITEM_ENTRY;
     item->usage = facts->usage;
-    item->entry = rdb_read_value(&file->reader, type, item->key, &file->options.values);
+    item->entry = type_format_read(&file->reader, type, item->key, &file->options.values);
     if (!item->entry) return pass_empty(file, item) || fail_in_key(file, item);
     if (facts->expiry_ms >= 0)
         item->entry = entry_set_expiry(item->entry, facts->expiry_ms, value_size(item->entry));

@@ -11,8 +11,8 @@
 
 #include "persist/rdb_format.h"
 #include "persist/rdb_reader.h"
-#include "persist/rdb_value.h"
 #include "persist/rdb_writer.h"
+#include "persist/type_format.h"
 
 /* --- Writing --- */
 
@@ -51,7 +51,7 @@ void rdb_write_database(struct rdb_writer *writer, uint64_t database, uint64_t k
 void rdb_write_select(struct rdb_writer *writer, uint64_t database);
 
 /* Write one key with expiry and usage, and with its value, O(value); or without it, O(key): then
- * the caller writes it next (persist/rdb_value.h). */
+ * the caller writes it next (persist/type_format.h). */
 void rdb_write_entry(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage);
 void rdb_write_key(struct rdb_writer *writer, const struct entry *entry, struct rdb_usage usage);
 

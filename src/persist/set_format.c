@@ -11,7 +11,6 @@
 #include "ds/records/intset.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
-#include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "types/set.h"
 #include "types/value.h"

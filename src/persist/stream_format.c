@@ -29,7 +29,6 @@
 #include "ds/lists/listpack.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
-#include "persist/rdb_value.h"
 #include "persist/stream_groups_format.h"
 #include "persist/type_format.h"
 #include "persist/value_commands.h"
@@ -144,7 +143,7 @@ static const struct streamlog *log_of(struct value_source source) {
 
 static void stream_format_write(struct rdb_writer *writer, struct value_source source) {
     const struct streamlog *log = log_of(source);
-    unsigned type = rdb_type_for(writer, type_of(log));
+    unsigned type = type_format_for_writer(writer, type_of(log));
     struct stream_node_iter iter = {.log = log};
     struct stream_node_view node;
     struct body_writer body = {0};

@@ -1,5 +1,6 @@
 #include "persist/type_format.h"
 
+#include "persist/rdb_format.h"
 #include "persist/rdb_skip.h"
 
 #include <stdlib.h>
@@ -32,9 +33,46 @@ void type_format_write_commands(struct rdb_writer *writer, const struct entry *e
                                                 (struct value_source){.entry = entry});
 }
 
-void type_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
-                                        enum value_type type, struct capture *capture) {
-    type_format_of(type)->write_commands(writer, key, (struct value_source){.capture = capture});
+/* --- RDB form --- */
+
+unsigned type_format_written(const struct entry *entry) {
+    return type_format_of_entry(entry)->written(entry);
+}
+
+unsigned type_format_for_writer(const struct rdb_writer *writer, unsigned type) {
+    if (!writer->for_valkey) return type;
+    return type == RDB_HASH_METADATA        ? RDB_HASH_2
+           : type == RDB_STREAM_LISTPACKS_4 ? RDB_STREAM_LISTPACKS_3
+                                            : type;
+}
+
+void type_format_write(struct rdb_writer *writer, const struct entry *entry) {
+    type_format_of_entry(entry)->write(writer, (struct value_source){.entry = entry});
+}
+
+struct entry *type_format_read(struct rdb_reader *reader, unsigned type, struct slice key,
+                               const struct rdb_load_options *options) {
+    const struct type_format *format = type_format_reading(type);
+    if (format) return format->read(reader, type, key, options);
+    const char *name = rdb_type_name(type);
+    rdb_reader_fail(reader, "values of type %u (%s) can't be read", type, name ? name : "unknown");
+    return NULL;
+}
+
+/* Discards the bytes: the writer counts them. */
+static bool swallow(void *arg, const void *bytes, size_t len) {
+    (void)arg, (void)bytes, (void)len;
+    return true;
+}
+
+size_t type_format_length(const struct entry *entry) {
+    struct rdb_writer writer;
+    rdb_writer_start(&writer, (struct rdb_sink){.write = swallow, .piece = RDB_WRITER_PIECE_MIN},
+                     true, false);
+    type_format_write(&writer, entry);
+    size_t length = rdb_writer_offset(&writer);
+    rdb_writer_end(&writer);
+    return length;
 }
 
 /* --- Digests --- */

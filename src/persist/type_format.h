@@ -1,19 +1,30 @@
-/* type_format: the representations of values outside of memory: in RDB files and DUMP payloads, in
- * digests, and as commands. Each type has one row, the counterpart of its row in
- * types/type_operations.h; persist/type_format.c joins the rows in a table. */
+/* type_format: the representations of values outside of memory: in RDB form, as in a file after
+ * their key, and in a DUMP payload after their type; in digests; and as commands. Each type has one
+ * row, the counterpart of its row in types/type_operations.h; persist/type_format.c joins the rows
+ * in a table.
+ *
+ * A value is written in a form that Redis 7.0 reads (a hash with expiries of fields: Redis 7.4, a
+ * stream that knows of producers: Redis 8.6), and read in every form that ever existed. rdb_skip.h
+ * skips values of unsupported types. */
 #ifndef PACKLIST_PERSIST_TYPE_FORMAT_H
 #define PACKLIST_PERSIST_TYPE_FORMAT_H
 
+#include "ds/capture.h"
 #include "persist/digest.h"
 #include "persist/rdb_reader.h"
 #include "persist/rdb_writer.h"
 #include "persist/value_commands.h"
 #include "store/entry.h"
+#include "types/value_limits.h"
 
-struct capture;
-struct rdb_load_options; /* persist/rdb_value.h */
+/* Options for loading values. */
+struct rdb_load_options {
+    struct value_limits limits;
+    bool skip_checksum; /* tests only: accept payloads (persist/dump.h) with a wrong checksum */
+};
 
-/* A value that is written: that of an entry, or a captured one, which can be written only once. */
+/* A value that is written: that of an entry, or a captured one (value_capture) as it was when it
+ * was captured, which can be written only once, in any thread. */
 struct value_source {
     const struct entry *entry; /* NULL: it was captured */
     struct capture *capture;
@@ -21,13 +32,13 @@ struct value_source {
 
 /* Each function receives only values of its type, and costs O(value). */
 struct type_format {
-    /* See rdb_value_type: the enum rdb_type of what write() writes of this entry. O(1). */
+    /* The enum rdb_type of what write() writes of this entry. O(1). */
     unsigned (*written)(const struct entry *entry);
 
-    /* See rdb_write_value and rdb_write_capture. */
+    /* Writes the value in RDB form, without type and key. */
     void (*write)(struct rdb_writer *writer, struct value_source source);
 
-    /* See rdb_read_value; `type` is a form that holds this type (rdb_type_holds). */
+    /* See type_format_read; `type` is a form that holds this type (rdb_type_holds). */
     struct entry *(*read)(struct rdb_reader *reader, unsigned type, struct slice key,
                           const struct rdb_load_options *options);
 
@@ -35,7 +46,9 @@ struct type_format {
      * with digest_add. */
     void (*digest)(struct digest *digest, uint8_t to[DIGEST_SIZE], const struct entry *entry);
 
-    /* See type_format_write_commands and type_format_write_capture_commands. */
+    /* Writes the commands that create the key with its value, for an append-only file whose base is
+     * not an RDB file. The key must not exist when they run. A command has at most
+     * VALUE_COMMANDS_MEMBERS members of a collection. */
     void (*write_commands)(struct rdb_writer *writer, struct slice key, struct value_source source);
 };
 
@@ -65,12 +78,34 @@ const struct type_format *type_format_of_entry(const struct entry *entry);
 /* Returns the row that reads values of this form (an enum rdb_type, or any byte), or NULL. O(1). */
 const struct type_format *type_format_reading(unsigned rdb_type);
 
-/* Write the commands that create the key with its value, also a captured one (in any thread; only
- * once), for an append-only file whose base is not an RDB file. The key must not exist when they
- * run. A command has at most VALUE_COMMANDS_MEMBERS members of a collection. O(value). */
+/* Calls the entry's function `write_commands`. O(value). */
 void type_format_write_commands(struct rdb_writer *writer, const struct entry *entry);
-void type_format_write_capture_commands(struct rdb_writer *writer, struct slice key,
-                                        enum value_type type, struct capture *capture);
+
+/* --- RDB form --- */
+
+/* Returns the type byte of the form that type_format_write writes. */
+unsigned type_format_written(const struct entry *entry);
+
+/* The form that this writer, which may write for Valkey, writes in the place of that one. */
+unsigned type_format_for_writer(const struct rdb_writer *writer, unsigned type);
+
+/* Writes the value without type and key. O(value). */
+void type_format_write(struct rdb_writer *writer, const struct entry *entry);
+
+/* Reads a value of this form (an enum rdb_type, or any byte) into a new entry under `key`. The
+ * caller owns the entry (value_free). `key` must not be a view of the reader's. The entry has no
+ * expiry, and its clock is 0. Returns NULL when the reader has failed, or the form cannot be read
+ * (type_format_reading). Validates every element of every node, and makes encodings canonical;
+ * members that occur twice are errors, and collections without elements, too, which
+ * rdb_reader_pass_empty passes over; a stream may be empty. Memory grows only in proportion to the
+ * bytes that have arrived. O(value). */
+struct entry *type_format_read(struct rdb_reader *reader, unsigned type, struct slice key,
+                               const struct rdb_load_options *options);
+
+/* Returns the bytes of the entry's value with rdbcompression on, without type, key and expiry:
+ * what DEBUG OBJECT shows as serializedlength. Exact for this implementation of LZF: another one
+ * may compress to a byte more or less. O(value), as it compresses every node. */
+size_t type_format_length(const struct entry *entry);
 
 /* --- Digests: 20 bytes that identify a value or a whole dataset ---
  *

@@ -13,7 +13,6 @@
 #include "ds/sorted_sets/skiplist.h"
 #include "persist/rdb_body.h"
 #include "persist/rdb_format.h"
-#include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "types/zset.h"
 

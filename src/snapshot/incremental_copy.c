@@ -89,9 +89,8 @@ static bool save_capture(struct engine *engine, struct entry *entry) {
     rdb_writer_flush(&s->writer);
     struct slice key = s->as_commands ? entry_key(entry) : SLICE("");
     struct snapshot_chunk *chunk = chunk_for(engine, key.len);
-    enum value_type type = entry_type(entry);
-    s->deferred += s->as_commands ? snapshot_chunk_add_capture_commands(chunk, key, type, capture)
-                                  : snapshot_chunk_add_capture(chunk, type, capture);
+    s->deferred +=
+        snapshot_chunk_add_capture(chunk, s->as_commands, key, entry_type(entry), capture);
     s->shared++;
     return true;
 }
@@ -110,7 +109,7 @@ static void save_entry(struct engine *engine, struct incremental_iterator *itera
         save_as_commands(engine, entry);
     } else {
         rdb_write_key(&incremental->writer, entry, snapshot_usage_of(engine, entry));
-        if (!save_capture(engine, entry)) rdb_write_value(&incremental->writer, entry);
+        if (!save_capture(engine, entry)) type_format_write(&incremental->writer, entry);
     }
     incremental->stats.keys_done++;
 }

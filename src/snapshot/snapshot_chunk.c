@@ -1,7 +1,6 @@
 #include "snapshot/snapshot_chunk.h"
 
 #include "base/memory/alloc.h"
-#include "persist/rdb_value.h"
 #include "persist/type_format.h"
 
 #include <string.h>
@@ -85,41 +84,40 @@ void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body
     add(chunk, piece, body.ptr);
 }
 
-static size_t add_capture(struct snapshot_chunk *chunk, enum piece_kind kind, struct slice bytes,
-                          enum value_type type, struct capture *capture) {
+size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, bool as_commands, struct slice key,
+                                  enum value_type type, struct capture *capture) {
     size_t size = capture_allocated(capture);
-    struct piece piece = {
-        .len = bytes.len, .kind = kind, .type = (uint16_t)type, .count = chunk->capture_count};
-    add(chunk, piece, bytes.ptr);
+    struct piece piece = {.len = key.len,
+                          .kind = as_commands ? PIECE_COMMANDS : PIECE_CAPTURE,
+                          .type = (uint16_t)type,
+                          .count = chunk->capture_count};
+    add(chunk, piece, key.ptr);
     chunk->captures[chunk->capture_count++] = capture;
     chunk->shared_size += size;
     return size;
 }
 
-size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, enum value_type type,
-                                  struct capture *capture) {
-    return add_capture(chunk, PIECE_CAPTURE, SLICE(""), type, capture);
-}
-
-size_t snapshot_chunk_add_capture_commands(struct snapshot_chunk *chunk, struct slice key,
-                                           enum value_type type, struct capture *capture) {
-    return add_capture(chunk, PIECE_COMMANDS, key, type, capture);
-}
-
 /* --- Writing --- */
+
+static void write_capture(const struct snapshot_chunk *chunk, const struct piece *piece,
+                          struct slice key, struct rdb_writer *writer) {
+    const struct type_format *format = type_format_of((enum value_type)piece->type);
+    struct value_source source = {.capture = chunk->captures[piece->count]};
+    if (piece->kind == PIECE_COMMANDS)
+        format->write_commands(writer, key, source);
+    else
+        format->write(writer, source);
+}
 
 static void write_piece(const struct snapshot_chunk *chunk, const struct piece *piece,
                         const uint8_t *at, struct rdb_writer *writer) {
-    enum value_type type = (enum value_type)piece->type;
+    struct slice bytes = slice_make(at, piece->len);
     switch ((enum piece_kind)piece->kind) {
     case PIECE_LITERAL: rdb_write_bytes(writer, at, piece->len); return;
-    case PIECE_STRING: rdb_write_string(writer, slice_make(at, piece->len)); return;
+    case PIECE_STRING: rdb_write_string(writer, bytes); return;
     case PIECE_LISTPACK: rdb_write_listpack(writer, at, at + piece->len, piece->count); return;
-    case PIECE_CAPTURE: rdb_write_capture(writer, type, chunk->captures[piece->count]); return;
-    case PIECE_COMMANDS:
-        type_format_write_capture_commands(writer, slice_make(at, piece->len), type,
-                                           chunk->captures[piece->count]);
-        return;
+    case PIECE_CAPTURE:
+    case PIECE_COMMANDS: write_capture(chunk, piece, bytes, writer); return;
     }
 }
 

@@ -7,8 +7,8 @@
  *      literal    bytes of the file as they are
  *      string     a text that is worth compressing: rdb_write_string
  *      listpack   the body of a listpack, likewise: rdb_write_listpack
- *      capture    the type and the index of a captured value: rdb_write_capture
- *      commands   the same and its key: type_format_write_capture_commands
+ *      capture    the type and the index of a captured value, written in RDB form
+ *      commands   the same and its key: written as commands
  *
  * A chunk belongs to the loop while it is being filled, and then to the thread. A chunk with
  * captures then goes back to the loop, which releases them. */
@@ -70,14 +70,11 @@ void snapshot_chunk_add_literal(struct snapshot_chunk *chunk, const void *bytes,
 void snapshot_chunk_add_string(struct snapshot_chunk *chunk, struct slice text);
 void snapshot_chunk_add_listpack(struct snapshot_chunk *chunk, struct slice body, size_t count);
 
-/* Adds a captured value of this type, which takes 0 bytes of the buffer; takes ownership of the
- * capture. Returns the bytes by which the chunk's size grows. */
-size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, enum value_type type,
-                                  struct capture *capture);
-
-/* The same for a captured value that is written as commands; copies the key into the buffer. */
-size_t snapshot_chunk_add_capture_commands(struct snapshot_chunk *chunk, struct slice key,
-                                           enum value_type type, struct capture *capture);
+/* Adds a captured value of this type, and takes ownership of the capture. The buffer takes a copy
+ * of `key`, which only commands need: otherwise it is empty. Returns the bytes by which the chunk's
+ * size grows. */
+size_t snapshot_chunk_add_capture(struct snapshot_chunk *chunk, bool as_commands, struct slice key,
+                                  enum value_type type, struct capture *capture);
 
 /* Writes the pieces, until the writer fails. In any thread. O(bytes). */
 void snapshot_chunk_write(const struct snapshot_chunk *chunk, struct rdb_writer *writer);

@@ -7,7 +7,7 @@
 #include "base/memory/alloc.h"
 #include "base/text/sds.h"
 #include "fuzz/rdb_digest.h"
-#include "persist/rdb_value.h"
+#include "persist/type_format.h"
 #include "types/hash.h"
 #include "types/set.h"
 #include "types/value.h"
@@ -265,13 +265,13 @@ static void end_capture(struct fuzz *fuzz, int kind) {
     if (!value->capture) return;
     sds out = sds_new(SLICE(""));
     rdb_writer_start(&writer, (struct rdb_sink){.write = append, .arg = &out}, true, false);
-    rdb_write_capture(&writer, types[kind], value->capture);
+    type_format_of(types[kind])->write(&writer, (struct value_source){.capture = value->capture});
     rdb_writer_flush(&writer);
     rdb_writer_end(&writer);
     capture_end(value->capture);
     value->capture = NULL;
     rdb_reader_start_memory(&reader, sds_slice(out), false);
-    struct entry *entry = rdb_read_value(&reader, value->rdb_type, keys[kind], &options);
+    struct entry *entry = type_format_read(&reader, value->rdb_type, keys[kind], &options);
     require(entry != NULL, "a capture can be read");
     require(digest_entry(entry) == value->digest, "and is as the value was");
     rdb_reader_end(&reader);
@@ -284,7 +284,7 @@ static void begin_capture(struct fuzz *fuzz, int kind) {
     struct entry *entry = find(fuzz, kind).entry;
     if (!entry || value->capture) return;
     value->digest = digest_entry(entry);
-    value->rdb_type = rdb_value_type(entry);
+    value->rdb_type = type_format_written(entry);
     value->capture = value_capture(entry, &fuzz->left);
 }
 

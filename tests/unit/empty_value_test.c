@@ -49,7 +49,7 @@ static void a_reader_can_go_on_behind_it(void **state) {
     for (size_t i = 0; i < EMPTY_VALUES; i++) {
         struct rdb_reader reader;
         rdb_reader_start_memory(&reader, empty_values[i].bytes, false);
-        assert_null(rdb_read_value(&reader, empty_values[i].type, SLICE("key"), &options));
+        assert_null(type_format_read(&reader, empty_values[i].type, SLICE("key"), &options));
         assert_true(rdb_reader_pass_empty(&reader));
         assert_null(rdb_reader_error(&reader));
         assert_true(rdb_reader_is_at_end(&reader));
@@ -61,7 +61,7 @@ static void no_other_error_is_passed_over(void **state) {
     (void)state;
     struct rdb_reader reader;
     rdb_reader_start_memory(&reader, SLICE("\x02\x01x\x01x"), false);
-    assert_null(rdb_read_value(&reader, RDB_SET, SLICE("key"), &options));
+    assert_null(type_format_read(&reader, RDB_SET, SLICE("key"), &options));
     assert_false(rdb_reader_fail_empty(&reader));
     assert_false(rdb_reader_pass_empty(&reader));
     assert_non_null(rdb_reader_error(&reader));

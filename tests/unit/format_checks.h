@@ -33,7 +33,7 @@ static inline struct entry *read_bytes(unsigned type, struct slice bytes,
                                        char error[RDB_READER_ERROR_MAX]) {
     struct rdb_reader reader;
     rdb_reader_start_memory(&reader, bytes, false);
-    struct entry *entry = rdb_read_value(&reader, type, SLICE("key"), &options);
+    struct entry *entry = type_format_read(&reader, type, SLICE("key"), &options);
     if (entry) {
         assert_true(value_check(entry));
         assert_true(entry_type(entry) == VALUE_STREAM || !value_is_empty(entry));

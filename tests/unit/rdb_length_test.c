@@ -1,6 +1,6 @@
 /* rdb_length: bytes of strings and lists in an RDB file. The sizes of whole lists are those
  * that redis-server shows as serializedlength; those of compressed lists are close to them. */
-#include "persist/rdb_value.h"
+#include "persist/type_format.h"
 
 #include "base/hash/hash.h"
 #include "base/hash/random.h"
@@ -21,7 +21,7 @@
 
 static size_t length_of_text(struct slice text) {
     struct entry *entry = string_new(SLICE("key"), text);
-    size_t length = rdb_length_value(entry);
+    size_t length = type_format_length(entry);
     value_free(entry);
     return length;
 }
@@ -101,7 +101,7 @@ static void push(struct list_case *list, const char *text, struct quicklist_limi
 
 /* The length of the list, which is freed. */
 static size_t take_length(struct list_case *list) {
-    size_t length = rdb_length_value(list->ref.entry);
+    size_t length = type_format_length(list->ref.entry);
     keyspace_free(list->keyspace);
     return length;
 }
@@ -160,7 +160,7 @@ static void a_string_value_is_as_long_as_its_text(void **state) {
         struct keyspace *keyspace = keyspace_new(value_free, value_length);
         struct keyref ref = keyspace_find(keyspace, SLICE("key"));
         string_set(&ref, SLICE("key"), slice_of_cstr(texts[i]));
-        assert_int_equal(rdb_length_value(ref.entry), length_of(texts[i]));
+        assert_int_equal(type_format_length(ref.entry), length_of(texts[i]));
         keyspace_free(keyspace);
     }
 }

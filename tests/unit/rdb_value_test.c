@@ -1,6 +1,6 @@
 /* rdb_value: strings and lists are read from every form that files have had; bad values are
  * refused. */
-#include "persist/rdb_value.h"
+#include "persist/type_format.h"
 
 #include "base/hash/hash.h"
 #include "base/memory/alloc.h"
@@ -26,7 +26,7 @@ static const struct rdb_load_options defaults = {.limits = {.list = {.fill = -2}
 static struct entry *read_bytes(unsigned type, struct slice bytes, char *error) {
     struct rdb_reader reader;
     rdb_reader_start_memory(&reader, bytes, false);
-    struct entry *entry = rdb_read_value(&reader, type, SLICE("key"), &defaults);
+    struct entry *entry = type_format_read(&reader, type, SLICE("key"), &defaults);
     if (entry) {
         assert_true(rdb_reader_is_at_end(&reader));
         assert_true(value_check(entry));
@@ -263,7 +263,7 @@ static void damaged_lists_never_break_anything(void **state) {
                 bytes[at] = (uint8_t)byte;
                 rdb_reader_start_memory(&reader, slice_make(bytes, good[i].bytes.len), false);
                 struct entry *entry =
-                    rdb_read_value(&reader, good[i].type, SLICE("key"), &defaults);
+                    type_format_read(&reader, good[i].type, SLICE("key"), &defaults);
                 assert_true((entry == NULL) == (rdb_reader_error(&reader) != NULL));
                 if (entry) {
                     assert_true(value_check(entry));
@@ -299,13 +299,14 @@ static struct entry *there_and_back(const struct entry *entry, struct random *ra
     struct rdb_io io = rdb_io_new(random);
     struct rdb_writer writer;
     rdb_writer_start(&writer, rdb_io_sink(&io), compress, true);
-    rdb_write_value(&writer, entry);
+    type_format_write(&writer, entry);
     assert_true(rdb_writer_flush(&writer));
     assert_int_equal(rdb_writer_offset(&writer), sds_len(io.bytes));
     struct rdb_reader reader;
     const struct rdb_load_options options = {.limits = {.list = limits}};
     rdb_reader_start(&reader, rdb_io_source(&io), true);
-    struct entry *back = rdb_read_value(&reader, rdb_value_type(entry), entry_key(entry), &options);
+    struct entry *back =
+        type_format_read(&reader, type_format_written(entry), entry_key(entry), &options);
     assert_null(rdb_reader_error(&reader));
     assert_non_null(back);
     assert_true(rdb_reader_is_at_end(&reader));
@@ -458,7 +459,7 @@ static void assert_nodes_written(const struct entry *entry, struct random *rando
     uint64_t nodes, container;
     char found[20] = {0};
     rdb_writer_start(&writer, rdb_io_sink(&io), false, false);
-    rdb_write_value(&writer, entry);
+    type_format_write(&writer, entry);
     assert_true(rdb_writer_flush(&writer));
     rdb_writer_end(&writer);
     rdb_reader_start_memory(&reader, sds_slice(io.bytes), false);

@@ -34,11 +34,13 @@ static struct quicklist *make_list(size_t elements, size_t bytes) {
 }
 
 static size_t add_list(struct snapshot_chunk *chunk, struct quicklist *list, size_t *left) {
-    return snapshot_chunk_add_capture(chunk, VALUE_LIST, quicklist_capture_begin(list, left));
+    return snapshot_chunk_add_capture(chunk, false, SLICE(""), VALUE_LIST,
+                                      quicklist_capture_begin(list, left));
 }
 
 static size_t add_text(struct snapshot_chunk *chunk, struct shared_text *text, size_t *left) {
-    return snapshot_chunk_add_capture(chunk, VALUE_STRING, text_capture_begin(text, left));
+    return snapshot_chunk_add_capture(chunk, false, SLICE(""), VALUE_STRING,
+                                      text_capture_begin(text, left));
 }
 
 static void release_and_free(struct snapshot_chunk *chunk) {

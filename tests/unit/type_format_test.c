@@ -3,7 +3,6 @@
 
 #include "base/hash/hash.h"
 #include "persist/rdb_skip.h"
-#include "persist/rdb_value.h"
 #include "persist/value_commands.h"
 #include "types/hash.h"
 #include "types/list.h"

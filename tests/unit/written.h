@@ -4,7 +4,6 @@
 #define PACKLIST_TESTS_UNIT_WRITTEN_H
 
 #include "base/memory/alloc.h"
-#include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "unit/rdb_io.h"
 
@@ -45,14 +44,15 @@ static inline sds written(enum form form, struct slice key, const struct entry *
     struct rdb_io io = rdb_io_new(NULL);
     struct rdb_writer writer;
     rdb_writer_start(&writer, rdb_io_sink(&io), true, false);
+    struct value_source source = {.capture = capture};
     if (form == AS_COMMANDS && capture)
-        type_format_write_capture_commands(&writer, key, type, capture);
+        type_format_of(type)->write_commands(&writer, key, source);
     else if (form == AS_COMMANDS)
         type_format_write_commands(&writer, entry);
     else if (capture)
-        rdb_write_capture(&writer, type, capture);
+        type_format_of(type)->write(&writer, source);
     else
-        rdb_write_value(&writer, entry);
+        type_format_write(&writer, entry);
     assert_true(rdb_writer_flush(&writer));
     rdb_writer_end(&writer);
     return form == AS_COMMANDS ? sort_lines(io.bytes) : io.bytes;

@@ -3,7 +3,6 @@
 #include "base/hash/hash.h"
 #include "base/text/number.h"
 #include "persist/rdb_format.h"
-#include "persist/rdb_value.h"
 #include "persist/type_format.h"
 #include "types/value.h"
 #include "types/zset.h"
@@ -22,7 +21,7 @@ static struct rdb_load_options options = {.limits = {.zset = {128, 64}}};
 static struct entry *read_bytes(unsigned type, struct slice bytes, char *error) {
     struct rdb_reader reader;
     rdb_reader_start_memory(&reader, bytes, false);
-    struct entry *entry = rdb_read_value(&reader, type, SLICE("key"), &options);
+    struct entry *entry = type_format_read(&reader, type, SLICE("key"), &options);
     if (entry)
         assert_true(rdb_reader_is_at_end(&reader) && value_check(entry));
     else
@@ -35,7 +34,7 @@ static sds written(const struct entry *entry) {
     struct rdb_io io = rdb_io_new(NULL);
     struct rdb_writer writer;
     rdb_writer_start(&writer, rdb_io_sink(&io), false, false);
-    rdb_write_value(&writer, entry);
+    type_format_write(&writer, entry);
     assert_true(rdb_writer_flush(&writer));
     rdb_writer_end(&writer);
     return io.bytes;
@@ -157,7 +156,7 @@ static void values_are_written_as_redis_7_and_8_write_them(void **state) {
         options.limits.zset.listpack_entries = entries;
         struct entry *entry = read_bytes(RDB_ZSET_2, skiplist_8, error);
         sds bytes = written(entry);
-        assert_int_equal(rdb_value_type(entry), entries ? RDB_ZSET_LISTPACK : RDB_ZSET_2);
+        assert_int_equal(type_format_written(entry), entries ? RDB_ZSET_LISTPACK : RDB_ZSET_2);
         if (!entries) bytes[sds_len(bytes) - 1] |= '\x80'; /* the sign of -0, which is gone */
         assert_true(slice_equal(sds_slice(bytes), entries ? listpack_8 : skiplist_8));
         sds_free(bytes);
@@ -235,7 +234,7 @@ static void damaged_values_never_break_anything(void **state) {
             bytes[random_below(random, len)] = (char)random_next(random);
         struct rdb_reader reader;
         rdb_reader_start_memory(&reader, slice_make(bytes, len), false);
-        struct entry *entry = rdb_read_value(&reader, types[which], SLICE("key"), &options);
+        struct entry *entry = type_format_read(&reader, types[which], SLICE("key"), &options);
         if (entry) {
             assert_true(value_check(entry) && value_length(entry) > 0);
             value_free(entry);
@@ -262,7 +261,7 @@ static void values_come_back(void **state) {
             zset_put(&ref, &place, member, score, &options.limits.zset);
         }
         sds bytes = written(ref.entry);
-        struct entry *back = read_bytes(rdb_value_type(ref.entry), sds_slice(bytes), error);
+        struct entry *back = read_bytes(type_format_written(ref.entry), sds_slice(bytes), error);
         assert_non_null(back);
         struct zset_iter iters[2];
         struct zset_member found[2];
