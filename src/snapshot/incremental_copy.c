@@ -95,23 +95,18 @@ static bool save_capture(struct engine *engine, struct entry *entry) {
     return true;
 }
 
-static void save_as_commands(struct engine *engine, struct entry *entry) {
-    struct rdb_writer *writer = &engine->incremental->writer;
-    if (!save_capture(engine, entry)) type_format_write_commands(writer, entry);
-    value_commands_write_expiry(writer, entry);
-}
-
 static void save_entry(struct engine *engine, struct incremental_iterator *iterator,
                        struct entry *entry) {
-    struct incremental *incremental = engine->incremental;
-    if (incremental->database != iterator->iterator.number) begin_database(engine, iterator);
-    if (incremental->as_commands) {
-        save_as_commands(engine, entry);
+    struct incremental *s = engine->incremental;
+    if (s->database != iterator->iterator.number) begin_database(engine, iterator);
+    if (s->as_commands) {
+        if (!save_capture(engine, entry)) type_format_write_commands(&s->writer, entry);
+        value_commands_write_expiry(&s->writer, entry);
     } else {
-        rdb_write_key(&incremental->writer, entry, snapshot_usage_of(engine, entry));
-        if (!save_capture(engine, entry)) type_format_write(&incremental->writer, entry);
+        rdb_write_key(&s->writer, entry, snapshot_usage_of(engine, entry));
+        if (!save_capture(engine, entry)) type_format_write(&s->writer, entry);
     }
-    incremental->stats.keys_done++;
+    s->stats.keys_done++;
 }
 
 bool incremental_must_pause(struct engine *engine) {

@@ -43,12 +43,6 @@ void incremental_free_keyspace(struct engine *engine, struct incremental_keyspac
     s->keyspaces[s->keyspace_count++] = kept;
 }
 
-static void free_keyspaces(struct engine *engine) {
-    struct incremental *s = engine->incremental;
-    for (size_t i = 0; i < s->keyspace_count; i++) free_now(engine, s->keyspaces[i]);
-    s->keyspace_count = 0;
-}
-
 /* Returns the iterator of a snapshot that still needs the keyspace, or NULL. The iterator of a
  * stopped snapshot is abandoned. */
 static struct incremental_iterator *iterator_needing(struct engine *engine,
@@ -90,6 +84,8 @@ size_t incremental_release(struct engine *engine, struct snapshot_chunk *chunk) 
     size_t left = snapshot_chunk_release(chunk);
     s->stats.left_bytes += left;
     s->shared -= chunk->capture_count;
-    if (s->shared == 0) free_keyspaces(engine);
+    if (s->shared > 0) return left;
+    for (size_t i = 0; i < s->keyspace_count; i++) free_now(engine, s->keyspaces[i]);
+    s->keyspace_count = 0;
     return left;
 }

@@ -26,7 +26,8 @@ bool incremental_is_busy(const struct engine *engine) {
 /* --- The end --- */
 
 /* Releases the captures of the chunk. The thread frees the rest, which may be large. */
-static void release_chunk(struct engine *engine, struct snapshot_chunk *chunk) {
+static void release_chunk(void *arg, struct snapshot_chunk *chunk) {
+    struct engine *engine = arg;
     snapshot_thread_free_chunk(engine->incremental->thread, chunk,
                                incremental_release(engine, chunk));
 }
@@ -72,8 +73,9 @@ static void report_end(struct engine *engine, struct snapshot_result result, boo
     s->ended(engine, &end);
 }
 
-/* Cancels the job, after an error of the thread or because the caller stops it. */
-static void end_early(struct engine *engine, struct snapshot_result result, bool was_stopped) {
+/* Cancels the job, after an error before its end or because the caller stops it. */
+static void end_early(struct engine *engine, int error, bool was_stopped) {
+    struct snapshot_result result = {.error = error, .step = SNAPSHOT_WRITE};
     struct snapshot_job *job = engine->incremental->job;
     const char *path = snapshot_job_temporary(job);
     sds temporary = path ? sds_new(slice_of_cstr(path)) : NULL;
@@ -87,11 +89,7 @@ void incremental_stop(struct engine *engine, enum background_purpose purpose) {
     struct incremental *s = engine->incremental;
     if (s->awaited == purpose) s->awaited = BACKGROUND_NONE;
     if (purpose == BACKGROUND_NONE || s->purpose != purpose) return;
-    end_early(engine, (struct snapshot_result){.error = ECANCELED}, true);
-}
-
-static void on_returned(void *arg, struct snapshot_chunk *chunk) {
-    release_chunk(arg, chunk);
+    end_early(engine, ECANCELED, true);
 }
 
 static void job_ended(void *arg, struct snapshot_job *job, struct snapshot_result result) {
@@ -102,8 +100,7 @@ static void job_progressed(void *arg) {
     struct engine *engine = arg;
     struct incremental *incremental = engine->incremental;
     int error = incremental->job ? snapshot_job_error(incremental->job) : 0;
-    if (error && incremental->iterating)
-        end_early(engine, (struct snapshot_result){.error = error, .step = SNAPSHOT_WRITE}, false);
+    if (error && incremental->iterating) end_early(engine, error, false);
 }
 
 /* --- Iterators --- */
@@ -141,27 +138,13 @@ static uint64_t slice_ticks(struct engine *engine, uint64_t now) {
     return iteration < most / 8 ? most / 8 : iteration > most ? most : iteration;
 }
 
-static void note_slice(struct engine *engine, uint64_t begin, uint64_t end) {
-    struct incremental *s = engine->incremental;
-    uint64_t us = clock_ticks_to_us(end - begin);
-    s->slice_end = end;
-    if (us > s->stats.longest_step_us) s->stats.longest_step_us = us;
-}
-
-/* Keys have changed faster than the stream takes their copies. */
-static void end_overrun(struct engine *engine) {
-    struct incremental *s = engine->incremental;
-    s->is_overrun = false;
-    if (s->purpose == BACKGROUND_NONE) return;
-    end_early(engine, (struct snapshot_result){.error = ENOBUFS, .step = SNAPSHOT_WRITE}, false);
-}
-
 /* Returns false also when the thread or cron will wake the loop. */
 bool incremental_step(struct engine *engine) {
     struct incremental *s = engine->incremental;
     assert(!s->in_step);
     if (!s->iterating) return false;
-    if (s->is_overrun) end_overrun(engine);
+    /* Keys have changed faster than the stream takes their copies. */
+    if (s->is_overrun && s->purpose != BACKGROUND_NONE) end_early(engine, ENOBUFS, false);
     uint64_t now = clock_ticks();
     bool is_far_ahead = incremental_pending(engine) >= ITERATOR_PENDING_MAX;
     /* The thread wakes the loop when it has written a chunk. One that is hardly filled counts as
@@ -177,7 +160,9 @@ bool incremental_step(struct engine *engine) {
     bool over = iterate(engine);
     s->in_step = false;
     if (over) finish_iterators(engine);
-    note_slice(engine, now, clock_ticks());
+    s->slice_end = clock_ticks();
+    uint64_t us = clock_ticks_to_us(s->slice_end - now);
+    if (us > s->stats.longest_step_us) s->stats.longest_step_us = us;
     slow_end(engine, LATENCY_SLICE, begin);
     return !over && !incremental_must_pause(engine);
 }
@@ -193,26 +178,21 @@ static bool run_stopped_iterators(struct engine *engine, uint64_t deadline) {
     return !s->iterating;
 }
 
-/* Waits until the thread has returned all captures, for at most DRAIN_MS_MAX. Normally that is one
- * write to the disk. */
-static bool wait_for_captures(struct engine *engine) {
-    struct incremental *s = engine->incremental;
-    return s->shared == 0 || snapshot_thread_drain(s->thread, DRAIN_MS_MAX);
-}
-
 bool incremental_is_released(const struct engine *engine) {
     return !engine->incremental->iterating && engine->incremental->shared == 0;
 }
 
 bool incremental_try_release(struct engine *engine) {
-    CHECKED_ASSERT(engine->incremental->purpose == BACKGROUND_NONE);
+    struct incremental *s = engine->incremental;
+    CHECKED_ASSERT(s->purpose == BACKGROUND_NONE);
     uint64_t now = clock_ticks();
-    return run_stopped_iterators(engine, now + slice_ticks(engine, now)) &&
-           wait_for_captures(engine);
+    if (!run_stopped_iterators(engine, now + slice_ticks(engine, now))) return false;
+    /* The thread returns all captures, normally after one write to the disk. */
+    return s->shared == 0 || snapshot_thread_drain(s->thread, DRAIN_MS_MAX);
 }
 
 static bool start_thread(struct engine *engine) {
-    const struct snapshot_thread_events events = {engine, on_returned, job_progressed, job_ended};
+    const struct snapshot_thread_events events = {engine, release_chunk, job_progressed, job_ended};
     if (snapshot_thread_start(&engine->incremental->thread, engine->net, &events)) return true;
     log_warning("Cannot create the snapshot thread: %s", strerror(errno));
     return false;
@@ -246,19 +226,15 @@ static sds absolute(struct engine *engine, const char *path) {
 static struct snapshot_job *begin_job(struct engine *engine,
                                       const struct incremental_order *order) {
     bool is_rdb = order->form != SNAPSHOT_COMMANDS;
-    sds temporary = absolute(engine, order->temporary), name = absolute(engine, order->name);
     struct snapshot_task task = {.stream = order->stream,
-                                 .temporary = temporary,
-                                 .name = name,
+                                 .temporary = absolute(engine, order->temporary),
+                                 .name = absolute(engine, order->name),
                                  .sync_in_stretches = order->sync_in_stretches,
                                  .is_rdb = is_rdb,
                                  .for_valkey = order->for_valkey,
                                  .compress = engine->config.rdbcompression,
                                  .checksum = engine->config.rdbchecksum && is_rdb};
-    struct snapshot_job *job = snapshot_job_begin(engine->incremental->thread, &task);
-    sds_free(temporary);
-    sds_free(name);
-    return job;
+    return snapshot_job_begin(engine->incremental->thread, &task);
 }
 
 bool incremental_begin(struct engine *engine, const struct incremental_order *order) {

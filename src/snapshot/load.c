@@ -114,17 +114,15 @@ bool load_note_key(struct engine *engine, uint64_t offset) {
 /* What of a file does not come into the databases. */
 enum left_out { LEFT_FOREIGN, LEFT_EMPTY, LEFT_OUT_KINDS };
 
-/* How the log says so: "Left out: [what]key … of database 0[, a type][which]", and if there are
- * more than it names, "Left out: [what]12 keys in total[all]". */
+/* How the log says so: "Left out: key … of database 0, a type[which]", and if there are more than
+ * it names, "Left out: 12 keys in total[all]". */
 static const struct left_out_words {
     enum log_level level;
-    const char *what;
-    bool with_type;
     const char *which;
     const char *all;
 } left_out_words[LEFT_OUT_KINDS] = {
-    [LEFT_FOREIGN] = {LOG_WARNING, "", true, "", ", of unsupported types"},
-    [LEFT_EMPTY] = {LOG_NOTICE, "", true, " without elements", " without elements"},
+    [LEFT_FOREIGN] = {LOG_WARNING, "", ", of unsupported types"},
+    [LEFT_EMPTY] = {LOG_NOTICE, " without elements", " without elements"},
 };
 
 struct loader {
@@ -231,9 +229,8 @@ static void note_left_out(struct engine *engine, struct loader *loader, enum lef
         return;
     }
     sds key = shown_key(engine, item->key);
-    log_write(words->level, "Left out: %skey %s of database %d%s%s%s", words->what, key,
-              loader->database, words->with_type ? ", a " : "",
-              words->with_type ? item->type_name : "", words->which);
+    log_write(words->level, "Left out: key %s of database %d, a %s%s", key, loader->database,
+              item->type_name, words->which);
     sds_free(key);
 }
 
@@ -241,7 +238,7 @@ static void log_left_out_in_total(const struct loader *loader) {
     for (int kind = 0; kind < LEFT_OUT_KINDS; kind++) {
         const struct left_out_words *words = &left_out_words[kind];
         if (loader->left_out[kind] > LEFT_OUT_SHOWN)
-            log_write(words->level, "Left out: %s%llu keys in total%s", words->what,
+            log_write(words->level, "Left out: %llu keys in total%s",
                       (unsigned long long)loader->left_out[kind], words->all);
     }
 }
@@ -391,18 +388,9 @@ enum load_status load_rdb_source(struct engine *engine, struct rdb_source source
     return status;
 }
 
-static enum load_status load_open_file(struct engine *engine, int fd, const char *path,
-                                       unsigned flags) {
+enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned flags) {
     struct stat facts = {0};
     uint64_t end;
-    fstat(fd, &facts);
-    load_begin(engine, path, (uint64_t)facts.st_size, flags);
-    enum load_status status = load_rdb_stream(engine, fd, engine->load->name, flags, &end);
-    load_end(engine);
-    return status;
-}
-
-enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned flags) {
     int fd = file_open_plain(path, O_RDONLY);
     if (fd < 0 && errno == ENOENT) return LOAD_ABSENT;
     if (fd < 0) {
@@ -410,7 +398,10 @@ enum load_status load_rdb_file(struct engine *engine, const char *path, unsigned
                     strerror(errno));
         return LOAD_FAILED;
     }
-    enum load_status status = load_open_file(engine, fd, path, flags);
+    fstat(fd, &facts);
+    load_begin(engine, path, (uint64_t)facts.st_size, flags);
+    enum load_status status = load_rdb_stream(engine, fd, engine->load->name, flags, &end);
+    load_end(engine);
     close(fd);
     if (status == LOAD_DONE) note_success(engine->load);
     return status;

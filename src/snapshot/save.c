@@ -84,10 +84,6 @@ void save_stop(struct engine *engine) {
 
 /* --- Writing --- */
 
-static sds new_temporary(void) {
-    return new_file_name("temp-", ".rdb");
-}
-
 static void log_error(int error, enum snapshot_step step, const char *temporary, const char *name,
                       const char *dir) {
     if (step == SNAPSHOT_WRITE)
@@ -126,7 +122,7 @@ static void note_saved(struct engine *engine, uint64_t dirty) {
 
 bool save_now(struct engine *engine) {
     if (!data_lock_take_or_log(engine)) return false;
-    sds temporary = new_temporary();
+    sds temporary = new_file_name("temp-", ".rdb");
     bool done = write_snapshot(engine, temporary);
     sds_free(temporary);
     if (done) note_saved(engine, engine->dirty);
@@ -161,7 +157,7 @@ static void incremental_ended(struct engine *engine, const struct incremental_en
 
 static bool begin(struct engine *engine) {
     struct save *save = engine->save;
-    sds temporary = new_temporary();
+    sds temporary = new_file_name("temp-", ".rdb");
     struct incremental_order order = {
         .purpose = BACKGROUND_RDB,
         .temporary = temporary,

@@ -59,11 +59,6 @@ void snapshot_write_header(struct engine *engine, struct rdb_writer *writer,
     }
 }
 
-static void write_key_commands(struct rdb_writer *writer, const struct entry *entry) {
-    type_format_write_commands(writer, entry);
-    value_commands_write_expiry(writer, entry);
-}
-
 static void write_database(struct engine *engine, struct rdb_writer *writer, int number,
                            bool as_commands) {
     const struct keyspace *keyspace = engine->keyspaces[number];
@@ -79,10 +74,12 @@ static void write_database(struct engine *engine, struct rdb_writer *writer, int
     struct entry *entry;
     while ((entry = keyspace_iter_next(&iter)) && !writer->error) {
         snapshot_delay(engine->config.rdb_key_save_delay, keys++);
-        if (as_commands)
-            write_key_commands(writer, entry);
-        else
+        if (as_commands) {
+            type_format_write_commands(writer, entry);
+            value_commands_write_expiry(writer, entry);
+        } else {
             rdb_write_entry(writer, entry, snapshot_usage_of(engine, entry));
+        }
     }
 }
 

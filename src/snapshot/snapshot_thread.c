@@ -26,10 +26,8 @@ enum { THREAD_NICE_ABOVE = 5 };
 
 struct snapshot_job {
     struct snapshot_thread *thread;
-    struct snapshot_task task;     /* without the paths and the stream, which are these: */
+    struct snapshot_task task;     /* owns the paths; without the stream, which is this one: */
     struct snapshot_stream stream; /* without a function: a file */
-    sds temporary;
-    sds name; /* or NULL */
     /* Used by the thread. */
     bool is_open;
     struct disk_file file;
@@ -131,7 +129,7 @@ static bool is_alive(const struct snapshot_job *job) {
 
 static void open_file(struct snapshot_job *job) {
     if (!is_stream(job) &&
-        !disk_file_create(&job->file, job->temporary, job->task.sync_in_stretches)) {
+        !disk_file_create(&job->file, job->task.temporary, job->task.sync_in_stretches)) {
         fail(job, errno, SNAPSHOT_WRITE);
         return;
     }
@@ -163,29 +161,29 @@ static void close_file(struct snapshot_job *job) {
  * long to free the pages of a large file. */
 static void rename_file(struct snapshot_job *job) {
     bool renamed = false;
-    int replaced = open(job->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int replaced = open(job->task.name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     lock(job->thread);
     if (is_alive(job)) {
-        renamed = rename(job->temporary, job->name) == 0;
+        renamed = rename(job->task.temporary, job->task.name) == 0;
         if (!renamed) fail(job, errno, SNAPSHOT_RENAME);
     }
     unlock(job->thread);
     if (replaced >= 0) close(replaced);
-    if (renamed && !new_file_sync_folder_of(job->name)) fail(job, errno, SNAPSHOT_RENAME);
+    if (renamed && !new_file_sync_folder_of(job->task.name)) fail(job, errno, SNAPSHOT_RENAME);
 }
 
 static void end_job(struct snapshot_job *job) {
     if (!job->is_open && is_alive(job)) open_file(job);
     bool was_open = job->is_open;
     if (job->is_open) close_file(job);
-    if (is_alive(job) && job->name) rename_file(job);
-    if (was_open && !is_alive(job) && job->temporary) unlink(job->temporary);
+    if (is_alive(job) && job->task.name) rename_file(job);
+    if (was_open && !is_alive(job) && job->task.temporary) unlink(job->task.temporary);
 }
 
 static void free_job(struct snapshot_job *job) {
     if (is_stream(job)) job->stream.released(job->stream.arg);
-    sds_free(job->temporary);
-    sds_free(job->name);
+    sds_free(job->task.temporary);
+    sds_free(job->task.name);
     mem_free(job);
 }
 
@@ -394,23 +392,17 @@ void snapshot_thread_free_chunk(struct snapshot_thread *thread, struct snapshot_
 
 /* --- Jobs, in the loop --- */
 
-static sds copy_path(const char *path) {
-    return path ? sds_new(slice_of_cstr(path)) : NULL;
-}
-
 struct snapshot_job *snapshot_job_begin(struct snapshot_thread *thread,
                                         const struct snapshot_task *task) {
     struct snapshot_job *job = mem_alloc_zeroed(sizeof(*job));
     job->thread = thread;
     job->task = *task;
     if (task->stream) job->stream = *task->stream;
-    job->temporary = copy_path(task->temporary);
-    job->name = copy_path(task->name);
     return job;
 }
 
 const char *snapshot_job_temporary(const struct snapshot_job *job) {
-    return job->temporary;
+    return job->task.temporary;
 }
 
 void snapshot_job_put(struct snapshot_job *job, struct snapshot_chunk *chunk) {

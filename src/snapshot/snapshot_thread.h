@@ -66,8 +66,8 @@ void snapshot_thread_free(struct snapshot_thread *thread);
  * unless `name` is NULL; or to a stream. */
 struct snapshot_task {
     const struct snapshot_stream *stream; /* in place of a file; or NULL */
-    const char *temporary;                /* paths */
-    const char *name;
+    sds temporary;                        /* paths */
+    sds name;
     bool sync_in_stretches; /* see disk_file_create */
     bool is_rdb;            /* not commands: the job writes the end of an RDB file */
     bool for_valkey;        /* see struct rdb_writer */
@@ -75,7 +75,8 @@ struct snapshot_task {
     bool checksum;
 };
 
-/* Begins a job. Copies the paths and the stream. The thread creates the file. */
+/* Begins a job. Takes ownership of the paths, and copies the stream. The thread creates the
+ * file. */
 struct snapshot_job *snapshot_job_begin(struct snapshot_thread *thread,
                                         const struct snapshot_task *task);
 
