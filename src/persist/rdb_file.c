@@ -172,12 +172,6 @@ static bool skip_entry(struct rdb_file *file, unsigned type, struct rdb_file_ite
     return fail_in_key(file, item);
 }
 
-/* Returns whether the value, which could not be read, is a collection without elements. */
-static bool pass_empty(struct rdb_file *file, struct rdb_file_item *item) {
-    item->kind = RDB_ITEM_EMPTY;
-    return rdb_reader_pass_empty(&file->reader);
-}
-
 static bool read_entry(struct rdb_file *file, unsigned type, const struct key_facts *facts,
                        struct rdb_file_item *item) {
     if (!rdb_read_kept_string(&file->reader, &file->kept, &item->key)) return false;
@@ -186,7 +180,10 @@ static bool read_entry(struct rdb_file *file, unsigned type, const struct key_fa
     item->kind = RDB_ITEM_ENTRY;
     item->usage = facts->usage;
     item->entry = type_format_read(&file->reader, type, item->key, &file->options.values);
-    if (!item->entry) return pass_empty(file, item) || fail_in_key(file, item);
+    if (!item->entry) {
+        item->kind = RDB_ITEM_EMPTY; /* unless it is bad */
+        return rdb_reader_pass_empty(&file->reader) || fail_in_key(file, item);
+    }
     if (facts->expiry_ms >= 0)
         item->entry = entry_set_expiry(item->entry, facts->expiry_ms, value_size(item->entry));
     return true;

@@ -76,28 +76,6 @@ static bool add_member(struct rdb_reader *reader, struct entry **entry, struct s
            rdb_reader_fail(reader, "a set has a member twice");
 }
 
-/* Adds `count` members that are read one by one. */
-static bool read_members(struct rdb_reader *reader, struct entry **entry, uint64_t count,
-                         const struct set_limits *limits) {
-    for (; count > 0; count--) {
-        struct slice member;
-        if (!rdb_read_string(reader, &member) || !add_member(reader, entry, member, limits))
-            return false;
-    }
-    return true;
-}
-
-static bool add_body(struct rdb_reader *reader, struct entry **entry, const struct rdb_body *body,
-                     const struct set_limits *limits) {
-    for (const uint8_t *at = body->first; at < body->end;) {
-        char digits[INT64_TEXT_MAX];
-        struct listpack_value value;
-        at += listpack_get(at, &value);
-        if (!add_member(reader, entry, listpack_value_text(&value, digits), limits)) return false;
-    }
-    return true;
-}
-
 /* The entry, or NULL when it could not be filled. */
 static struct entry *finish(struct rdb_reader *reader, struct entry *entry, bool filled) {
     if (filled && set_length(entry) == 0) filled = rdb_reader_fail_empty(reader);
@@ -109,9 +87,12 @@ static struct entry *finish(struct rdb_reader *reader, struct entry *entry, bool
 static struct entry *read_plain(struct rdb_reader *reader, struct slice key,
                                 const struct set_limits *limits) {
     uint64_t count;
+    struct slice member;
+    bool filled = true;
     if (!rdb_read_length(reader, &count)) return NULL;
     struct entry *entry = set_load_new(key, count, limits);
-    bool filled = read_members(reader, &entry, count, limits);
+    for (; filled && count > 0; count--)
+        filled = rdb_read_string(reader, &member) && add_member(reader, &entry, member, limits);
     return finish(reader, entry, filled);
 }
 
@@ -131,7 +112,13 @@ static struct entry *read_listpack(struct rdb_reader *reader, struct slice key,
     struct entry *entry = NULL;
     if (rdb_read_body(reader, false, &scratch, &body)) {
         entry = set_load_new(key, body.count, limits);
-        bool filled = add_body(reader, &entry, &body, limits);
+        bool filled = true;
+        for (const uint8_t *at = body.first; filled && at < body.end;) {
+            char digits[INT64_TEXT_MAX];
+            struct listpack_value value;
+            at += listpack_get(at, &value);
+            filled = add_member(reader, &entry, listpack_value_text(&value, digits), limits);
+        }
         entry = finish(reader, entry, filled);
     }
     mem_free(scratch.bytes);

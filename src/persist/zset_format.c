@@ -104,11 +104,11 @@ struct zset_load {
     size_t longest;
 };
 
-static bool add_member(struct zset_load *load, const struct skiplist_place *place,
-                       struct slice member, double score) {
+static bool add_member(struct zset_load *load, struct slice member, double score) {
     if (isnan(score)) return rdb_reader_fail(load->reader, "a score is not a number");
-    if (place->node) return rdb_reader_fail(load->reader, "a member of a sorted set occurs twice");
-    skiplist_insert(load->list, place, member, score);
+    struct skiplist_place place = skiplist_find(load->list, member);
+    if (place.node) return rdb_reader_fail(load->reader, "a member of a sorted set occurs twice");
+    skiplist_insert(load->list, &place, member, score);
     if (member.len > load->longest) load->longest = member.len;
     return true;
 }
@@ -134,23 +134,18 @@ static bool read_score(struct rdb_reader *reader, unsigned type, double *score) 
     return true;
 }
 
-/* The member's text is needed after its score is read: it is kept in a buffer. */
-static bool read_member(struct zset_load *load, unsigned type, struct rdb_scratch *buffer) {
-    struct slice text;
-    double score;
-    if (!rdb_read_kept_string(load->reader, buffer, &text)) return false;
-    struct skiplist_place place = skiplist_find(load->list, text);
-    return read_score(load->reader, type, &score) && add_member(load, &place, text, score);
-}
-
-static bool read_members(struct zset_load *load, unsigned type) {
+/* The member's text is needed after its score is read: it is kept in the scratch buffer. */
+static bool read_members(struct zset_load *load, unsigned type, struct rdb_scratch *scratch) {
     uint64_t count;
     if (!rdb_read_length(load->reader, &count)) return false;
-    struct rdb_scratch buffer = {0};
-    bool good = true;
-    for (; count > 0 && good; count--) good = read_member(load, type, &buffer);
-    mem_free(buffer.bytes);
-    return good;
+    for (; count > 0; count--) {
+        struct slice text;
+        double score;
+        if (!rdb_read_kept_string(load->reader, scratch, &text) ||
+            !read_score(load->reader, type, &score) || !add_member(load, text, score))
+            return false;
+    }
+    return true;
 }
 
 static bool read_body(struct zset_load *load, bool ziplist, struct rdb_scratch *scratch) {
@@ -166,8 +161,7 @@ static bool read_body(struct zset_load *load, bool ziplist, struct rdb_scratch *
         struct slice member = listpack_value_text(&value, digits);
         if (!zset_parse_score(at, &score)) return rdb_reader_fail(load->reader, "malformed score");
         at += listpack_size(at);
-        struct skiplist_place place = skiplist_find(load->list, member);
-        if (!add_member(load, &place, member, score)) return false;
+        if (!add_member(load, member, score)) return false;
     }
     return true;
 }
@@ -177,7 +171,7 @@ static struct entry *zset_format_read(struct rdb_reader *reader, unsigned type, 
     struct zset_load load = {.reader = reader, .list = skiplist_new()};
     struct rdb_scratch scratch = {0};
     bool good = type == RDB_ZSET || type == RDB_ZSET_2
-                    ? read_members(&load, type)
+                    ? read_members(&load, type, &scratch)
                     : read_body(&load, type == RDB_ZSET_ZIPLIST, &scratch);
     mem_free(scratch.bytes);
     if (good && skiplist_count(load.list) == 0) good = rdb_reader_fail_empty(reader);

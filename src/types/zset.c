@@ -230,8 +230,7 @@ struct zset_place zset_find(const struct entry *entry, struct slice member) {
 void zset_prefetch_members(const struct entry *entry, const struct slice *members, size_t count) {
     uint64_t hashes[ZSET_PREFETCHED_MAX];
     const void *at[ZSET_PREFETCHED_MAX];
-    if (!entry || zset_length(entry) <= VALUE_CACHED_MEMBERS) return;
-    if (zset_is_embedded(entry)) return;
+    if (!entry || zset_length(entry) <= VALUE_CACHED_MEMBERS || zset_is_embedded(entry)) return;
     const struct skiplist *list = skiplist_of(entry);
     if (count > ZSET_PREFETCHED_MAX) count = ZSET_PREFETCHED_MAX;
     uint32_t left = ((uint32_t)1 << count) - 1; /* bit i: there is a next step for member i */
