@@ -1,4 +1,4 @@
-/* chain: a doubly linked list whose links are members of its items.
+/* chain: a doubly linked list, or a queue, whose links are members of its items.
  *
  *      owner   first ──→ item ⇄ item ⇄ item ←── last
  *
@@ -17,6 +17,14 @@
         (item)->prev = (last);                                                                     \
         (item)->next = NULL;                                                                       \
         *((last) ? &(last)->next : &(first)) = (item);                                             \
+        (last) = (item);                                                                           \
+    } while (0)
+
+/* The same for a queue, which has no links backwards. `last` counts only while there is a first. */
+#define CHAIN_QUEUE(first, last, item, next)                                                       \
+    do {                                                                                           \
+        (item)->next = NULL;                                                                       \
+        *((first) ? &(last)->next : &(first)) = (item);                                            \
         (last) = (item);                                                                           \
     } while (0)
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* SCHED_BATCH, gettid */
 #include "snapshot/snapshot_thread.h"
 
+#include "base/chain.h"
 #include "base/clock.h"
 #include "base/files/new_file.h"
 #include "base/memory/alloc.h"
@@ -40,7 +41,7 @@ struct snapshot_job {
 };
 
 struct chunk_queue {
-    struct snapshot_chunk *first, *last;
+    struct snapshot_chunk *first, *last; /* the last one is valid while there is a first */
 };
 
 struct snapshot_thread {
@@ -69,25 +70,18 @@ static void unlock(struct snapshot_thread *thread) {
 }
 
 static void push(struct chunk_queue *queue, struct snapshot_chunk *chunk) {
-    chunk->next = NULL;
-    if (queue->last)
-        queue->last->next = chunk;
-    else
-        queue->first = chunk;
-    queue->last = chunk;
+    CHAIN_QUEUE(queue->first, queue->last, chunk, next);
 }
 
 static void push_first(struct chunk_queue *queue, struct snapshot_chunk *chunk) {
+    if (!queue->first) queue->last = chunk;
     chunk->next = queue->first;
     queue->first = chunk;
-    if (!queue->last) queue->last = chunk;
 }
 
 static struct snapshot_chunk *pop(struct chunk_queue *queue) {
     struct snapshot_chunk *chunk = queue->first;
-    if (!chunk) return NULL;
-    queue->first = chunk->next;
-    if (!queue->first) queue->last = NULL;
+    if (chunk) queue->first = chunk->next;
     return chunk;
 }
 

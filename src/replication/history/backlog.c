@@ -38,13 +38,8 @@ static uint64_t block_end(const struct backlog_block *block) {
 
 static void link_block(struct backlog *backlog, struct backlog_block *block) {
     shared_begin(&block->shared);
-    block->next = NULL;
     block->begin = backlog->end;
-    if (backlog->last)
-        backlog->last->next = block;
-    else
-        backlog->first = block;
-    backlog->last = block;
+    CHAIN_QUEUE(backlog->first, backlog->last, block, next);
     backlog->blocks++;
 }
 

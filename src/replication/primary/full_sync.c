@@ -118,13 +118,8 @@ static void pass_filling(struct payload *payload) {
     struct backlog_block *block = payload->filling;
     payload->filling = NULL;
     if (!block) return;
-    block->next = NULL;
     pthread_mutex_lock(&payload->lock);
-    if (payload->last)
-        payload->last->next = block;
-    else
-        payload->first = block;
-    payload->last = block;
+    CHAIN_QUEUE(payload->first, payload->last, block, next);
     payload->written += block->used;
     pthread_mutex_unlock(&payload->lock);
     net_wake(payload->wake);
