@@ -17,6 +17,7 @@
 
 /* Lua's lopcodes.h has the form of instructions. */
 enum { OPCODE_MASK = 0x3f, OPCODE_GETGLOBAL = 5, OPCODE_GETTABLE = 6, OPCODE_SETGLOBAL = 7 };
+enum { OPCODE_SETLIST = 34 };
 
 static unsigned opcode_of(uint32_t instruction) {
     return instruction & OPCODE_MASK;
@@ -25,6 +26,12 @@ static unsigned opcode_of(uint32_t instruction) {
 /* Where the result goes. */
 static unsigned target_of(uint32_t instruction) {
     return instruction >> 6 & 0xff;
+}
+
+/* Returns whether the word behind this one is not an instruction, but the number of a block: a
+ * constructor of more than 25,550 items has such words. */
+static bool is_long_list(uint32_t instruction) {
+    return opcode_of(instruction) == OPCODE_SETLIST && (instruction >> 14 & 0x1ff) == 0;
 }
 
 /* Returns whether the second instruction replaces the table that the first one gets by a member of
@@ -38,9 +45,12 @@ static const struct prototype *prototype_of(lua_State *L, int function) {
     return ((const struct closure *)lua_topointer(L, function))->prototype;
 }
 
-/* The name of the global that the instruction, a GETGLOBAL, reads. */
+/* The name of the global that the instruction, a GETGLOBAL, reads; NULL: it is not one. */
 static const struct interned *global_of(const struct prototype *function, uint32_t instruction) {
-    return function->constants[instruction >> 14].is.pointer;
+    uint32_t index = instruction >> 14;
+    if (index >= (uint32_t)function->constant_count) return NULL;
+    const struct value *constant = &function->constants[index];
+    return constant->type == LUA_TSTRING ? constant->is.pointer : NULL;
 }
 
 /* Returns whether this is the name of a library: of a table that only `bare` shows. */
@@ -58,16 +68,26 @@ static bool names_library(struct machine *machine, const struct interned *name) 
     return differs;
 }
 
+/* The same for code with this GETGLOBAL. The last instruction of a function is a RETURN. */
+static int environment_with(struct machine *machine, const struct prototype *function,
+                            const uint32_t *instruction, int best) {
+    const struct interned *name = global_of(function, *instruction);
+    if (!name) return machine->globals;
+    if (takes_member(instruction) || !names_library(machine, name)) return best;
+    return machine->contents;
+}
+
 /* Returns the environment that a function may have, and the functions within it, if `best` is what
  * others allow. The parser lets functions be nested 200 deep. */
 static int environment_for(struct machine *machine, const struct prototype *function, int best) {
     const uint32_t *code = function->code;
     for (int i = 0; i < function->code_count && best != machine->globals; i++) {
-        if (opcode_of(code[i]) == OPCODE_SETGLOBAL) best = machine->globals;
-        /* The last instruction is a RETURN. */
-        if (opcode_of(code[i]) == OPCODE_GETGLOBAL && !takes_member(code + i) &&
-            names_library(machine, global_of(function, code[i])))
-            best = machine->contents;
+        if (is_long_list(code[i]))
+            i++;
+        else if (opcode_of(code[i]) == OPCODE_SETGLOBAL)
+            best = machine->globals;
+        else if (opcode_of(code[i]) == OPCODE_GETGLOBAL)
+            best = environment_with(machine, function, code + i, best);
     }
     for (int i = 0; i < function->inner_count; i++)
         best = environment_for(machine, function->inner[i], best);

@@ -28,6 +28,14 @@ check_in 3 "local a = 1" {typed EVAL {local a = 1} 0} null
 check "return 1, 2" {typed EVAL {return 1, 2} 0} {int 1}
 check "return " {typed EVAL {return {}} 0} {array {}}
 check "return 1, 2, nil, 3" {typed EVAL {return {1, 2, nil, 3}} 0} {array {{int 1} {int 2}}}
+check "constructors of any length, with constants that are no names" {
+    foreach items {25500 25549 25550 25551 25599 25600 25850 25900 26000 40000} {
+        foreach item {0 1e300 'x'} {
+            set script "local t = {[string repeat "$item," $items]} return #t + #tostring(string.len('abc'))"
+            assert_equal [r EVAL $script 0] [expr {$items + 1}]
+        }
+    }
+}
 check_in 2 "return 1.99, '1.5', true, false, 2, 3" {
     typed EVAL {return {1.99, '1.5', true, false, {2, {3}}}} 0
 } {array {{int 1} {bulk 1.5} {int 1} nil {array {{int 2} {array {{int 3}}}}}}}
