@@ -105,7 +105,7 @@ static bool is_waitaof_done(const struct session *session, const void *state) {
 
 void waitaof_command(struct call *call) {
     static const struct waiter_kind kind = {.unserved = answer_waitaof, .is_done = is_waitaof_done};
-    int64_t local, replicas, deadline_ms;
+    int64_t local = 0, replicas, deadline_ms;
     if (!call_integer_in(call, 1, 0, 1, &local, NULL)) return;
     if (!call_integer_in(call, 2, 0, INT64_MAX, &replicas,
                          "ERR value is out of range, must be positive"))

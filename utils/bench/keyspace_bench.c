@@ -58,7 +58,7 @@ static void report(const char *what, size_t count, int64_t start_us) {
 
 static void print_bytes(const struct keyspace *keyspace) {
     double count = (double)keyspace_count(keyspace);
-    const struct hashtable *table = keyspace_table(keyspace);
+    const struct hashtable *table = keyspace_table(keyspace, ALL_KEYS);
     printf("  %9.0f keys: %5.2f bytes of table per key, %.2f keys per bucket\n", count,
            (double)keyspace_table_allocated(keyspace) / count,
            count / (double)table->buckets.count);
@@ -115,7 +115,7 @@ static size_t bench_batches(struct keyspace *keyspace, const uint32_t *order, si
         for (int b = 0; b < BATCH; b++) {
             lookups[b] = keyspace_prefetch(keyspace, key_of(&keys[b], order[i + (size_t)b]));
         }
-        for (int b = 0; b < BATCH; b++) keyspace_prefetch_entry(&lookups[b]);
+        for (int b = 0; b < BATCH; b++) hashtable_prefetch_item(&lookups[b]);
         for (int b = 0; b < BATCH; b++) {
             struct slice text = slice_make(keys[b].text, keys[b].len);
             found += keyspace_find_hashed(keyspace, text, lookups[b].hash).entry != NULL;

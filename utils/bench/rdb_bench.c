@@ -117,7 +117,8 @@ static struct keyspace *read_keyspace(const struct memory *memory, bool checksum
         struct keyref ref = keyspace_find(keyspace, entry_key(item.entry));
         if (!ref.entry) keyspace_add(&ref, item.entry);
     }
-    if (rdb_file_error(&file)) printf("  it was not read: %s\n", rdb_file_error(&file));
+    const char *error = rdb_reader_error(&file.reader);
+    if (error) printf("  it was not read: %s\n", error);
     rdb_file_finish(&file);
     return keyspace;
 }

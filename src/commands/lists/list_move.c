@@ -59,7 +59,7 @@ static void move_or_null(struct call *call, enum list_end from, enum list_end to
 }
 
 void lmove_command(struct call *call) {
-    enum list_end from, to;
+    enum list_end from = LIST_HEAD, to = LIST_HEAD;
     if (call_list_end(call, 3, &from) && call_list_end(call, 4, &to)) move_or_null(call, from, to);
 }
 
