@@ -204,17 +204,17 @@ static void sync_before_replies(struct engine *engine) {
     note_sync(engine, job->error, job->generation);
 }
 
-/* Without a descriptor for the thread the loop itself calls fdatasync: skipping it would break the
- * promise. */
 static void sync_if_due(struct engine *engine, int64_t now_us) {
     struct aof *aof = engine->aof;
     bool waits = engine->config.no_appendfsync_on_rewrite && incremental_is_busy(engine);
     if (aof->sync_begun_size == aof->file_size || waits) return;
-    if (policy_is(engine, AOF_FSYNC_ALWAYS))
-        sync_before_replies(engine);
-    else if (policy_is(engine, AOF_FSYNC_EVERYSEC) && aof->pending_fsyncs == 0 &&
-             now_us - aof->synced_us >= SECOND_US && !sync_in_pool(engine, now_us))
-        sync_now(engine);
+    if (policy_is(engine, AOF_FSYNC_ALWAYS)) sync_before_replies(engine);
+    if (!policy_is(engine, AOF_FSYNC_EVERYSEC) || aof->pending_fsyncs > 0 ||
+        now_us - aof->synced_us < SECOND_US)
+        return;
+    /* Without a descriptor for the thread the loop itself calls fdatasync: skipping it would break
+     * the promise. */
+    if (!sync_in_pool(engine, now_us)) sync_now(engine);
 }
 
 /* --- write --- */

@@ -3,8 +3,8 @@
  *      owner   first ──→ item ⇄ item ⇄ item ←── last
  *
  * An item can be in several chains at once, with two links for each. `first` and `last` are the
- * owner's pointers themselves, both NULL while the chain is empty, `prev` and `next` the names of
- * the members. Arguments are evaluated more than once: `item` is a variable of its own, not the
+ * owner's pointers themselves, both NULL while a chain is empty, `prev` and `next` the names of the
+ * members. Arguments are evaluated more than once: `item` is a variable of its own, not the
  * owner's pointer. O(1). */
 #ifndef PACKLIST_BASE_CHAIN_H
 #define PACKLIST_BASE_CHAIN_H
@@ -20,7 +20,7 @@
         (last) = (item);                                                                           \
     } while (0)
 
-/* The same for a queue, which has no links backwards. `last` counts only while there is a first. */
+/* The same for a queue, which has no links backwards. While it is empty `last` means nothing. */
 #define CHAIN_QUEUE(first, last, item, next)                                                       \
     do {                                                                                           \
         (item)->next = NULL;                                                                       \

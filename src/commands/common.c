@@ -282,28 +282,28 @@ static void reply_cursor(struct call *call, uint64_t cursor) {
     reply_bulk(call->reply, slice_make(digits, number_format_uint64(digits, cursor)));
 }
 
-/* What a client's scan visits and replies at most: COUNT is a hint, and others wait meanwhile. This
- * many keys, or elements of a value, take less than a millisecond. Scripts and transactions hold
- * the others in any case, and may rely on a large COUNT. */
-static uint64_t scan_limit(const struct scan *scan, size_t *bytes) {
-    enum { KEYS_MOST = 8192, ELEMENTS_MOST = 2048, BYTES_MOST = 256 * 1024 };
-    uint64_t most = scan->entry ? ELEMENTS_MOST : KEYS_MOST;
-    bool is_bounded = scan->call->origin == ORIGIN_CLIENT;
-    *bytes = is_bounded ? BYTES_MOST : SIZE_MAX;
-    return is_bounded && scan->wanted > most ? most : scan->wanted;
+/* So much a scan of keys, or of the elements of a value, visits at most for a client, and replies:
+ * COUNT is a hint, and others wait meanwhile, for about a millisecond. Scripts and transactions
+ * hold the others in any case, and may rely on a large COUNT. */
+enum { SCAN_KEYS_MOST = 8192, SCAN_ELEMENTS_MOST = 1024, SCAN_BYTES_MOST = 512 * 1024 };
+
+static uint64_t scan_most(const struct scan *scan) {
+    if (scan->call->origin != ORIGIN_CLIENT) return UINT64_MAX;
+    return scan->entry ? SCAN_ELEMENTS_MOST : SCAN_KEYS_MOST;
 }
 
 void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan)) {
     enum { STEPS_PER_ITEM_WANTED = 10 }; /* how long to search a sparse table for them */
     struct reply *reply = scan->call->reply;
-    size_t bytes;
-    uint64_t wanted = scan_limit(scan, &bytes);
+    uint64_t most = scan_most(scan), wanted = scan->wanted < most ? scan->wanted : most;
     uint64_t steps =
         wanted < UINT64_MAX / STEPS_PER_ITEM_WANTED ? wanted * STEPS_PER_ITEM_WANTED : UINT64_MAX;
+    size_t bytes = most == UINT64_MAX ? SIZE_MAX : SCAN_BYTES_MOST;
     reply_init(&scan->items, 256);
     do {
         scan->cursor = step(scan);
-    } while (scan->cursor && --steps && scan->visited < wanted && scan->items.len < bytes);
+    } while (scan->cursor && --steps && scan->visited < wanted &&
+             scan->visited + scan->more_work < most && scan->items.len < bytes);
     reply_cursor(scan->call, scan->cursor);
     reply_array(reply, scan->replied);
     reply_append_bulks(reply, &scan->items, scan->replied);

@@ -119,6 +119,7 @@ struct scan {
     bool has_pattern;
     uint64_t wanted;    /* COUNT */
     uint64_t visited;   /* items looked at, returned or not */
+    uint64_t more_work; /* as much as visiting so many more, but not for COUNT */
     uint64_t replied;   /* bulks in `items` */
     struct reply items; /* they stand after the cursor, which is known only after visiting them */
 };
@@ -138,7 +139,7 @@ void scan_reply(struct scan *scan, struct slice text);
 
 /* Repeats step(), which visits the items at scan->cursor, counts them in scan->visited and returns
  * the next cursor, until COUNT items were visited, all were, the structure turns out to be sparse,
- * or others have waited long enough. Then replies the cursor and the items. */
+ * or it was as much as others should wait for. Then replies the cursor and the items. */
 void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan));
 
 /* key cursor …: the whole command, for the value of that type under argv[1]. `only_names` is the

@@ -80,10 +80,11 @@ static inline size_t capture_allocated(const struct capture *capture) {
 
 /* Ends the capture when nobody reads it any more. The structure, if it exists, owns again what no
  * other capture reads; an older capture gets what it still needs. Returns the bytes that
- * capture_free is going to free; *left becomes smaller by them and by those that go to the older
- * one, whose own counter becomes larger. In the loop's thread. O(captures), and O(groups of what
- * was left to the newer ones): at most the square of the captures of the value, 0.1 ms for a
- * thousand; for a text O(pieces) when an older capture gets its copies. */
+ * capture_free is going to free besides capture_allocated; *left becomes smaller by them and by
+ * those that go to the older one, whose own counter becomes larger. In the loop's thread.
+ * O(captures), and O(groups of what was left to the newer ones): at most the square of the captures
+ * of the value, 0.1 ms for a thousand; for a text O(pieces) when an older capture gets its
+ * copies. */
 size_t capture_release(struct capture *capture);
 
 /* Frees a released capture, with all memory that only it still needed. In any thread. O(what was

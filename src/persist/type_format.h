@@ -78,7 +78,7 @@ const struct type_format *type_format_of_entry(const struct entry *entry);
 /* Returns the row that reads values of this form (an enum rdb_type, or any byte), or NULL. O(1). */
 const struct type_format *type_format_reading(unsigned rdb_type);
 
-/* Calls the entry's function `write_commands`. O(value). */
+/* Writes the commands that create the entry's key with its value: see write_commands. O(value). */
 void type_format_write_commands(struct rdb_writer *writer, const struct entry *entry);
 
 /* --- RDB form --- */

@@ -19,7 +19,7 @@ enum script_flag {
     SCRIPT_ALLOW_STALE = 1 << 2, /* also on a replica without its primary */
     SCRIPT_NO_CLUSTER = 1 << 3,  /* no effect without a cluster, as the next one */
     SCRIPT_ALLOW_CROSS_SLOT_KEYS = 1 << 4,
-    SCRIPT_IS_UNDECLARED = 1 << 5 /* it has no such line, and no name: anything goes */
+    SCRIPT_IS_UNDECLARED = 1 << 5 /* it has no such line: anything goes; a flag without a name */
 };
 
 /* The names of the flags, from the lowest bit on. */

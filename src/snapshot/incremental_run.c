@@ -73,7 +73,7 @@ static void report_end(struct engine *engine, struct snapshot_result result, boo
     s->ended(engine, &end);
 }
 
-/* Cancels the job, after an error before its end or because the caller stops it. */
+/* Cancels the job before it has ended: after an error, or because the caller stops it. */
 static void end_early(struct engine *engine, int error, bool was_stopped) {
     struct snapshot_result result = {.error = error, .step = SNAPSHOT_WRITE};
     struct snapshot_job *job = engine->incremental->job;
@@ -187,7 +187,7 @@ bool incremental_try_release(struct engine *engine) {
     CHECKED_ASSERT(s->purpose == BACKGROUND_NONE);
     uint64_t now = clock_ticks();
     if (!run_stopped_iterators(engine, now + slice_ticks(engine, now))) return false;
-    /* The thread returns all captures, normally after one write to the disk. */
+    /* The thread returns all captures, normally after one write to the disk: waits for that. */
     return s->shared == 0 || snapshot_thread_drain(s->thread, DRAIN_MS_MAX);
 }
 

@@ -392,6 +392,7 @@ struct snapshot_job *snapshot_job_begin(struct snapshot_thread *thread,
     job->thread = thread;
     job->task = *task;
     if (task->stream) job->stream = *task->stream;
+    job->task.stream = NULL; /* the caller's */
     return job;
 }
 

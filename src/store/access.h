@@ -31,7 +31,7 @@ enum {
 /* --- LRU --- */
 
 /* The bits of a time. Those of 0, which would mean that they are not set, become the ones of a tick
- * before: so whole seconds between two times stay right. */
+ * before: a time is a quarter of a second off, once in 48 days. */
 static inline uint32_t access_lru_bits(uint32_t ticks) {
     ticks &= ACCESS_MASK;
     return ticks ? ticks : ACCESS_MASK;

@@ -35,8 +35,8 @@ bool user_is_same(const struct user *a, const struct user *b) {
     sds left = user_append(sds_new(SLICE("")), a, RULES_STORED);
     sds right = user_append(sds_new(SLICE("")), b, RULES_STORED);
     bool is_same = slice_equal(sds_slice(left), sds_slice(right));
-    sds_free(left);
-    sds_free(right);
+    secret_free(left);
+    secret_free(right);
     return is_same;
 }
 

@@ -214,6 +214,15 @@ check "one call of SCAN visits some thousand keys, whatever COUNT says; in a scr
     list [lindex $in_script 0] [llength [lindex $in_script 1]] \
         [lindex $in_transaction 0] [llength [lindex $in_transaction 1]]
 } {0 20000 0 20000}
+check "one call of SCAN deletes some hundred expired keys, whatever COUNT says" {
+    r DEBUG SET-ACTIVE-EXPIRE 0
+    for {set i 0} {$i < 3000} {incr i} {r SET k$i 1 PX 1}
+    after 5
+    lassign [r SCAN 0 COUNT 1000000] cursor keys
+    set left [r DBSIZE]
+    r DEBUG SET-ACTIVE-EXPIRE 1
+    assert {$cursor != 0 && $keys eq "" && $left > 1900 && $left < 2200}
+}
 check "SCAN MATCH shows only what matches" {
     make_keys k 0 500
     make_keys other: 0 50

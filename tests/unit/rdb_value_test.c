@@ -1,4 +1,4 @@
-/* rdb_value: strings and lists are read from every form that files have had; bad values are
+/* type_format: strings and lists are read from every form that files have had; bad values are
  * refused. */
 #include "persist/type_format.h"
 

@@ -116,6 +116,8 @@ struct key_scan {
 };
 
 static void note_expired(struct key_scan *keys, const struct entry *entry) {
+    enum { MORE_WORK = 8 };
+    keys->scan.more_work += MORE_WORK;
     MEM_RESERVE(keys->expired, keys->expired_capacity, keys->expired_count + 1);
     keys->expired[keys->expired_count++] = entry;
 }

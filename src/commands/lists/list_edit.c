@@ -10,13 +10,16 @@ void lset_command(struct call *call) {
     if (!call_find_typed_write(call, key, VALUE_LIST, &ref)) return;
     if (ref.entry == NULL) {
         reply_error(call->reply, "ERR no such key");
-    } else if (call_integer(call, 2, &index) &&
-               (list_position(index, list_length(ref.entry), &position) ||
-                reply_error(call->reply, "ERR index out of range"))) {
-        list_set(&ref, position, call->argv[3], &call->limits->list);
-        reply_ok(call->reply);
-        CALL_CHANGED(call, &ref, key, EVENT_LIST, "lset", 1);
+        return;
     }
+    if (!call_integer(call, 2, &index)) return;
+    if (!list_position(index, list_length(ref.entry), &position)) {
+        reply_error(call->reply, "ERR index out of range");
+        return;
+    }
+    list_set(&ref, position, call->argv[3], &call->limits->list);
+    reply_ok(call->reply);
+    CALL_CHANGED(call, &ref, key, EVENT_LIST, "lset", 1);
 }
 
 /* Finds the position of the first element equal to `text`. */

@@ -24,7 +24,7 @@ struct increx {
 
 /* A long double holds any integer of 64 bits, and the sum and the difference of two, as they are:
  * so integers are computed as other numbers are. */
-_Static_assert(LDBL_MANT_DIG >= 64, "integers keep all their digits");
+_Static_assert(LDBL_MANT_DIG >= 64, "INCREX needs a long double with a mantissa of 64 bits");
 
 struct numbers {
     long double increment, lower, upper;

@@ -237,6 +237,8 @@ bool recordtable_check(const struct recordtable *table) {
     size_t buckets = table->buckets.count;
     struct totals totals = {0};
     struct piece_counter counter = pieces_counter(&totals.pieces);
+    for (size_t s = 0; s < segmented_segments(&table->buckets); s++)
+        if (recordtable__segments(table)[s].epoch > pieces_epoch(&table->pieces)) return false;
     for (size_t b = 0; b < buckets; b++)
         if (!check_block(table, b, &totals)) return false;
     recordtable__pieces(table, &counter.visitor);

@@ -1,8 +1,8 @@
 /* How the threads avoid each other: a reader in another thread notes under the lock which piece it
  * is about to copy out of the text (`reading`), copies without the lock, and notes that it has
  * finished. The owner waits only when it needs that very piece, or moves the text; other readers
- * wait for their turn, after the owner. So it hardly ever waits for a reader that the system has
- * put to sleep. A reader in the owner's thread needs no lock: only that thread changes what it
+ * wait for their turn, after the owner. So the owner hardly ever waits for a reader that the system
+ * has put to sleep. A reader in the owner's thread needs no lock: only that thread changes what it
  * reads.
  *
  * Invariants: a capture has a copy of a piece only if the owner may have written to the piece since

@@ -9,8 +9,7 @@
  * when the scheduler takes that processor from the loop: milliseconds later, or hundreds. */
 struct net_wake {
     uv_poll_t handle;
-    struct bell
-        bell; /* which the next net_wake always rings, and others until the callback do not */
+    struct bell bell; /* rung by the first net_wake since the callback */
     void (*callback)(void *arg);
     void *arg;
 };

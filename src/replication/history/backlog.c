@@ -44,7 +44,7 @@ static void link_block(struct backlog *backlog, struct backlog_block *block) {
 }
 
 static struct backlog_block *block_with_room(struct backlog *backlog) {
-    if (backlog->last && backlog->last->used < BACKLOG_BLOCK) return backlog->last;
+    if (backlog->first && backlog->last->used < BACKLOG_BLOCK) return backlog->last;
     struct backlog_block *block = mem_alloc(sizeof(*block));
     block->used = 0;
     link_block(backlog, block);
