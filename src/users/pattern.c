@@ -55,6 +55,15 @@ void pattern_list_copy(struct pattern_list *to, const struct pattern_list *from)
     }
 }
 
+bool pattern_list_is_same(const struct pattern_list *a, const struct pattern_list *b) {
+    if (a->count != b->count) return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->items[i].rights != b->items[i].rights ||
+            !slice_equal(sds_slice(a->items[i].text), sds_slice(b->items[i].text)))
+            return false;
+    return true;
+}
+
 void pattern_list_clear(struct pattern_list *list) {
     for (size_t i = 0; i < list->count; i++) sds_free(list->items[i].text);
     mem_free(list->items);

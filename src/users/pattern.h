@@ -31,6 +31,9 @@ void pattern_list_add(struct pattern_list *list, struct slice text, unsigned rig
 /* Makes `to`, whose content is overwritten, a copy of `from`. */
 void pattern_list_copy(struct pattern_list *to, const struct pattern_list *from);
 
+/* Returns whether both have the same patterns in the same order. O(patterns). */
+bool pattern_list_is_same(const struct pattern_list *a, const struct pattern_list *b);
+
 /* Frees the patterns; the list is then empty. */
 void pattern_list_clear(struct pattern_list *list);
 

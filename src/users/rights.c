@@ -256,6 +256,17 @@ struct rights *rights_copy(const struct rights *from) {
     return to;
 }
 
+bool rights_are_same(const struct rights *a, const struct rights *b) {
+    if (a->enabled != b->enabled || a->no_password != b->no_password ||
+        a->password_count != b->password_count || a->selector_count != b->selector_count)
+        return false;
+    for (size_t i = 0; i < a->password_count; i++)
+        if (memcmp(&a->passwords[i], &b->passwords[i], sizeof(a->passwords[i])) != 0) return false;
+    for (size_t i = 0; i < a->selector_count; i++)
+        if (!selector_is_same(&a->selectors[i], &b->selectors[i])) return false;
+    return true;
+}
+
 void rights_free(struct rights *rights) {
     if (!rights) return;
     for (size_t i = 0; i < rights->selector_count; i++) selector_free(&rights->selectors[i]);

@@ -51,6 +51,9 @@ struct rights *rights_new(bool all_channels);
 struct rights *rights_copy(const struct rights *rights);
 void rights_free(struct rights *rights); /* NULL is allowed */
 
+/* Returns whether both have the same stored text (rights_append). O(parts). */
+bool rights_are_same(const struct rights *a, const struct rights *b);
+
 /* Applies the rules argv[*at] … in their order. Returns true when all of them are; false at the
  * first that cannot be, with *error (error->rule is the caller's) and *at behind it: the rules
  * before it are applied then. When a parenthesis is not closed, none is applied, and *at is argc.

@@ -304,6 +304,26 @@ void selector_copy(struct selector *to, const struct selector *from) {
     }
 }
 
+static bool is_same_rule(const struct command_rule *a, const struct command_rule *b) {
+    if (a->command != b->command || a->category != b->category || a->allows != b->allows)
+        return false;
+    if (!a->first_argument || !b->first_argument) return a->first_argument == b->first_argument;
+    return slice_equal(sds_slice(a->first_argument), sds_slice(b->first_argument));
+}
+
+bool selector_is_same(const struct selector *a, const struct selector *b) {
+    if (a->all_keys != b->all_keys || a->all_channels != b->all_channels ||
+        a->all_databases != b->all_databases || a->begins_with_all != b->begins_with_all ||
+        a->rule_count != b->rule_count || a->database_count != b->database_count)
+        return false;
+    for (size_t i = 0; i < a->database_count; i++)
+        if (a->databases[i] != b->databases[i]) return false;
+    for (size_t i = 0; i < a->rule_count; i++)
+        if (!is_same_rule(&a->rules[i], &b->rules[i])) return false;
+    return pattern_list_is_same(&a->keys, &b->keys) &&
+           pattern_list_is_same(&a->channels, &b->channels);
+}
+
 void selector_free(struct selector *selector) {
     clear_rules(selector);
     mem_free(selector->rules);

@@ -61,6 +61,10 @@ void selector_init(struct selector *selector, bool all_channels);
 /* Makes `to`, whose content is overwritten, a copy of `from`. */
 void selector_copy(struct selector *to, const struct selector *from);
 
+/* Returns whether both were made by rules with the same stored text (selector_append).
+ * O(parts). */
+bool selector_is_same(const struct selector *a, const struct selector *b);
+
 /* Frees what the selector owns. */
 void selector_free(struct selector *selector);
 

@@ -62,7 +62,8 @@ static inline bool user_needs_no_password(const struct user *user) {
 /* Appends "user NAME RULES", without a line's end: ACL LIST shows it, and files store it. */
 sds user_append(sds out, const struct user *user, enum rules_form form);
 
-/* Returns whether both have the same stored text: name, passwords and rights. O(text). */
+/* Returns whether both have the same stored text: name, passwords and rights.
+ * O(parts). */
 bool user_is_same(const struct user *a, const struct user *b);
 
 /* --- By name --- */
