@@ -282,9 +282,9 @@ static void reply_cursor(struct call *call, uint64_t cursor) {
     reply_bulk(call->reply, slice_make(digits, number_format_uint64(digits, cursor)));
 }
 
-/* So much a scan of keys, or of the elements of a value, visits at most for a client, and replies:
- * COUNT is a hint, and others wait meanwhile, for about a millisecond. Scripts and transactions
- * hold the others in any case, and may rely on a large COUNT. */
+/* What one call of a scan visits at most for a client, and the bytes that it replies. COUNT is only
+ * a hint, and other clients wait meanwhile: this takes about a millisecond. In scripts and
+ * transactions COUNT alone decides: they hold the others in any case, and may rely on it. */
 enum { SCAN_KEYS_MOST = 8192, SCAN_ELEMENTS_MOST = 1024, SCAN_BYTES_MOST = 512 * 1024 };
 
 static uint64_t scan_most(const struct scan *scan) {

@@ -5,11 +5,12 @@
  *      made ──── capture 1 ──── capture 2 ──── capture 3 ──── dropped
  *                └ oldest                      └ newest: has the group "oldest: capture 1"
  *
- * A capture that is released passes its groups on to the next older capture, but for the group of
- * which it is the oldest itself: that one is freed with it. In the groups that newer captures have,
- * the next newer one is the oldest in its place. Groups move as a whole: nothing depends on how
- * much was left. So memory goes as soon as the last capture that reads it has gone; but a structure
- * that its owner has freed is left as a whole, and goes with the last capture. */
+ * A released capture keeps one group, that of which it is itself the oldest, and passes the others
+ * on to the next older capture. Where newer captures have groups of which it was the oldest, the
+ * next newer capture takes its place. Groups move as a whole: nothing depends on how much was left.
+ * So memory goes as soon as the last capture that reads it has gone.
+ *
+ * A structure that its owner has freed is left as a whole, and goes with the last capture. */
 #include "ds/capture.h"
 
 #include "base/checked.h"

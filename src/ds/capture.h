@@ -32,7 +32,7 @@ struct leftovers; /* ds/capture.c */
 /* The captures of one structure that were not released, and its epochs: each capture begins one,
  * and reads the pieces that were made in those before. */
 struct captures {
-    struct capture *newest; /* NULL: there is none */
+    struct capture *newest; /* NULL: there are no captures */
     struct capture *oldest;
     uint32_t epoch;      /* of the pieces that are made now */
     uint32_t read_below; /* pieces of earlier epochs are read by some capture; 0: none is */
@@ -78,10 +78,10 @@ static inline size_t capture_allocated(const struct capture *capture) {
     return capture->allocated;
 }
 
-/* Ends the capture when nobody reads it any more. The structure, if it exists, owns again what no
- * other capture reads; an older capture gets what it still needs. Returns the bytes that
- * capture_free is going to free besides capture_allocated; *left becomes smaller by them and by
- * those that go to the older one, whose own counter becomes larger. In the loop's thread.
+/* Ends the capture; nobody reads it any more. What no other capture reads is the structure's alone
+ * again. What was left to this capture goes to an older one, if that still reads it. Returns the
+ * bytes that capture_free is going to free besides capture_allocated; *left becomes smaller by them
+ * and by those that go to the older one, whose own counter becomes larger. In the loop's thread.
  * O(captures), and O(groups of what was left to the newer ones): at most the square of the captures
  * of the value, 0.1 ms for a thousand; for a text O(pieces) when an older capture gets its
  * copies. */
@@ -116,7 +116,7 @@ void capture_uncount(struct capture *capture, size_t bytes);
 size_t capture_pieces_left(const struct capture *capture);
 
 /* The structure, which takes `allocated` bytes, is freed by its owner. If it is captured, leaves it
- * to its captures, the last of which frees it as a whole, and returns true. O(1). */
+ * to its captures and returns true: it is freed as a whole, with the last of them. O(1). */
 bool captures_adopt(struct captures *captures, void *structure, size_t allocated);
 
 #endif

@@ -95,8 +95,8 @@ static inline void *pieces_resize(struct pieces *pieces, void *piece, size_t old
     return mem_resize(piece, old_size, size);
 }
 
-/* Leaves memory that was made in `epoch` to the captures that read it; frees it if there is none.
- * For memory that is counted elsewhere. O(1), O(captures). */
+/* Leaves memory that was made in `epoch` to the captures that read it; frees it if none does. For
+ * memory that is counted elsewhere. O(1), O(captures). */
 static inline void pieces_leave(struct pieces *pieces, uint32_t epoch, void *memory, size_t size) {
     if (__builtin_expect(pieces_is_read(pieces, epoch), 0))
         captures_leave(&pieces->captures, epoch, memory, size);

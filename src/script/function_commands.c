@@ -200,9 +200,9 @@ static bool parse_list(struct call *call, struct list_options *options) {
 }
 
 static void reply_flags(struct reply *reply, uint32_t flags) {
-    flags &= (1u << SCRIPT_FLAGS) - 1; /* those that have names */
+    flags &= (1u << SCRIPT_FLAG_COUNT) - 1; /* those that have names */
     reply_set(reply, (size_t)__builtin_popcount(flags));
-    for (int i = 0; i < SCRIPT_FLAGS; i++)
+    for (int i = 0; i < SCRIPT_FLAG_COUNT; i++)
         if (flags >> i & 1) reply_status(reply, slice_of_cstr(script_flag_names[i]));
 }
 

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-const char *const script_flag_names[SCRIPT_FLAGS] = {
+const char *const script_flag_names[SCRIPT_FLAG_COUNT] = {
     "no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys",
 };
 
 uint32_t script_flag_of(struct slice name, bool in_any_case) {
-    for (int i = 0; i < SCRIPT_FLAGS; i++) {
+    for (int i = 0; i < SCRIPT_FLAG_COUNT; i++) {
         struct slice known = slice_of_cstr(script_flag_names[i]);
         if (in_any_case ? slice_equal_nocase(name, known) : slice_equal(name, known))
             return (uint32_t)1 << i;

@@ -23,8 +23,8 @@ enum script_flag {
 };
 
 /* The names of the flags, from the lowest bit on. */
-enum { SCRIPT_FLAGS = 5 };
-extern const char *const script_flag_names[SCRIPT_FLAGS];
+enum { SCRIPT_FLAG_COUNT = 5 };
+extern const char *const script_flag_names[SCRIPT_FLAG_COUNT];
 
 /* Returns the flag of that name; 0: there is none. */
 uint32_t script_flag_of(struct slice name, bool in_any_case);

@@ -75,7 +75,7 @@ struct relocator {
 
 /* In bytes. */
 struct relocate_survey {
-    size_t unused;    /* that nobody uses, in slabs which are in use: moving gives back no more */
+    size_t unused;    /* free, in slabs that hold blocks: the most that moving can give back */
     size_t allocated; /* in live blocks */
     size_t active;    /* in pages that hold blocks */
 };

@@ -333,8 +333,9 @@ static bool find_nearest(double value, int places, struct decimal *decimal) {
     return 2 * rest < power || (2 * rest == power && mantissa % 2 == 0);
 }
 
-/* Tries more and more digits, until they read back as `value`, as seventeen always do. Fifteen
- * always survive text → double → text, so fewer need not be tried, but for the subnormal values. */
+/* Tries more and more digits, until they read back as `value`, as seventeen always do. It begins
+ * with fifteen: where fewer are enough, those are followed by zeros, which do not count. That does
+ * not hold for subnormal values: there it begins with one. */
 static void try_digits(double value, struct decimal *decimal) {
     char text[DOUBLE_TEXT_MAX], digits[17];
     int precision = value < DBL_MIN ? 1 : 15, count = 0;

@@ -64,8 +64,8 @@ struct values {
 };
 
 /* Finds the values, which last until one of them changes. Those that were named before change no
- * union, and are left out. The caller frees values->at. One that is corrupt is reported before one
- * behind it that is unusable, so this replies nothing yet. */
+ * union, and are left out. The caller frees values->at. Replies nothing yet: which error is
+ * reported depends on the order of the values. */
 static void find_values(struct call *call, struct values *values) {
     *values = (struct values){.at = mem_alloc((call->argc - 1) * sizeof(*values->at))};
     for (size_t i = 1; i < call->argc && !values->unusable; i++) {

@@ -26,7 +26,7 @@ enum quicklist_node_flags {
 
 struct quicklist_node {
     uint8_t *buffer;
-    size_t size;    /* bytes of the body, uncompressed: 32 bits, but for a plain node */
+    size_t size;    /* bytes of the body, uncompressed; above 4 GB only in a plain node */
     uint32_t epoch; /* of the buffer; PIECES_UNREAD in open nodes that are not plain */
     uint16_t count; /* elements; 0 only in a node that is being made or emptied */
     uint8_t flags;

@@ -242,9 +242,8 @@ struct recordtable_block *recordtable__open_block(struct recordtable *table, siz
     }
     *pointer = block_new(table, size + more);
     if (!block) return *pointer;
-    uint32_t epoch = (*pointer)->epoch;
     memcpy(*pointer, block, size);
-    (*pointer)->epoch = epoch;
+    (*pointer)->epoch = pieces_epoch(&table->pieces);
     drop_block(table, block, size);
     return *pointer;
 }
