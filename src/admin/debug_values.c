@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* Returns the value under argv[2]. Where there is none, replies an error and returns NULL. */
+/* Returns the value under argv[2]. If there is no such key, replies an error and returns NULL. */
 static const struct entry *find_value(struct call *call) {
     const struct entry *entry = call_find(call, call->argv[2], 0, NULL);
     if (!entry) reply_error(call->reply, "ERR no such key");

@@ -282,9 +282,9 @@ static void reply_cursor(struct call *call, uint64_t cursor) {
     reply_bulk(call->reply, slice_make(digits, number_format_uint64(digits, cursor)));
 }
 
-/* What one call of a scan visits at most for a client, and the bytes that it replies. COUNT is only
- * a hint, and other clients wait meanwhile: this takes about a millisecond. In scripts and
- * transactions COUNT alone decides: they hold the others in any case, and may rely on it. */
+/* The most that one call of a scan visits and replies for a client, so that other clients wait for
+ * about a millisecond: COUNT is only a hint. In scripts and transactions, which hold the others in
+ * any case and may rely on COUNT, that alone decides. */
 enum { SCAN_KEYS_MOST = 8192, SCAN_ELEMENTS_MOST = 1024, SCAN_BYTES_MOST = 512 * 1024 };
 
 static uint64_t scan_most(const struct scan *scan) {

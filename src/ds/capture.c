@@ -5,9 +5,10 @@
  *      made ──── capture 1 ──── capture 2 ──── capture 3 ──── dropped
  *                └ oldest                      └ newest: has the group "oldest: capture 1"
  *
- * A released capture keeps one group, that of which it is itself the oldest, and passes the others
- * on to the next older capture. Where newer captures have groups of which it was the oldest, the
- * next newer capture takes its place. Groups move as a whole: nothing depends on how much was left.
+ * When a capture is released, the group "oldest: itself" stays with it and is freed with it: no
+ * other capture reads that. Its other groups go to the next older capture. Newer captures may have
+ * groups "oldest: this one": these become "oldest: the next newer one". Groups move as a whole:
+ * nothing depends on how much was left.
  * So memory goes as soon as the last capture that reads it has gone.
  *
  * A structure that its owner has freed is left as a whole, and goes with the last capture. */

@@ -78,13 +78,13 @@ static inline size_t capture_allocated(const struct capture *capture) {
     return capture->allocated;
 }
 
-/* Ends the capture; nobody reads it any more. What no other capture reads is the structure's alone
- * again. What was left to this capture goes to an older one, if that still reads it. Returns the
- * bytes that capture_free is going to free besides capture_allocated; *left becomes smaller by them
- * and by those that go to the older one, whose own counter becomes larger. In the loop's thread.
- * O(captures), and O(groups of what was left to the newer ones): at most the square of the captures
- * of the value, 0.1 ms for a thousand; for a text O(pieces) when an older capture gets its
- * copies. */
+/* Ends the capture: nobody may read it from now on. Pieces that no other capture reads belong to
+ * the structure alone again. What was left to this capture and is still read by an older one goes
+ * to that. Returns the bytes that capture_free is going to free besides capture_allocated; *left
+ * becomes smaller by them and by those that go to the older one, whose own counter becomes larger.
+ * In the loop's thread. O(captures), and O(groups of what was left to the newer ones): at most the
+ * square of the captures of the value, 0.1 ms for a thousand; for a text O(pieces) when an older
+ * capture gets its copies. */
 size_t capture_release(struct capture *capture);
 
 /* Frees a released capture, with all memory that only it still needed. In any thread. O(what was

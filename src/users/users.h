@@ -63,7 +63,7 @@ static inline bool user_needs_no_password(const struct user *user) {
 sds user_append(sds out, const struct user *user, enum rules_form form);
 
 /* Returns whether both have the same stored text: name, passwords and rights.
- * O(parts). */
+ * O(passwords and rules). */
 bool user_is_same(const struct user *a, const struct user *b);
 
 /* --- By name --- */

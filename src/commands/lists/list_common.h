@@ -19,8 +19,8 @@ static inline bool list_position(int64_t index, uint64_t length, uint64_t *posit
 void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_t from,
                          uint64_t count, enum list_direction direction);
 
-/* Pushes elements to an end of the list under `key`, which `ref` has looked up. Makes the list if
- * there is none. */
+/* Pushes elements to an end of the list under `key`, which `ref` has looked up. If the key does not
+ * exist, makes a list of them. */
 static inline void list_put(struct call *call, struct keyref *ref, struct slice key,
                             enum list_end end, const struct slice *elements, size_t count) {
     if (ref->entry)
