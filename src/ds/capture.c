@@ -172,14 +172,24 @@ void captures_leave(struct captures *captures, uint32_t epoch, void *memory, siz
     capture_count(newest, bytes);
 }
 
-bool captures_adopt(struct captures *captures, void *structure, size_t allocated) {
-    struct capture *newest = captures->newest;
-    if (!newest) return false;
+void capture_adopt(struct capture *newest, void *structure, size_t allocated) {
     CHECKED_ASSERT(!newest->orphan);
     newest->orphan = structure;
     newest->orphan_bytes = allocated;
     capture_count(newest, allocated);
+}
+
+bool captures_adopt(struct captures *captures, void *structure, size_t allocated) {
+    if (!captures->newest) return false;
+    capture_adopt(captures->newest, structure, allocated);
     return true;
+}
+
+void capture_pass_orphan(struct capture *newest, struct capture *older) {
+    if (!newest->orphan) return;
+    capture_adopt(older, newest->orphan, newest->orphan_bytes);
+    newest->orphan = NULL;
+    capture_uncount(newest, newest->orphan_bytes);
 }
 
 /* --- The end --- */
@@ -189,11 +199,11 @@ static void unlink_from(struct captures *captures, struct capture *capture) {
         capture->older->newer = capture->newer;
     else
         captures->oldest = capture->newer;
-    if (capture->newer)
-        capture->newer->older = capture->older;
-    else
-        captures->newest = capture->older;
-    captures->read_below = captures->newest ? captures->newest->epoch : 0;
+    if (capture->newer) capture->newer->older = capture->older;
+    struct capture *newest = capture->newer ? captures->newest : capture->older;
+    captures->read_below = newest ? newest->epoch : 0;
+    /* If it is NULL, another thread may free the structure now. */
+    __atomic_store_n(&captures->newest, newest, __ATOMIC_RELEASE);
 }
 
 /* Gives the next older capture what it needs of what was left to this one. */
@@ -208,12 +218,7 @@ static void pass_on(struct capture *capture, struct capture *older) {
         put_group(older, at, group);
     }
     *rest = NULL;
-    if (!capture->orphan) return;
-    older->orphan = capture->orphan;
-    older->orphan_bytes = capture->orphan_bytes;
-    capture->orphan = NULL;
-    capture_uncount(capture, capture->orphan_bytes);
-    capture_count(older, older->orphan_bytes);
+    capture_pass_orphan(capture, older);
 }
 
 /* In the groups for this capture the next newer one takes its place. */
@@ -227,7 +232,6 @@ static void replace_as_oldest(const struct capture *capture) {
     }
 }
 
-/* `left` is read last: until the release another thread may free a text, which counts bytes. */
 size_t capture_release(struct capture *capture) {
     if (capture->functions->release) capture->functions->release(capture);
     if (capture->captures) {

@@ -16,9 +16,13 @@
  * The structure and its captures share their memory. Before the structure changes a piece of it (a
  * node of a list, a stream or a sorted set, a block of a table of records, 16 KB of a text), it
  * leaves the piece to the captures that read it, and changes a copy. So a change costs at most one
- * piece more, once for each piece, however many captures need it (ds/pieces.h). A captured
- * structure must only be changed or freed in the loop's thread; but of a keyspace that is freed
- * elsewhere texts may be captured for replies (shared_text_free). */
+ * piece more, once for each piece, however many captures need it (ds/pieces.h).
+ *
+ * A captured structure must only be changed or freed in the loop's thread. One to which no key
+ * leads, so that no capture can begin, may be freed in another thread as soon as that thread finds
+ * it without captures (pieces_are_captured, shared_text_is_captured): the loop may be releasing the
+ * last capture at this moment, but the last thing that a release does to the structure is to set
+ * `newest` to NULL. So that is stored with release semantics, and loaded with acquire semantics. */
 #ifndef PACKLIST_DS_CAPTURE_H
 #define PACKLIST_DS_CAPTURE_H
 
@@ -32,7 +36,7 @@ struct leftovers; /* ds/capture.c */
 /* The captures of one structure that were not released, and its epochs: each capture begins one,
  * and reads the pieces that were made in those before. */
 struct captures {
-    struct capture *newest; /* NULL: there are no captures */
+    struct capture *newest; /* NULL: there are no captures; atomic, as said above */
     struct capture *oldest;
     uint32_t epoch;      /* of the pieces that are made now */
     uint32_t read_below; /* pieces of earlier epochs are read by some capture; 0: none is */
@@ -118,5 +122,10 @@ size_t capture_pieces_left(const struct capture *capture);
 /* The structure, which takes `allocated` bytes, is freed by its owner. If it is captured, leaves it
  * to its captures and returns true: it is freed as a whole, with the last of them. O(1). */
 bool captures_adopt(struct captures *captures, void *structure, size_t allocated);
+
+/* For a structure that finds its captures otherwise: leave it to its newest capture, and to the
+ * next older one when that is released. O(1). */
+void capture_adopt(struct capture *newest, void *structure, size_t allocated);
+void capture_pass_orphan(struct capture *newest, struct capture *older);
 
 #endif

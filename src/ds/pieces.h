@@ -59,9 +59,9 @@ static inline uint32_t pieces_epoch(const struct pieces *pieces) {
     return pieces->captures.epoch;
 }
 
-/* Returns whether there is a capture that was not released. O(1). */
+/* Returns whether there is a capture that was not released. In any thread (ds/capture.h). O(1). */
 static inline bool pieces_are_captured(const struct pieces *pieces) {
-    return pieces->captures.newest != NULL;
+    return __atomic_load_n(&pieces->captures.newest, __ATOMIC_ACQUIRE) != NULL;
 }
 
 /* Returns whether a capture reads a piece of this epoch. O(1). */

@@ -1,9 +1,13 @@
 /* lazyfree: see the drawing in lazyfree.h.
  *
- * Only the loop touches `filling`, `added…` and `in_flight`. The batch `running` belongs to the
- * pool while it is in flight, and to the loop otherwise. The pool writes the counters of freed
- * objects and the loop reads them at any time; the loop writes `stopped` and the pool reads it.
- * These are atomic. */
+ * Only the loop touches `filling`, `added…`, `keyspaces` and `in_flight`. The batch `running`, with
+ * `captured`, belongs to the pool while it is in flight, and to the loop otherwise. The pool writes
+ * the counters of freed objects and the loop reads them at any time; the loop writes `stopped` and
+ * the pool reads it. These are atomic.
+ *
+ * The loop may release a capture while the pool looks at its value. So the pool frees only what it
+ * finds without captures, and puts the rest into `captured`. When the loop gets these values, some
+ * may be without captures, and much work: they go to the pool again, as any other value. */
 #include "engine/lazyfree.h"
 
 #include "base/memory/alloc.h"
@@ -40,13 +44,15 @@ struct lazyfree {
     struct engine *engine;
     struct batch filling;
     struct batch running;
+    struct entry **captured; /* out of keyspaces of the batch `running` */
+    size_t captured_count;
+    size_t captured_capacity;
     bool in_flight;
     uint64_t added_objects;
     uint64_t added_bytes;
-    uint64_t added_keyspaces;
+    uint64_t keyspaces;     /* in batches that are not done: then no capture counts the bytes yet */
     uint64_t freed_objects; /* atomic */
     uint64_t freed_bytes;
-    uint64_t freed_keyspaces;
     uint64_t reset_objects; /* freed_objects when the statistics were reset */
     bool stopped;           /* atomic */
 };
@@ -65,17 +71,35 @@ static uint64_t counted(const uint64_t *counter) {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* Returns false when it was stopped before the keyspace was freed. */
-static bool free_keyspace(struct lazyfree *lazyfree, struct item *item) {
-    while (!is_stopped(lazyfree)) {
-        bool more = keyspace_end_step(&item->ending, KEYS_PER_STEP);
-        uint64_t freed = more ? KEYS_PER_STEP : item->objects;
-        item->objects -= freed;
-        count(&lazyfree->freed_objects, freed);
-        if (more) continue;
-        count(&lazyfree->freed_keyspaces, 1);
-        return true;
+/* Returns whether it was freed: a captured one is left to the loop. */
+static bool free_entry(struct lazyfree *lazyfree, struct entry *entry) {
+    if (value_is_captured(entry)) {
+        MEM_RESERVE(lazyfree->captured, lazyfree->captured_capacity, lazyfree->captured_count + 1);
+        lazyfree->captured[lazyfree->captured_count++] = entry;
+        return false;
     }
+    value_free(entry);
+    return true;
+}
+
+/* Frees some entries of a keyspace, and at last the keyspace. Returns whether there is more to
+ * do. */
+static bool free_some(struct lazyfree *lazyfree, struct keyspace_ending *ending) {
+    bool more = true;
+    uint64_t freed = 0;
+    for (int i = 0; more && i < KEYS_PER_STEP; i++) {
+        struct entry *entry = keyspace_end_step(ending);
+        more = entry != NULL;
+        if (more) freed += free_entry(lazyfree, entry);
+    }
+    count(&lazyfree->freed_objects, freed);
+    return more;
+}
+
+/* Returns false when it was stopped before the keyspace was freed. */
+static bool free_keyspace(struct lazyfree *lazyfree, struct keyspace_ending *ending) {
+    while (!is_stopped(lazyfree))
+        if (!free_some(lazyfree, ending)) return true;
     return false;
 }
 
@@ -83,7 +107,7 @@ static void free_batch(struct lazyfree *lazyfree, struct batch *batch) {
     for (; batch->done < batch->count && !is_stopped(lazyfree); batch->done++) {
         struct item *item = &batch->items[batch->done];
         if (item->entry == NULL) {
-            if (!free_keyspace(lazyfree, item)) return;
+            if (!free_keyspace(lazyfree, &item->ending)) return;
             continue;
         }
         value_free(item->entry);
@@ -101,18 +125,32 @@ static void free_running(void *arg) {
 
 static void hand_over(struct lazyfree *lazyfree);
 
-static void report_freed(const struct lazyfree *lazyfree) {
-    const struct batch *batch = &lazyfree->running;
-    struct engine *engine = lazyfree->engine;
-    for (size_t i = 0; i < batch->count; i++)
-        if (batch->items[i].number) engine->upward->keyspace_freed(engine, batch->items[i].number);
+static void free_captured(struct lazyfree *lazyfree) {
+    lazyfree->added_objects -= lazyfree->captured_count;
+    for (size_t i = 0; i < lazyfree->captured_count; i++)
+        lazyfree_entry(lazyfree, lazyfree->captured[i], true);
+    mem_free(lazyfree->captured);
+    lazyfree->captured = NULL;
+    lazyfree->captured_count = lazyfree->captured_capacity = 0;
 }
 
-/* keyspace_freed may lead to further items: `in_flight` is still true then, so they go to
- * `filling`. */
+static void report_freed(struct lazyfree *lazyfree) {
+    const struct batch *batch = &lazyfree->running;
+    struct engine *engine = lazyfree->engine;
+    for (size_t i = 0; i < batch->count; i++) {
+        lazyfree->keyspaces -= batch->items[i].entry == NULL;
+        if (batch->items[i].number) engine->upward->keyspace_freed(engine, batch->items[i].number);
+    }
+}
+
+/* Captured values and keyspace_freed may lead to further items: `in_flight` is still true then, so
+ * they go to `filling`. */
 static void on_done(void *arg) {
     struct lazyfree *lazyfree = arg;
-    if (!is_stopped(lazyfree)) report_freed(lazyfree);
+    if (!is_stopped(lazyfree)) {
+        free_captured(lazyfree);
+        report_freed(lazyfree);
+    }
     lazyfree->in_flight = false;
     if (is_stopped(lazyfree)) return;
     lazyfree->running.count = lazyfree->running.done = 0;
@@ -139,7 +177,7 @@ static void add(struct lazyfree *lazyfree, struct item item) {
     batch->items[batch->count++] = item;
     lazyfree->added_objects += item.objects;
     lazyfree->added_bytes += item.bytes;
-    lazyfree->added_keyspaces += item.entry == NULL;
+    lazyfree->keyspaces += item.entry == NULL;
     if (!lazyfree->in_flight) hand_over(lazyfree);
 }
 
@@ -191,7 +229,7 @@ void lazyfree_reset_freed(struct lazyfree *lazyfree) {
 }
 
 size_t lazyfree_pending_bytes(const struct lazyfree *lazyfree) {
-    if (lazyfree->added_keyspaces != counted(&lazyfree->freed_keyspaces)) return SIZE_MAX / 2;
+    if (lazyfree->keyspaces > 0) return SIZE_MAX / 2;
     return (size_t)(lazyfree->added_bytes - counted(&lazyfree->freed_bytes));
 }
 
@@ -215,6 +253,8 @@ void lazyfree_free(struct engine *engine) {
     __atomic_store_n(&lazyfree->stopped, false, __ATOMIC_RELAXED);
     free_batch(lazyfree, &lazyfree->running);
     free_batch(lazyfree, &lazyfree->filling);
+    for (size_t i = 0; i < lazyfree->captured_count; i++) value_free(lazyfree->captured[i]);
+    mem_free(lazyfree->captured);
     mem_free(lazyfree->running.items);
     mem_free(lazyfree->filling.items);
     mem_free(lazyfree);

@@ -4,9 +4,12 @@
  *      loop:   lazyfree_entry → [ filling: item, item, … ]
  *                                     │ handed over when the running one is done
  *      pool:                    [ running: item, item, … ] → freed
+ *                                     │ captured values, when it is done
+ *      loop:                    freed: they go over to their captures
  *
  * One batch is in flight at a time: more threads would only contend for the allocator's locks. No
- * key leads to a value that is here. */
+ * key leads to a value that is here. Only the loop frees captured values (ds/capture.h), O(1) for
+ * each. */
 #ifndef PACKLIST_ENGINE_LAZYFREE_H
 #define PACKLIST_ENGINE_LAZYFREE_H
 
@@ -37,10 +40,10 @@ bool lazyfree_is_much(const struct entry *entry);
  * once. */
 void lazyfree_entry(struct lazyfree *lazyfree, struct entry *entry, bool in_pool);
 
-/* Frees a keyspace with all of its entries, in the pool unless it is empty. The loop calls
- * keyspace_freed (engine/upward.h) with `number` afterwards, never from inside another function of
- * this module, but not with 0 nor for an empty keyspace. Keyspaces are freed in the order of
- * these calls. */
+/* Frees a keyspace with all of its entries, in the pool unless it is empty; captured values go over
+ * to their captures. The loop calls keyspace_freed (engine/upward.h) with `number` afterwards,
+ * never from inside another function of this module, but not with 0 nor for an empty keyspace.
+ * Keyspaces are freed in the order of these calls. */
 void lazyfree_keyspace(struct lazyfree *lazyfree, struct keyspace *keyspace, uint64_t number);
 
 /* Returns whether freeing all entries of the keyspace takes less time than handing it to the pool.

@@ -50,26 +50,22 @@ void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspac
     keyspace_iter_start(&ending->iter, keyspace);
 }
 
-bool keyspace_end_step(struct keyspace_ending *ending, size_t keys) {
+struct entry *keyspace_end_step(struct keyspace_ending *ending) {
     struct keyspace *keyspace = ending->keyspace;
-    struct entry *entry;
-    for (size_t i = 0; i < keys; i++) {
-        if ((entry = keyspace_iter_next(&ending->iter)) != NULL) {
-            keyspace->free_entry(entry);
-            continue;
-        }
-        for (int j = 0; j < KEYSPACE_TABLES; j++) hashtable_free(keyspace->tables[j]);
-        size_histogram_free(&keyspace->sizes);
-        mem_free(keyspace);
-        return false;
-    }
-    return true;
+    struct entry *entry = keyspace_iter_next(&ending->iter);
+    if (entry) return entry;
+    for (int i = 0; i < KEYSPACE_TABLES; i++) hashtable_free(keyspace->tables[i]);
+    size_histogram_free(&keyspace->sizes);
+    mem_free(keyspace);
+    return NULL;
 }
 
 void keyspace_free(struct keyspace *keyspace) {
+    void (*free_entry)(struct entry * entry) = keyspace->free_entry;
     struct keyspace_ending ending;
+    struct entry *entry;
     keyspace_end_start(&ending, keyspace);
-    keyspace_end_step(&ending, SIZE_MAX);
+    while ((entry = keyspace_end_step(&ending)) != NULL) free_entry(entry);
 }
 
 void keyspace_swap(struct keyspace *a, struct keyspace *b) {

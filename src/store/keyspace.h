@@ -198,15 +198,15 @@ void keyspace_before_change(struct keyref *ref);
 /* Returns whether no iterator has yet to visit the entry. For assertions. */
 bool keyref_was_visited(const struct keyref *ref);
 
-/* Frees a keyspace in steps; after keyspace_end_start nothing else may be done with it. A step
- * frees up to `keys` entries and returns whether there is more to do; the last one frees the
- * keyspace itself. Any thread may take the steps. */
+/* Frees a keyspace in steps; after keyspace_end_start nothing else may be done with it. Each step
+ * returns an entry, whose ownership passes to the caller; or NULL, when there are no more, and the
+ * keyspace itself is freed. Any thread may take the steps. */
 struct keyspace_ending {
     struct keyspace *keyspace;
     struct keyspace_iter iter;
 };
 void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace);
-bool keyspace_end_step(struct keyspace_ending *ending, size_t keys);
+struct entry *keyspace_end_step(struct keyspace_ending *ending);
 
 /* The table itself, for DEBUG HTSTATS. */
 const struct hashtable *keyspace_table(const struct keyspace *keyspace, enum keyspace_keys which);

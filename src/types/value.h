@@ -131,7 +131,7 @@ void value_relocate(struct entry *entry, struct relocator *relocator,
 struct capture *value_capture(struct entry *entry, size_t *left);
 
 /* Returns whether the value has a capture that was not released. If so, only the loop's thread may
- * change or free the value. O(1). */
+ * change or free the value. Another thread may ask if no key leads to the value. O(1). */
 bool value_is_captured(const struct entry *entry);
 
 /* Checks the invariants of entry and value. A collection without members passes: removing them may

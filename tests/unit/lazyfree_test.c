@@ -6,10 +6,17 @@
 #include "engine/engine.h"
 #include "net/loop/pool.h"
 #include "net/net.h"
+#include "types/hash.h"
 #include "types/list.h"
+#include "types/set.h"
+#include "types/stream.h"
 #include "types/string.h"
 #include "types/value.h"
+#include "types/zset.h"
+#include "unit/seed.h"
+#include "unit/written.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -160,18 +167,129 @@ static void few_small_keys_are_little_work(void **state) {
     keyspace_free(large);
 }
 
+/* --- Captured values --- */
+
+enum { MEMBERS = 8000 };
+
+/* Member `i` of a large value; `key` makes it with its first one. */
+static void add_member(struct keyref *ref, enum value_type type, struct slice key, size_t i) {
+    static const struct quicklist_limits small_nodes = {.fill = 10};
+    char buffer[64];
+    int len = snprintf(buffer, sizeof(buffer), "%zu: a member, which is 40 bytes long or more", i);
+    struct slice member = slice_make(buffer, (size_t)len), pair[] = {SLICE("field"), member};
+    const struct value_limits *limits = &value_limits_default;
+    bool is_first = i == 0;
+    if (type == VALUE_STRING && is_first) {
+        string_set(ref, key, member);
+    } else if (type == VALUE_STRING) {
+        assert_true(string_append(ref, member));
+    } else if (type == VALUE_LIST && is_first) {
+        list_create(ref, key, LIST_TAIL, &member, 1, &small_nodes);
+    } else if (type == VALUE_LIST) {
+        list_push(ref, LIST_TAIL, &member, 1, &small_nodes);
+    } else if (type == VALUE_SET && is_first) {
+        set_create(ref, key, member, 1, &limits->set);
+    } else if (type == VALUE_SET) {
+        set_add(ref, member, &limits->set);
+    } else if (type == VALUE_HASH && is_first) {
+        hash_create(ref, key, member, member, 1, &limits->hash);
+    } else if (type == VALUE_HASH) {
+        hash_set(ref, member, member, HASH_DROP_EXPIRY, HASH_ALL, &limits->hash);
+    } else if (type == VALUE_ZSET && is_first) {
+        zset_create(ref, key, member, 1, 1, 40, &limits->zset);
+    } else if (type == VALUE_ZSET) {
+        struct zset_place place = zset_find(ref->entry, member);
+        zset_put(ref, &place, member, (double)i, &limits->zset);
+    } else {
+        if (is_first) stream_create(ref, key);
+        stream_append(ref, (struct stream_id){i + 1, 0}, pair, 1, &limits->stream);
+    }
+}
+
+struct captured {
+    struct capture *capture; /* NULL: ended */
+    enum value_type type;
+    size_t number;
+    sds written; /* of the value */
+};
+
+static sds commands_of(const struct captured *captured, struct entry *entry) {
+    char text[8];
+    struct slice key = slice_make(text, number_format_uint64(text, captured->number));
+    return written(AS_COMMANDS, key, entry, captured->type, entry ? NULL : captured->capture);
+}
+
+/* Adds a large value, and captures it. */
+static struct captured add_captured(struct keyspace *keyspace, enum value_type type, size_t number,
+                                    size_t *left) {
+    char text[8];
+    struct slice key = slice_make(text, number_format_uint64(text, number));
+    struct keyref ref = keyspace_find(keyspace, key);
+    struct captured captured = {.type = type, .number = number};
+    for (size_t i = 0; i < MEMBERS; i++) add_member(&ref, type, key, i);
+    captured.written = commands_of(&captured, ref.entry);
+    captured.capture = value_capture(ref.entry, left);
+    assert_non_null(captured.capture);
+    return captured;
+}
+
+static void end(struct captured *captured) {
+    sds now = commands_of(captured, NULL);
+    assert_true(slice_equal(sds_slice(now), sds_slice(captured->written)));
+    capture_end(captured->capture);
+    captured->capture = NULL;
+    sds_free(now);
+    sds_free(captured->written);
+}
+
+/* In each odd round the pool has left all captured values to the loop when captures are released:
+ * some of these values are large, and go to the pool again. */
+static void captured_values_of_a_keyspace_are_left_to_their_captures(void **state) {
+    static const enum value_type types[] = {VALUE_STRING, VALUE_LIST, VALUE_SET,
+                                            VALUE_HASH,   VALUE_ZSET, VALUE_STREAM};
+    enum { TYPES = sizeof(types) / sizeof(*types), VALUES = 3 * TYPES };
+    struct random *random = *state;
+    for (int round = 0; round < 8; round++) {
+        size_t used = mem_used(), left = 0, kept = 0;
+        struct captured captured[VALUES];
+        struct keyspace *keyspace = make_keyspace(1000);
+        for (size_t i = 0; i < VALUES; i++)
+            captured[i] = add_captured(keyspace, types[i % TYPES], 10000 + i, &left);
+        freed_count = 0;
+        lazyfree_keyspace(lazyfree, keyspace, 5);
+        while (round % 2 && lazyfree_pending_objects(lazyfree) > VALUES) sched_yield();
+        for (size_t i = 0; i < VALUES; i++)
+            if (random_below(random, 2)) end(&captured[i]);
+        assert_int_equal(lazyfree_pending_bytes(lazyfree), SIZE_MAX / 2);
+        assert_int_equal(left, 0);
+        run_until_free();
+        assert_int_equal(freed_count, 1);
+        for (size_t i = 0; i < VALUES; i++) kept += captured[i].capture != NULL;
+        assert_true(left > kept * MEMBERS * 40 || kept == 0);
+        for (size_t i = 0; i < VALUES; i++)
+            if (captured[i].capture) end(&captured[i]);
+        assert_int_equal(left, 0);
+        assert_int_equal(mem_used(), used);
+    }
+}
+
 /* The last test: no other thread frees anything after it. */
 static void what_is_left_when_it_stops_is_freed_at_the_end(void **state) {
     (void)state;
+    size_t left = 0;
     struct keyspace *keyspace = make_keyspace(100000);
+    struct captured captured = add_captured(keyspace, VALUE_LIST, 100000, &left);
     lazyfree_keyspace(lazyfree, keyspace, 7);
     for (int i = 0; i < 10; i++) lazyfree_entry(lazyfree, make_list(1000), true);
     lazyfree_stop(&engine);
     net_free(net);
     lazyfree_free(&engine);
+    assert_true(left > 0);
+    end(&captured);
 }
 
 int main(void) {
+    struct random random = random_of_this_run();
     hash_init();
     setenv("UV_THREADPOOL_SIZE", "1", 1); /* work ends in the order of its start */
     static const struct net_upward LOOK = {.before_poll = look};
@@ -191,6 +309,8 @@ int main(void) {
         cmocka_unit_test(a_keyspace_counts_as_its_keys),
         cmocka_unit_test(keyspaces_with_a_number_are_reported_free_in_order),
         cmocka_unit_test(few_small_keys_are_little_work),
+        cmocka_unit_test_prestate(captured_values_of_a_keyspace_are_left_to_their_captures,
+                                  &random),
         cmocka_unit_test(what_is_left_when_it_stops_is_freed_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,8 +286,7 @@ static void clear(struct world *world) {
         database->keyspace = keyspace_new(free_entry, value_length);
         keyspace_end_start(&ending, old);
         if (iterator) assert_true(iterator->over);
-        while (keyspace_end_step(&ending, 10)) {
-        }
+        for (struct entry *entry; (entry = keyspace_end_step(&ending)) != NULL;) free_entry(entry);
     }
     if (iterator) {
         struct test_iterator *test = (struct test_iterator *)iterator;

@@ -32,8 +32,9 @@ struct text_capture {
     struct shared_text *shared;
     size_t len;
     size_t pieces;
-    /* Written by the owner's thread, under the lock; so is what is left to the capture. */
+    /* The owner's thread alone. */
     struct text_capture *older;
+    /* Written by the owner's thread, under the lock. */
     struct text_capture *newer;
     char **copies; /* of pieces, or NULL; the table is NULL while there are none */
     /* Under the lock. */
@@ -44,46 +45,26 @@ struct text_capture {
 
 struct shared_text *shared_text_new(sds text) {
     struct shared_text *shared = mem_alloc(sizeof(*shared));
-    *shared = (struct shared_text){.text = text, .references = 1, .reading = NO_PIECE};
+    *shared = (struct shared_text){.text = text, .reading = NO_PIECE};
     pthread_mutex_init(&shared->lock, NULL);
     pthread_cond_init(&shared->has_read, NULL);
     return shared;
 }
 
-/* The owner, or a capture, is gone. */
-static void drop_reference(struct shared_text *shared) {
-    pthread_mutex_lock(&shared->lock);
-    size_t references = --shared->references;
-    pthread_mutex_unlock(&shared->lock);
-    if (references > 0) return;
-    sds_free(shared->text);
-    pthread_mutex_destroy(&shared->lock);
-    pthread_cond_destroy(&shared->has_read);
-    mem_free(shared);
-}
-
-void shared_text_free(struct shared_text *shared) {
-    CHECKED_ASSERT(!shared->is_abandoned);
-    sds unused = NULL;
-    pthread_mutex_lock(&shared->lock);
-    shared->is_abandoned = true;
-    if (shared->newest) {
-        capture_count(&shared->newest->capture, sds_allocated(shared->text));
-    } else {
-        unused = shared->text;
-        shared->text = NULL;
-    }
-    pthread_mutex_unlock(&shared->lock);
-    sds_free(unused);
-    drop_reference(shared);
-}
-
 sds shared_text_take(struct shared_text *shared) {
     assert(!shared->newest);
     sds text = shared->text;
-    shared->text = NULL;
-    drop_reference(shared);
+    pthread_mutex_destroy(&shared->lock);
+    pthread_cond_destroy(&shared->has_read);
+    mem_free(shared);
     return text;
+}
+
+void shared_text_free(struct shared_text *shared) {
+    if (shared->newest)
+        capture_adopt(&shared->newest->capture, shared, shared_text_allocated(shared));
+    else
+        sds_free(shared_text_take(shared));
 }
 
 size_t shared_text_allocated(const struct shared_text *shared) {
@@ -140,14 +121,12 @@ void shared_text_before_write(struct shared_text *shared, size_t from, size_t to
     if (!newest) return;
     if (to > newest->len) to = newest->len;
     if (from >= to) return;
-    CHECKED_ASSERT(!shared->is_abandoned);
     pthread_mutex_lock(&shared->lock);
     for (size_t piece = from / PIECE; piece * PIECE < to; piece++) preserve(shared, piece);
     pthread_mutex_unlock(&shared->lock);
 }
 
 bool shared_text_try_grow(struct shared_text *shared, size_t more) {
-    CHECKED_ASSERT(!shared->is_abandoned);
     pthread_mutex_lock(&shared->lock);
     while (shared->reading != NO_PIECE) wait_for_reader(shared);
     sds text = sds_try_grow(shared->text, more);
@@ -174,22 +153,18 @@ static void release(struct capture *base) {
     struct text_capture *capture = (struct text_capture *)base;
     struct shared_text *shared = capture->shared;
     struct text_capture *older = capture->older, *newer = capture->newer;
-    pthread_mutex_lock(&shared->lock);
+    if (capture->copies) shared->tables--;
     if (older) {
+        pthread_mutex_lock(&shared->lock);
         give_copies(capture, older);
         older->newer = newer;
+        pthread_mutex_unlock(&shared->lock);
+        capture_pass_orphan(base, &older->capture);
     }
-    if (capture->copies) shared->tables--;
-    if (newer) {
+    if (newer)
         newer->older = older;
-    } else {
-        shared->newest = older;
-        if (older && shared->is_abandoned) {
-            capture_uncount(&capture->capture, sds_allocated(shared->text));
-            capture_count(&older->capture, sds_allocated(shared->text));
-        }
-    }
-    pthread_mutex_unlock(&shared->lock);
+    else /* if it is NULL, another thread may free the text now */
+        __atomic_store_n(&shared->newest, older, __ATOMIC_RELEASE);
 }
 
 static void free_copies(struct capture *base) {
@@ -197,10 +172,14 @@ static void free_copies(struct capture *base) {
     if (capture->copies)
         for (size_t i = 0; i < capture->pieces; i++) mem_free(capture->copies[i]);
     mem_free(capture->copies);
-    drop_reference(capture->shared);
 }
 
-static const struct capture_functions capture_functions = {.release = release, .free = free_copies};
+static void free_structure(void *shared) {
+    shared_text_free(shared);
+}
+
+static const struct capture_functions capture_functions = {
+    .release = release, .free = free_copies, .free_structure = free_structure};
 
 static struct text_capture *captured(const struct capture *base) {
     CHECKED_ASSERT(base->functions == &capture_functions);
@@ -208,7 +187,6 @@ static struct text_capture *captured(const struct capture *base) {
 }
 
 struct capture *text_capture_begin(struct shared_text *shared, size_t *left) {
-    CHECKED_ASSERT(!shared->is_abandoned);
     struct text_capture *capture = capture_begin(&capture_functions, sizeof(*capture), NULL, left);
     capture->shared = shared;
     capture->len = sds_len(shared->text);
@@ -216,11 +194,11 @@ struct capture *text_capture_begin(struct shared_text *shared, size_t *left) {
     capture->newer = NULL;
     capture->copies = NULL;
     capture->passed = 0;
-    pthread_mutex_lock(&shared->lock);
     capture->older = shared->newest;
-    if (capture->older) capture->older->newer = capture;
     shared->newest = capture;
-    shared->references++;
+    if (!capture->older) return &capture->capture;
+    pthread_mutex_lock(&shared->lock);
+    capture->older->newer = capture;
     pthread_mutex_unlock(&shared->lock);
     return &capture->capture;
 }
@@ -305,19 +283,17 @@ static size_t copied_bytes(const struct text_capture *capture) {
 
 bool shared_text_check(struct shared_text *shared) {
     if (!sds_check(shared->text)) return false;
-    size_t len = sds_len(shared->text), captures = 0, tables = 0;
+    size_t len = sds_len(shared->text), tables = 0;
     const struct text_capture *newer = NULL;
-    bool good = !shared->is_abandoned;
+    bool good = true;
     pthread_mutex_lock(&shared->lock);
     for (const struct text_capture *c = shared->newest; c; c = c->older) {
         good &= c->shared == shared && c->newer == newer && c->passed <= c->pieces &&
                 c->len <= len && copied_bytes(c) == c->capture.left;
         len = c->len;
         newer = c;
-        captures++;
         tables += c->copies != NULL;
     }
-    good &= shared->references > captures && shared->tables == tables;
     pthread_mutex_unlock(&shared->lock);
-    return good;
+    return good && shared->tables == tables;
 }

@@ -7,15 +7,15 @@
  *
  * Before the owner writes to a piece that a capture may still need, it gives the newest capture a
  * copy of the piece. A capture without a copy of a piece finds it in the next newer capture that
- * has one, or in the text. An owner that frees or replaces the text leaves the buffer to the
- * captures.
+ * has one, or in the text. A text that its owner frees goes over to its captures, with all of this.
  *
  *      owner       capture ─ before_write, try_grow, free … ─────── release
  *      reader              └ read, pass … ─ notifies the owner ──────┘      └ free (in any thread)
  *
  * The reader of a capture is the owner's thread itself, or another one. Those of other threads copy
- * one piece at a time. All other functions are for the owner's thread alone, but
- * shared_text_free. */
+ * one piece at a time. All other functions are for the owner's thread alone; but a text to which no
+ * key leads may be freed in another thread, once shared_text_is_captured says there that it is not
+ * (ds/capture.h). */
 #ifndef PACKLIST_DS_STRINGS_SHARED_TEXT_H
 #define PACKLIST_DS_STRINGS_SHARED_TEXT_H
 
@@ -30,11 +30,9 @@ struct text_capture;
 
 /* Other modules may read `text`, and nothing else. */
 struct shared_text {
-    sds text;                    /* NULL: freed or taken, while released captures exist */
-    struct text_capture *newest; /* NULL: not captured */
-    size_t references;           /* the owner, and each capture that was not freed */
+    sds text;
+    struct text_capture *newest; /* NULL: not captured; atomic, as in struct captures */
     size_t tables;               /* captures, not released, that have copies of pieces */
-    bool is_abandoned;           /* the owner is gone */
     bool owner_waits;            /* for a reader in another thread */
     size_t reading; /* the piece that another thread copies out of the text; SIZE_MAX: none */
     pthread_mutex_t lock;
@@ -46,10 +44,8 @@ struct shared_text {
 /* Takes ownership of the text. O(1). */
 struct shared_text *shared_text_new(sds text);
 
-/* Frees the text; while it is captured, the captures get the buffer instead. O(1) besides freeing.
- * Another thread may call it when no capture that counts bytes (`left`) exists and nothing but the
- * captures leads to the text any more. The owner's thread may read, release and free these at the
- * same time. */
+/* Frees the text; while it is captured, it goes over to the captures instead. O(1) besides
+ * freeing. */
 void shared_text_free(struct shared_text *shared);
 
 /* Frees it, without the text, which is returned with its ownership. It must not be captured.
@@ -59,9 +55,9 @@ sds shared_text_take(struct shared_text *shared);
 /* Bytes allocated for it, the text included. O(1). */
 size_t shared_text_allocated(const struct shared_text *shared);
 
-/* Returns whether the text has a capture that was not released. O(1). */
+/* Returns whether the text has a capture that was not released. In any thread. O(1). */
 static inline bool shared_text_is_captured(const struct shared_text *shared) {
-    return shared->newest != NULL;
+    return __atomic_load_n(&shared->newest, __ATOMIC_ACQUIRE) != NULL;
 }
 
 /* To be called before the bytes [from, to) of the text are written. Bytes after the captured length
@@ -77,8 +73,8 @@ bool shared_text_try_grow(struct shared_text *shared, size_t more);
 /* --- A capture --- */
 
 /* Captures the text as it is now (ds/capture.h). Until the release, *left (if `left` is not NULL)
- * includes the bytes of memory that only captures still need: copies of pieces, and a buffer that
- * the owner has left. Such bytes are counted for the newest capture. An older capture that needs
+ * includes the bytes of memory that only captures still need: copies of pieces, and a text that the
+ * owner has freed. Such bytes are counted for the newest capture. An older capture that needs
  * copies of pieces gets them at the release. O(1). */
 struct capture *text_capture_begin(struct shared_text *shared, size_t *left);
 
