@@ -65,13 +65,6 @@ struct incremental_stats {
     uint64_t longest_step_us;
 };
 
-/* A flushed keyspace that the snapshot still needs. */
-struct incremental_keyspace {
-    struct keyspace *keyspace;
-    size_t bytes;    /* estimated */
-    uint64_t number; /* passed to lazyfree_keyspace */
-};
-
 struct incremental {
     enum background_purpose purpose; /* BACKGROUND_NONE: no snapshot is being written */
     /* The purpose of a snapshot that was requested but waits, for the disk or for the end of a
@@ -97,13 +90,10 @@ struct incremental {
     uint64_t checked;  /* bytes copied, deferred ones included, when the clock was last read */
     int64_t begin_us;  /* monotonic */
     void (*ended)(struct engine *engine, const struct incremental_end *end);
-    struct incremental_stats stats;         /* of the current snapshot, or of the last one */
-    size_t shared;                          /* number of captured values */
-    size_t left_bytes;                      /* bytes that only the captures need */
-    struct incremental_keyspace *keyspaces; /* flushed keyspaces that may hold captured values */
-    size_t keyspace_count;
-    size_t keyspace_capacity;
-    size_t kept_bytes; /* of these keyspaces, and of those that iterators own */
+    struct incremental_stats stats; /* of the current snapshot, or of the last one */
+    size_t shared;                  /* number of captured values */
+    size_t left_bytes;              /* bytes that only the captures need */
+    size_t kept_bytes;              /* of flushed keyspaces that iterators own: estimated */
 };
 
 /* Returns what the snapshot that is being written, or awaited, is for; BACKGROUND_NONE if there is
@@ -136,10 +126,9 @@ bool incremental_step(struct engine *engine);
 void incremental_stop(struct engine *engine, enum background_purpose purpose);
 
 /* Deletes every key of the keyspace. Frees them at once; in another thread if `in_pool`; or later
- * where a snapshot still needs them. Returns true when lazyfree will report with `number` that they
- * are free. Returns false if `number` is 0, if they are free already, or if the snapshot thread may
- * still read them (even for a stopped snapshot): then the disk decides when they are free, and no
- * client should wait for the disk. */
+ * if an iterator still needs them. Captured values go over to their captures. Returns true when
+ * lazyfree will report with `number` that they are free. Returns false if `number` is 0, if they
+ * are free already, or if an iterator needs them: it waits for the disk, and no client should. */
 bool incremental_flush_keyspace(struct engine *engine, struct keyspace *keyspace, bool in_pool,
                                 uint64_t number);
 

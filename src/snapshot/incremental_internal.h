@@ -29,14 +29,4 @@ bool incremental_must_pause(struct engine *engine);
 /* Passes the current chunk to the thread, even if it is not full. */
 void incremental_put_filling(struct engine *engine);
 
-/* --- incremental_keep.c: what must not be freed yet --- */
-
-/* Releases the captures of a chunk, and frees keyspaces that waited for that. Returns the bytes
- * that only the captures still hold (snapshot_chunk_release). O(captures). */
-size_t incremental_release(struct engine *engine, struct snapshot_chunk *chunk);
-
-/* Frees a flushed keyspace, whose bytes are part of kept_bytes, as soon as no value is captured. No
- * iterator may be running over it. */
-void incremental_free_keyspace(struct engine *engine, struct incremental_keyspace kept);
-
 #endif

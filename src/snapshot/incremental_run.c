@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log/log.h"
 #include "base/memory/alloc.h"
+#include "engine/lazyfree.h"
 #include "engine/slow.h"
 #include "snapshot/incremental_internal.h"
 #include "snapshot/snapshot.h"
@@ -28,8 +29,11 @@ bool incremental_is_busy(const struct engine *engine) {
 /* Releases the captures of the chunk. The thread frees the rest, which may be large. */
 static void release_chunk(void *arg, struct snapshot_chunk *chunk) {
     struct engine *engine = arg;
-    snapshot_thread_free_chunk(engine->incremental->thread, chunk,
-                               incremental_release(engine, chunk));
+    struct incremental *s = engine->incremental;
+    size_t left = snapshot_chunk_release(chunk);
+    s->stats.left_bytes += left;
+    s->shared -= chunk->capture_count;
+    snapshot_thread_free_chunk(s->thread, chunk, left);
 }
 
 /* The visitor of an iterator whose snapshot was stopped. */
@@ -113,10 +117,9 @@ static bool iterate(struct engine *engine) {
         struct snapshot_iterator *iterator = &own->iterator;
         while (snapshot_iterator_step(iterator))
             if (iterator->paused || clock_ticks() > s->deadline) return false;
-        if (iterator->adopted)
-            incremental_free_keyspace(engine,
-                                      (struct incremental_keyspace){.keyspace = iterator->keyspace,
-                                                                    .bytes = own->adopted_bytes});
+        if (!iterator->adopted) continue;
+        s->kept_bytes -= own->adopted_bytes;
+        lazyfree_keyspace(engine->lazyfree, iterator->keyspace, 0);
     }
     return true;
 }
@@ -269,5 +272,4 @@ void incremental_end_all(struct engine *engine) {
     run_stopped_iterators(engine, UINT64_MAX);
     snapshot_thread_free(s->thread);
     mem_free(s->iterators);
-    mem_free(s->keyspaces);
 }

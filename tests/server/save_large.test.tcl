@@ -127,6 +127,35 @@ check_in 2 "memory of deleted strings that a disk holds up counts as free until 
     }
 } OK
 
+# The iterators have reached their end: only captures need the keys.
+foreach command {FLUSHDB {FLUSHDB ASYNC} {UNLINK a l h s z x}} {
+    check_in 2 "$command of large values that a disk holds up is answered, and leaves them to the snapshot" \
+            [string map [list @command $command] {
+        with_faulty_server {rdbcompression no} {
+            make_large a
+            set elements {}
+            for {set i 0} {$i < 20000} {incr i} {lappend elements $i}
+            r RPUSH l {*}$elements
+            r HSET h {*}$elements
+            r SADD s {*}$elements
+            r ZADD z {*}$elements
+            r EVAL {for i = 1, 5000 do redis.call('XADD', 'x', i .. '-0', 'field', 'some value') end} 0
+            set digest [r DEBUG DIGEST]
+            faults {write hold,nth=1 temp-*}
+            r BGSAVE
+            wait_until {[info_field current_save_keys_processed] == 6 && [fault_hits write*] ne {}}
+            r @command
+            assert_equal [list [r DBSIZE] [info_field rdb_bgsave_in_progress]] {0 1}
+            wait_until {[info_field lazyfree_pending_objects] == 0}
+            make_large a
+            faults
+            wait_saved
+            assert_equal [info_field rdb_last_bgsave_status] ok
+            string equal [digest_of_file [data_file dump.rdb]] $digest
+        }
+    }] 1
+}
+
 check_in 2 "a string that was captured is as any other, and can be captured again" {
     with_faulty_server {} {
         make_large a
