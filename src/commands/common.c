@@ -3,9 +3,15 @@
 #include "base/memory/alloc.h"
 #include "base/text/glob.h"
 #include "base/text/number.h"
+#include "types/value.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+struct capture *capture_to_defer(const struct call *call, struct entry *entry, size_t expected) {
+    if (!reply_may_defer(call->reply, expected)) return NULL;
+    return value_capture(entry, &call->reply->sources->left);
+}
 
 /* --- Positions --- */
 

@@ -4,8 +4,13 @@
 #define PACKLIST_COMMANDS_COMMON_H
 
 #include "engine/call.h"
+#include "resp/reply_source.h"
 
 #include <stdint.h>
+
+/* Captures a value of which about `expected` bytes are going to be replied, if they should be
+ * written while the reply is sent (reply_defer). NULL: they should be written at once. */
+struct capture *capture_to_defer(const struct call *call, struct entry *entry, size_t expected);
 
 /* LLEN, SCARD, ZCARD and the like: replies the length of the value of that type under argv[1]. */
 static inline __attribute__((always_inline)) void

@@ -8,6 +8,7 @@
 
 #include "base/text/sds.h"
 #include "engine/requester.h"
+#include "resp/reply_source.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,6 +62,7 @@ struct session {
     int64_t created_ms;              /* engine->steady_ms when it connected */
     int64_t active_ms;               /* engine->steady_ms of the last read or write */
     size_t accounted;                /* bytes that client_memory_note has noted */
+    struct reply_sources sources;    /* of its replies that are being sent */
     int64_t soft_limit_ms; /* steady_ms when the output went over the soft limit; 0 = it is below */
     sds name;              /* CLIENT SETNAME; NULL = none */
     sds lib_name;

@@ -25,6 +25,7 @@ static void on_prepare(uv_prepare_t *prepare) {
     net->accepts = 0;
     if (__builtin_expect(net->full_first != NULL, 0)) listener_go_on(net);
     bool stays_awake = net->upward->before_poll && net->upward->before_poll(net->owner);
+    if (__builtin_expect(net->making != NULL, 0)) stays_awake |= conn_release_making(net);
     release_all(net);
     stays_awake |= conn_close_sockets(net);
     if (__builtin_expect(net->dropped != NULL, 0)) stays_awake |= conn_free_dropped(net);

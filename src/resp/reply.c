@@ -7,6 +7,7 @@
 #include "ds/strings/shared_text.h"
 #include "resp/reply_internal.h"
 #include "resp/reply_sink.h"
+#include "resp/reply_source.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -226,6 +227,11 @@ static inline char *write_text(char *out, struct slice text) {
     return out + text.len;
 }
 
+void reply_bulk_header(struct reply *reply, size_t len) {
+    reply_make_room(reply, REPLY_LINE_MAX);
+    reply->len = (size_t)(reply_write_header(reply->data + reply->len, '$', len) - reply->data);
+}
+
 void reply_bulks(struct reply *reply, const struct slice *texts, size_t count) {
     size_t size = count * (REPLY_LINE_MAX + 2);
     for (size_t i = 0; i < count; i++) size += texts[i].len;
@@ -370,9 +376,10 @@ size_t reply_begin(struct reply *reply) {
     return reply->len;
 }
 
-/* Moves the references after `size` bytes that were inserted at `from`. */
+/* Moves the references after `size` bytes that were inserted at `from`. One at `from` belongs to
+ * what ends there: each value of a reply begins with bytes of its own. */
 static void move_references(struct reply *reply, size_t from, size_t size) {
-    for (size_t i = reply->reference_count; i > 0 && reply->references[i - 1].position >= from; i--)
+    for (size_t i = reply->reference_count; i > 0 && reply->references[i - 1].position > from; i--)
         reply->references[i - 1].position += size;
 }
 
@@ -417,7 +424,7 @@ void reply_map_end(struct reply *reply, size_t mark, size_t pairs) {
     end_aggregate(reply, mark, REPLY_MAP, pairs);
 }
 
-/* --- References to texts that are not copied --- */
+/* --- References to what is not copied --- */
 
 static void add_reference(struct reply *reply, struct reply_reference reference) {
     MEM_RESERVE(reply->references, reply->reference_capacity, reply->reference_count + 1);
@@ -428,17 +435,25 @@ static void add_reference(struct reply *reply, struct reply_reference reference)
 void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end) {
     assert(reply->may_refer && start < end);
     if (reply->before_growth) reply->before_growth(reply);
-    reply_make_room(reply, REPLY_LINE_MAX);
-    char *out = reply->data + reply->len;
-    reply->len = (size_t)(reply_write_header(out, '$', end - start) - reply->data);
-    add_reference(reply, (struct reply_reference){reply->len, capture, start, end});
+    reply_bulk_header(reply, end - start);
+    add_reference(reply,
+                  (struct reply_reference){
+                      .position = reply->len, .capture = capture, .start = start, .end = end});
     reply_raw(reply, SLICE("\r\n"));
+}
+
+void reply_refer_to_source(struct reply *reply, struct reply_source *source) {
+    add_reference(reply, (struct reply_reference){.position = reply->len, .source = source});
+}
+
+static size_t referred_size(const struct reply_reference *reference) {
+    return reference->source ? reference->source->expected : reference->end - reference->start;
 }
 
 size_t reply_size_from(const struct reply *reply, size_t begin) {
     size_t size = reply->len > begin ? reply->len - begin : 0, i = reply->reference_count;
     for (; i > 0 && reply->references[i - 1].position > begin; i--)
-        size += reply->references[i - 1].end - reply->references[i - 1].start;
+        size += referred_size(&reply->references[i - 1]);
     return size;
 }
 
@@ -455,9 +470,12 @@ void reply_forget_references(struct reply *reply) {
 void reply_drop_references(struct reply *reply, size_t from) {
     for (; reply->reference_count > 0; reply->reference_count--) {
         struct reply_reference *last = &reply->references[reply->reference_count - 1];
-        if (last->position < from) return;
+        if (last->position <= from) return;
         reply->referred -= last->end - last->start;
-        capture_end(last->capture);
+        if (last->source)
+            reply_source_free(last->source);
+        else
+            capture_end(last->capture);
     }
     reply_forget_references(reply);
 }

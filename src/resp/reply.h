@@ -5,8 +5,9 @@
  * boolean → integer, null → $-1, push → array).
  *
  * A large text need not be copied into the buffer: the reply refers to a capture of it, and the
- * owner sends it from there. The bytes of the reply are then those of the buffer, with each
- * referred text inserted at its position.
+ * owner sends it from there. So it is with values of which there are many (resp/reply_source.h).
+ * The bytes of the reply are then those of the buffer, with what it refers to inserted at its
+ * position.
  *
  * A reply may have a sink instead of a buffer (resp/reply_sink.h): each writer then passes its
  * value to the sink, and no bytes are written. Such a reply never has room (`capacity` equals
@@ -21,13 +22,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct reply_sink; /* resp/reply_sink.h */
-struct capture;    /* ds/capture.h */
+struct reply_sink;   /* resp/reply_sink.h */
+struct reply_source; /* resp/reply_source.h */
+struct reply_sources;
+struct capture; /* ds/capture.h */
 
-/* Bytes [start, end) of a captured text, which belong at `position` of the buffer. */
+/* Bytes [start, end) of a captured text, or values of a source, which belong at `position` of the
+ * buffer. */
 struct reply_reference {
     size_t position;
-    struct capture *capture; /* owned by the reply */
+    struct reply_source *source; /* owned by the reply; NULL: a text */
+    struct capture *capture;     /* of a text, owned by the reply */
     size_t start;
     size_t end;
 };
@@ -39,6 +44,8 @@ struct reply {
     int protocol; /* 2 or 3 */
 
     bool may_refer;                     /* the owner can send texts that the reply refers to */
+    struct reply_sources *sources;      /* the client's; NULL: the owner can send none */
+    struct reply_sources *all_sources;  /* those of all clients */
     struct reply_reference *references; /* in ascending order of their positions */
     size_t reference_count;
     size_t reference_capacity;
@@ -64,13 +71,14 @@ static inline struct reply reply_into_sink(struct reply_sink *sink, int protocol
  * freed memory. O(bytes). */
 void reply_init_request(struct reply *reply, const struct slice *argv, size_t argc);
 
-/* Returns the bytes of the reply, with the referred texts. */
+/* Returns the bytes of the reply, with the referred texts, but without the values of sources. */
 static inline size_t reply_size(const struct reply *reply) {
     return reply->len + reply->referred;
 }
 
-/* Returns the bytes of what was written after the first `begin` bytes of the buffer, with the texts
- * referred to there; 0 if that was dropped. O(references there). */
+/* Returns the bytes of what was written after the first `begin` bytes of the buffer, with what it
+ * refers to there, as far as is known before sources are read; 0 if that was dropped. O(references
+ * there). */
 size_t reply_size_from(const struct reply *reply, size_t begin);
 
 /* Drops all that was written after the first `len` bytes of the buffer, with the references there.
@@ -84,7 +92,7 @@ static inline void reply_truncate(struct reply *reply, size_t len) {
     if (__builtin_expect(reply->sink != NULL, 0)) reply_drop_values(reply);
 }
 
-/* The owner of the reply has taken over the captures of all references. O(1). */
+/* The owner of the reply has taken over the captures and sources of all references. O(1). */
 void reply_forget_references(struct reply *reply);
 
 /* Gives the reply an empty buffer of `capacity` bytes; the buffer that it had is not freed.
@@ -135,6 +143,9 @@ bool reply_error_format(struct reply *reply, const char *format, ...)
 void reply_integer(struct reply *reply, int64_t value);
 void reply_bulk(struct reply *reply, struct slice text);
 
+/* What comes before the bytes of a bulk; after them comes a line end. Not with a sink. */
+void reply_bulk_header(struct reply *reply, size_t len);
+
 /* `count` texts, each as a bulk. Reserves once, and copies short texts without a call: the cheap
  * way for many of them. O(bytes). */
 void reply_bulks(struct reply *reply, const struct slice *texts, size_t count);
@@ -150,6 +161,9 @@ enum {
 #endif
 };
 void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end);
+
+/* The values of a source come here, which the reply takes over; reply_defer calls it. O(1). */
+void reply_refer_to_source(struct reply *reply, struct reply_source *source);
 
 static inline void reply_bulk_cstr(struct reply *reply, const char *cstr) {
     reply_bulk(reply, slice_of_cstr(cstr));

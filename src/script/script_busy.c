@@ -82,7 +82,7 @@ static void serve_others(struct script_run *run) {
 static struct script_busy *busy_new(const struct engine *engine) {
     struct script_busy *busy = mem_alloc_zeroed(sizeof(*busy));
     resp_parser_init(&busy->parser);
-    outbox_init(&busy->outbox, OUTBOX_FIRST_CAPACITY, true);
+    outbox_init(&busy->outbox, OUTBOX_FIRST_CAPACITY, engine->clients);
     busy->now_ms = engine->now_ms;
     busy->now_us = engine->now_us;
     busy->steady_ms = engine->steady_ms;

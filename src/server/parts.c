@@ -214,8 +214,9 @@ static void start_clients(struct engine *engine) {
     struct clients *clients = engine->clients;
     clients->engine = engine;
     resp_parser_init(&clients->parser);
-    outbox_init(&clients->reading, OUTBOX_FIRST_CAPACITY, true);
-    outbox_init(&clients->brief, BRIEF_CAPACITY, false);
+    outbox_init(&clients->reading, OUTBOX_FIRST_CAPACITY, clients);
+    outbox_init(&clients->brief, BRIEF_CAPACITY, NULL);
+    reply_init(&clients->values, 0);
     clients->outbox = &clients->reading;
     session_list_init(&clients->sessions);
     pubsub_init(&clients->pubsub);
@@ -238,6 +239,7 @@ static void free_clients(struct engine *engine) {
     resp_parser_free(&clients->parser);
     outbox_free(&clients->reading);
     outbox_free(&clients->brief);
+    reply_free(&clients->values);
     pubsub_free(&clients->pubsub);
     for (int i = 0; i < 2; i++) reply_free(&clients->frames[i]);
 }

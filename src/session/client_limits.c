@@ -7,6 +7,7 @@
 #include "base/log/log.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
+#include "session/client_memory.h"
 #include "session/clients.h"
 #include "session/session.h"
 
@@ -189,5 +190,7 @@ void client_limits_sweep(struct engine *engine) {
              * known only now. */
             client_limits_check_output(session);
         }
+        /* What others change is left to the captures of its replies. */
+        if (session->sources.count > 0) client_memory_note(session);
     }
 }

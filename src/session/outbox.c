@@ -66,12 +66,13 @@ static void before_growth(struct reply *reply) {
     drop_over_limit(outbox);
 }
 
-void outbox_init(struct outbox *outbox, size_t capacity, bool may_refer) {
+void outbox_init(struct outbox *outbox, size_t capacity, struct clients *clients) {
     *outbox = (struct outbox){.owner = NULL};
     reply_init(&outbox->reply, capacity);
     reply_init(&outbox->messages, 0);
     outbox->reply.before_growth = before_growth;
-    outbox->reply.may_refer = may_refer;
+    outbox->reply.may_refer = clients != NULL;
+    outbox->reply.all_sources = clients ? &clients->sources : NULL;
 }
 
 void outbox_free(struct outbox *outbox) {
@@ -86,6 +87,7 @@ void outbox_open(struct outbox *outbox, struct session *session) {
     outbox->below = clients->outboxes;
     outbox->counted = outbox->dropped = 0;
     outbox->reply.protocol = session->protocol;
+    outbox->reply.sources = outbox->reply.may_refer ? &session->sources : NULL;
     clients->outboxes = outbox;
 }
 
@@ -121,7 +123,7 @@ static void empty(struct reply *reply) {
     }
 }
 
-/* --- Texts that a reply refers to --- */
+/* --- What a reply refers to --- */
 
 static struct slice peek_text(void *capture, size_t offset, size_t most) {
     text_capture_pass(capture, offset);
@@ -134,17 +136,42 @@ static void release_text(void *capture) {
 
 static const struct conn_source text_source = {.peek = peek_text, .release = release_text};
 
-/* Gives the connection all of a reply, with the captures of its texts. */
-static void hold_reply(struct conn *conn, struct reply *reply) {
+static struct slice make_values(void *source) {
+    struct reply_sources *all = ((struct reply_source *)source)->all;
+    struct clients *clients =
+        (struct clients *)(void *)((char *)all - offsetof(struct clients, sources));
+    reply_source_write(source, &clients->values);
+    return slice_make(clients->values.data, clients->values.len);
+}
+
+static void end_values(void *source) {
+    reply_source_free(source);
+}
+
+static const struct conn_maker values_maker = {.make = make_values, .end = end_values};
+
+/* Gives the connection a reply up to the last thing that it refers to, with the captures. Returns
+ * the bytes of the buffer until there. */
+static __attribute__((noinline)) size_t hold_references(struct conn *conn, struct reply *reply) {
     size_t done = 0;
     for (size_t i = 0; i < reply->reference_count; i++) {
-        struct reply_reference *text = &reply->references[i];
-        conn_hold(conn, reply->data + done, text->position - done);
-        conn_hold_source(conn, &text_source, text->capture, text->start, text->end);
-        done = text->position;
+        struct reply_reference *part = &reply->references[i];
+        conn_hold(conn, reply->data + done, part->position - done);
+        if (part->source)
+            conn_hold_maker(conn, &values_maker, part->source,
+                            capture_allocated(part->source->capture));
+        else
+            conn_hold_source(conn, &text_source, part->capture, part->start, part->end);
+        done = part->position;
     }
-    conn_hold(conn, reply->data + done, reply->len - done);
     reply_forget_references(reply);
+    return done;
+}
+
+/* Gives the connection all of a reply. */
+static void hold_reply(struct conn *conn, struct reply *reply) {
+    size_t done = reply->reference_count > 0 ? hold_references(conn, reply) : 0;
+    conn_hold(conn, reply->data + done, reply->len - done);
 }
 
 /* --- Holding --- */

@@ -38,9 +38,9 @@ enum {
     OUTBOX_FIRST_CAPACITY = 128 * 1024
 };
 
-/* Makes an outbox that is not open, with room for `capacity` bytes of replies; frees its memory. If
- * `may_refer`, its replies may refer to large texts instead of copying them. */
-void outbox_init(struct outbox *outbox, size_t capacity, bool may_refer);
+/* Makes an outbox that is not open, with room for `capacity` bytes of replies; frees its memory.
+ * With `clients` its replies may refer to large values instead of copying them; otherwise NULL. */
+void outbox_init(struct outbox *outbox, size_t capacity, struct clients *clients);
 void outbox_free(struct outbox *outbox);
 
 /* --- For those who run the commands of a session --- */

@@ -555,6 +555,11 @@ static bool list_check(const struct entry *entry) {
 
 /* --- Captures: a list shares its nodes with its captures, and copies those that it changes --- */
 
+void list_iter_start_capture(struct quicklist_iter *iter, const struct capture *capture,
+                             uint64_t index, enum list_direction direction) {
+    quicklist_iter_start(iter, quicklist_captured(capture), index, direction);
+}
+
 static struct capture *list_capture(struct entry *entry, size_t *left) {
     struct quicklist *list = out_of_line(entry);
     bool small = quicklist_serialized_size(list) < VALUE_CAPTURE_MIN;

@@ -84,6 +84,10 @@ uint64_t list_remove(struct keyref *ref, struct slice element, uint64_t max,
 void list_iter_start(struct quicklist_iter *iter, const struct entry *entry, uint64_t index,
                      enum list_direction direction);
 
+/* The same for a captured list, in any thread, until the release. */
+void list_iter_start_capture(struct quicklist_iter *iter, const struct capture *capture,
+                             uint64_t index, enum list_direction direction);
+
 /* The quicklist of an out-of-line list, or NULL when embedded: for DEBUG and saving. */
 const struct quicklist *list_quicklist(const struct entry *entry);
 

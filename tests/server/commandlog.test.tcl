@@ -59,13 +59,14 @@ check "requests that come in pieces and in a string of their own count whole" {
         r SET a [string repeat x 1048570]
         r SET b [string repeat x 1000000]
         r RPUSH l {*}[lrepeat 30 [string repeat y 40000]]
+        r HSET h f [string repeat y 40000]
         r GET a
         r GET b
-        r LRANGE l 0 -1
+        r HMGET h {*}[lrepeat 30 f]
     }
     set requests [lmap entry [entries large-request] {list [lindex $entry 0] [lrange [lindex $entry 1] 0 1]}]
     list $requests [entries large-reply]
-} {{{1048602 {SET a}} {1200323 {RPUSH l}}} {{1048582 {GET a}} {1200305 {LRANGE l 0 -1}}}}
+} [list {{1048602 {SET a}} {1200323 {RPUSH l}}} [list {1048582 {GET a}} [list 1200305 [concat HMGET h [lrepeat 30 f]]]]]
 check "each of many requests of a pipeline is measured by itself" {
     r SET k [string repeat x 50]
     set c [client_open]
@@ -115,27 +116,41 @@ check "a transaction's commands are noted when they run, each with its own sizes
     list $requests $replies
 } [list [list [list 128 [list SET k [string repeat x 100]]]] [lrepeat 3 {300011 {GET big}}]]
 check "large replies of a transaction are found, too, when the buffer has grown already" {
-    r RPUSH l {*}[lrepeat 30 [string repeat y 40000]]
+    r HSET h f [string repeat y 400000]
     r COMMANDLOG RESET large-reply
     with_config {commandlog-reply-larger-than 1048576} {
         r MULTI
-        foreach i {1 2 3 4} {r LRANGE l 0 -1}
+        foreach i {1 2 3 4} {r HMGET h f f f}
         r EXEC
     }
     entries large-reply
-} [lrepeat 4 {1200305 {LRANGE l 0 -1}}]
+} [lrepeat 4 {1200037 {HMGET h f f f}}]
+check "the size of a reply that is written while it is sent is an estimate" {
+    set elements [list]
+    for {set i 0} {$i < 20000} {incr i} {lappend elements [string repeat e 50]:$i}
+    r RPUSH list {*}$elements
+    r SADD set {*}$elements
+    r RPUSH large {*}[lrepeat 30 [string repeat y 40000]]
+    set size [string length [join $elements "\$55\r\n\r\n"]]
+    with_config {commandlog-reply-larger-than 1048576} {
+        foreach {request size} [list {LRANGE list 0 -1} $size {SMEMBERS set} $size {LRANGE large 0 -1} 1200305] {
+            r COMMANDLOG RESET large-reply
+            r {*}$request
+            assert {abs([lindex [entries large-reply] 0 0] - $size) < 0.05 * $size}
+        }
+    }
+}
 check "a reply of exactly the default threshold is noted, also behind one that nearly has it" {
-    r RPUSH l {*}[lrepeat 16 [string repeat y 64999]]
-    r RPUSH l [string repeat z [expr {1048576 - 16 * 65009 - 5 - 9}]]
-    r RPUSH m {*}[lrepeat 15 [string repeat y 64999]]
+    r HSET h y [string repeat y 64999] z [string repeat z [expr {1048576 - 16 * 65009 - 5 - 9}]]
+    set y [lrepeat 15 y]
     r COMMANDLOG RESET large-reply
     with_config {commandlog-reply-larger-than 1048576} {
-        r LRANGE m 0 -1
-        r LRANGE l 0 -1
-        r LRANGE l 1 -1
+        r HMGET h {*}$y
+        r HMGET h {*}$y y z
+        r HMGET h {*}$y y
     }
     entries large-reply
-} {{1048576 {LRANGE l 0 -1}}}
+} [list [list 1048576 [list HMGET h {*}[lrepeat 16 y] z]]]
 check "what the client does not want to be replied is not noted" {
     set c [client_open]
     r SET k [string repeat x 100]

@@ -64,11 +64,46 @@ static void hold_source(struct conn *conn, size_t at, size_t len) {
     conn_hold_source(conn, &moving_source, moving, BEFORE, BEFORE + len);
 }
 
+/* A maker of bytes of the stream, in parts. */
+struct making {
+    size_t at, left;
+    char part[64 * 1024];
+};
+
+static size_t makers; /* not ended */
+
+static struct slice making_make(void *arg) {
+    struct making *making = arg;
+    size_t len = 1 + random_below(&dice, sizeof(making->part));
+    if (len > making->left) len = making->left;
+    stream_fill(making->part, len, making->at);
+    making->at += len;
+    making->left -= len;
+    return slice_make(making->part, len);
+}
+
+static void making_end(void *arg) {
+    free(arg);
+    makers--;
+}
+
+static const struct conn_maker stream_maker = {making_make, making_end};
+
+static struct making *hold_maker(struct conn *conn, size_t at, size_t len) {
+    struct making *making = malloc(sizeof(*making));
+    making->at = at;
+    making->left = len;
+    makers++;
+    conn_hold_maker(conn, &stream_maker, making, 1000);
+    return making;
+}
+
 /* Sends the next `len` bytes of the stream in the given way. */
 static void write_stream(struct conn *conn, size_t len, int way) {
     char *bytes = mem_alloc(len + 7);
     stream_fill(bytes + 7, len, written);
     if (way == 4) hold_source(conn, written, len);
+    if (way == 5) hold_maker(conn, written, len);
     written += len;
     size_t sent = way == 0 ? conn_try_write(conn, bytes + 7, len) : 0;
     if (way == 2) {
@@ -94,7 +129,7 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
     written = 0;
     for (int i = 0; i < ROUNDS; i++) {
         size_t len = 1 + random_below(&dice, (uint64_t)1 << random_below(&dice, 19));
-        write_stream(conn, len, (int)random_below(&dice, 5));
+        write_stream(conn, len, (int)random_below(&dice, 6));
         ASSERT_SOON(conn_pending_output(conn) <= written - read);
         if (random_below(&dice, 4) == 0) {
             ssize_t got = recv(slow, bytes, random_below(&dice, sizeof(bytes)) + 1, 0);
@@ -122,6 +157,7 @@ static void a_slow_reader_gets_every_byte_in_order_and_stops_nobody(void **state
     assert_int_equal(conn_pending_output(conn), 0);
     assert_int_equal(world.ended, 0);
     assert_int_equal(sources, 0);
+    assert_int_equal(makers, 0);
     close(slow);
     close(quick);
 }
@@ -205,6 +241,64 @@ static void a_source_is_released_when_the_connection_ends(void **state) {
     assert_stream(bytes, SOURCE_SIZE, 0);
     free(bytes);
     ITERATE_UNTIL(sources == 0 && client_at_end(fd));
+    close(fd);
+}
+
+static void a_maker_makes_what_the_socket_takes(void **state) {
+    (void)state;
+    NOT_WITH_THREADS(); /* what a thread has is not counted here */
+    enum { SIZE = 20 << 20, LITTLE = 200 * 1024 };
+    dice = random_of_this_run();
+    int fd = client_new();
+    struct conn *conn = world.newest;
+    conn_hold(conn, "a", 1);
+    struct making *first = hold_maker(conn, 0, SIZE);
+    conn_hold(conn, "b", 1);
+    struct making *second = hold_maker(conn, 0, SIZE);
+    conn_hold(conn, "c", 1);
+    assert_int_equal(conn_pending_output(conn), 3);
+    assert_true(conn_output_allocated(conn) > 2000);
+    for (int i = 0; i < 100; i++) iterate();
+    assert_true(first->left > SIZE / 4);
+    assert_int_equal(second->left, SIZE);
+    assert_true(conn_pending_output(conn) < LITTLE && conn_output_allocated(conn) < LITTLE);
+    char *bytes = malloc(2 * SIZE + 3);
+    client_receive(fd, bytes, 2 * SIZE + 3);
+    ITERATE_UNTIL(makers == 0);
+    assert_true(bytes[0] == 'a' && bytes[SIZE + 1] == 'b' && bytes[2 * SIZE + 2] == 'c');
+    assert_stream(bytes + 1, SIZE, 0);
+    assert_stream(bytes + SIZE + 2, SIZE, 0);
+    ITERATE_UNTIL(conn_try_write(conn, "x", 1) == 1);
+    assert_int_equal(conn_output_allocated(conn), 0);
+    free(bytes);
+    close(fd);
+}
+
+static void a_maker_ends_when_the_connection_does(void **state) {
+    (void)state;
+    dice = random_of_this_run();
+    int fd = client_new();
+    hold_maker(world.newest, 0, SOURCE_SIZE);
+    conn_hold(world.newest, "b", 1);
+    hold_maker(world.newest, 0, SOURCE_SIZE);
+    conn_close(world.newest);
+    hold_maker(world.newest, 0, SOURCE_SIZE); /* takes no output any more */
+    ITERATE_UNTIL(makers == 0);
+    close(fd);
+    fd = client_new();
+    hold_maker(world.newest, 0, SOURCE_SIZE);
+    conn_hold(world.newest, "b", 1);
+    client_reset(fd); /* the other side is gone while a write is outstanding */
+    ITERATE_UNTIL(makers == 0);
+    fd = client_new();
+    hold_maker(world.newest, 0, 0);
+    hold_maker(world.newest, 0, SOURCE_SIZE);
+    conn_close_after_write(world.newest);
+    char *bytes = malloc(SOURCE_SIZE);
+    client_receive(fd, bytes, SOURCE_SIZE);
+    assert_stream(bytes, SOURCE_SIZE, 0);
+    free(bytes);
+    ITERATE_UNTIL(makers == 0 && client_at_end(fd));
     close(fd);
 }
 
@@ -663,6 +757,8 @@ int main(void) {
         NET_TEST(a_source_takes_no_memory_and_its_bytes_count_as_output),
         NET_TEST(an_iteration_sends_only_a_part_of_a_source),
         NET_TEST(a_source_is_released_when_the_connection_ends),
+        NET_TEST(a_maker_makes_what_the_socket_takes),
+        NET_TEST(a_maker_ends_when_the_connection_does),
         NET_TEST(held_output_leaves_when_the_iteration_ends),
         NET_TEST(much_held_output_does_not_wait_for_the_end_of_the_iteration),
         NET_TEST(sources_and_what_is_held_between_them_leave_together),

@@ -1,5 +1,5 @@
 /* reply: the bytes of each type in both protocols, and the fused writer against a naive one. */
-#include "resp/reply.h"
+#include "resp/reply_source.h"
 
 #include "base/memory/alloc.h"
 #include "base/text/number.h"
@@ -521,6 +521,128 @@ static void references_that_were_taken_over_are_forgotten(void **state) {
     shared_text_free(text);
 }
 
+/* Values of a source: numbers that are written, and texts. */
+struct counting {
+    struct reply_source source;
+    uint64_t next;
+    struct slice texts[3];
+    bool *is_ended;
+};
+
+enum { LONG_TEXT = 3 * REPLY_SOURCE_PIECE };
+
+static void count_on(struct reply_source *source, struct reply *reply) {
+    struct counting *counting = (struct counting *)source;
+    static char text[LONG_TEXT];
+    if (counting->next++ % 2) {
+        reply_bulk_integer(reply, (int64_t)counting->next);
+        source->left--;
+        return;
+    }
+    memset(text, 'x', sizeof(text));
+    for (int i = 0; i < 3; i++) counting->texts[i] = slice_make(text, i == 1 ? LONG_TEXT : 3);
+    source->texts = counting->texts;
+    source->text_count = source->left < 3 ? source->left : 3;
+}
+
+static void end_counting(struct reply_source *source) {
+    *((struct counting *)source)->is_ended = true;
+}
+
+static const struct reply_source_functions counting_functions = {count_on, end_counting};
+
+static struct counting *counting_new(const struct reply *reply, struct shared_text *text,
+                                     uint64_t values, bool *is_ended) {
+    struct capture *capture = text_capture_begin(text, &reply->sources->left);
+    struct counting *counting = reply_source_new(reply, &counting_functions, sizeof(*counting),
+                                                 capture, values, 1000 * LONG_TEXT);
+    counting->next = 0;
+    counting->is_ended = is_ended;
+    *is_ended = false;
+    return counting;
+}
+
+/* As if the values were written at once. */
+static void write_all(struct reply *reply, uint64_t values) {
+    char *text = malloc(LONG_TEXT);
+    memset(text, 'x', LONG_TEXT);
+    for (uint64_t i = 0; i < values; i++) {
+        if (i % 4 == 3)
+            reply_bulk_integer(reply, (int64_t)(i / 2 + 1));
+        else
+            reply_bulk(reply, slice_make(text, i % 4 == 1 ? LONG_TEXT : 3));
+    }
+    free(text);
+}
+
+static void values_of_a_source_are_written_piece_by_piece(void **state) {
+    (void)state;
+    size_t used = mem_used();
+    for (uint64_t values = 1; values < 30; values++) {
+        struct shared_text *text = shared_text_new(sds_new(SLICE("0123456789")));
+        struct reply_sources own = {0}, all = {0};
+        struct reply reply, piece, expected;
+        bool is_ended;
+        reply_init(&reply, 0);
+        reply_init(&piece, 0);
+        reply_init(&expected, 0);
+        reply.may_refer = true;
+        reply.sources = &own;
+        reply.all_sources = &all;
+        reply_array(&reply, values);
+        struct counting *counting = counting_new(&reply, text, values, &is_ended);
+        assert_true(own.count == 1 && all.count == 1);
+        reply_defer(&reply, &counting->source);
+        size_t end = reply.len, mark = reply_begin(&reply);
+        reply_ok(&reply);
+        reply_array_end(&reply, mark, 1); /* its header does not come before the values */
+        reply_array(&expected, values);
+        write_all(&expected, values);
+        assert_memory_equal(reply.data, expected.data, end);
+        size_t done = end;
+        if (reply.reference_count > 0) {
+            assert_int_equal(reply.references[0].position, end);
+            assert_true(reply_size_from(&reply, 0) > reply.len);
+            assert_int_equal(reply_size_from(&reply, end), reply.len - end);
+            for (;;) {
+                reply_source_write(&counting->source, &piece);
+                if (piece.len == 0) break;
+                assert_true(piece.len < 2 * REPLY_SOURCE_PIECE);
+                assert_memory_equal(piece.data, expected.data + done, piece.len);
+                done += piece.len;
+            }
+            reply_truncate(&reply, end);
+            assert_int_equal(reply.reference_count, 1);
+            assert_false(is_ended);
+        }
+        assert_int_equal(done, expected.len);
+        reply_truncate(&reply, 0);
+        assert_true(is_ended && own.count == 0 && all.count == 0);
+        assert_false(shared_text_is_captured(text));
+        shared_text_free(text);
+        reply_free(&reply);
+        reply_free(&piece);
+        reply_free(&expected);
+    }
+    assert_int_equal(mem_used(), used);
+}
+
+static void sources_are_bounded(void **state) {
+    (void)state;
+    struct reply_sources own = {0}, all = {0};
+    struct reply reply = {.sources = &own, .all_sources = &all};
+    assert_true(reply_may_defer(&reply, REPLY_DEFER_AT));
+    assert_false(reply_may_defer(&reply, REPLY_DEFER_AT - 1));
+    own.count = REPLY_SOURCES_OF_ONE;
+    assert_false(reply_may_defer(&reply, REPLY_DEFER_AT));
+    own.count = 0;
+    all.count = REPLY_SOURCES_OF_ALL;
+    assert_false(reply_may_defer(&reply, REPLY_DEFER_AT));
+    reply.sources = NULL;
+    all.count = 0;
+    assert_false(reply_may_defer(&reply, REPLY_DEFER_AT));
+}
+
 int main(void) {
     struct random random = random_of_this_run();
 #define RANDOM_TEST(test) cmocka_unit_test_prestate(test, &random)
@@ -542,6 +664,8 @@ int main(void) {
         cmocka_unit_test(bytes_that_nobody_will_read_need_no_larger_buffer),
         cmocka_unit_test(a_referred_text_stands_where_it_was_written),
         cmocka_unit_test(references_that_were_taken_over_are_forgotten),
+        cmocka_unit_test(values_of_a_source_are_written_piece_by_piece),
+        cmocka_unit_test(sources_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

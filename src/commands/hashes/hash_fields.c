@@ -4,6 +4,7 @@
 #include "base/text/number.h"
 #include "commands/commands.h"
 #include "commands/common.h"
+#include "commands/deferred_records.h"
 #include "commands/hashes/hash_common.h"
 
 #include <math.h>
@@ -200,7 +201,7 @@ static void reply_all(struct call *call, unsigned parts) {
         reply_map(call->reply, count);
     else
         reply_array(call->reply, count);
-    if (!ref.entry) return;
+    if (count == 0 || deferred_records_reply(call, ref.entry, parts, hash_now(call), count)) return;
     hash_iter_start(&iter, ref.entry, hash_now(call));
     while (hash_iter_next_batch(&iter, parts, &batch))
         reply_bulks(call->reply, batch.texts, batch.count);

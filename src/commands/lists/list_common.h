@@ -14,10 +14,11 @@ static inline bool list_position(int64_t index, uint64_t length, uint64_t *posit
     return index >= 0 && (uint64_t)index < length;
 }
 
-/* Appends `count` (> 0) elements from position `from` on as bulks, without the array's header. It
- * copies node by node from the listpacks to the reply (list_read.c). O(count). */
-void list_reply_elements(struct reply *reply, const struct entry *entry, uint64_t from,
-                         uint64_t count, enum list_direction direction);
+/* Replies `count` (> 0) elements from position `from` on as bulks, without the array's header. It
+ * copies node by node from the listpacks to the reply (list_read.c); many of them later. O(count),
+ * O(1) for many. */
+void list_reply_elements(struct call *call, struct entry *entry, uint64_t from, uint64_t count,
+                         enum list_direction direction);
 
 /* Pushes elements to an end of the list under `key`, which `ref` has looked up. If the key does not
  * exist, makes a list of them. */

@@ -170,11 +170,11 @@ static enum list_direction other_direction(enum list_direction direction) {
 }
 
 /* Replies the elements from position `first` on, in that direction. */
-static void reply_block(struct call *call, const struct entry *entry, uint64_t first,
-                        uint64_t count, enum list_direction direction) {
+static void reply_block(struct call *call, struct entry *entry, uint64_t first, uint64_t count,
+                        enum list_direction direction) {
     reply_array(call->reply, count);
-    list_reply_elements(call->reply, entry, direction == LIST_FORWARD ? first : first + count - 1,
-                        count, direction);
+    list_reply_elements(call, entry, direction == LIST_FORWARD ? first : first + count - 1, count,
+                        direction);
 }
 
 /* Within one list: the elements come to the other end, or all stays as it is. */

@@ -18,9 +18,9 @@ static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key
     if (count > length) count = length;
     reply_array(call->reply, count);
     if (end == LIST_HEAD)
-        list_reply_elements(call->reply, ref->entry, 0, count, LIST_FORWARD);
+        list_reply_elements(call, ref->entry, 0, count, LIST_FORWARD);
     else
-        list_reply_elements(call->reply, ref->entry, length - 1, count, LIST_BACKWARD);
+        list_reply_elements(call, ref->entry, length - 1, count, LIST_BACKWARD);
     list_drop(ref, end, count, &call->limits->list);
     CALL_CHANGED(call, ref, key, EVENT_LIST, list_pop_event(end), count);
     return count;

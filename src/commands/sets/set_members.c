@@ -4,6 +4,7 @@
 #include "base/text/sds.h"
 #include "commands/commands.h"
 #include "commands/common.h"
+#include "commands/deferred_records.h"
 #include "engine/call.h"
 #include "types/set.h"
 
@@ -106,18 +107,19 @@ void smismember_command(struct call *call) {
 COMMAND_FORM(scard_command, reply_length, VALUE_SET, set_length)
 
 /* Replies all members, after the header. */
-static void reply_all(struct reply *reply, const struct entry *entry) {
+static void reply_all(struct call *call, struct entry *entry) {
     struct set_iter iter;
     struct text_batch batch;
+    if (deferred_records_reply(call, entry, RECORD_FIELD, 0, set_length(entry))) return;
     set_iter_start(&iter, entry);
-    while (set_iter_next_batch(&iter, &batch)) reply_bulks(reply, batch.texts, batch.count);
+    while (set_iter_next_batch(&iter, &batch)) reply_bulks(call->reply, batch.texts, batch.count);
 }
 
 void smembers_command(struct call *call) {
     struct keyref ref;
     if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
     reply_set(call->reply, ref.entry ? set_length(ref.entry) : 0);
-    if (ref.entry) reply_all(call->reply, ref.entry);
+    if (ref.entry) reply_all(call, ref.entry);
 }
 
 /* --- SSCAN key cursor [MATCH pattern] [COUNT count] --- */
@@ -161,11 +163,11 @@ static void reply_repeated(struct call *call, const struct entry *entry, uint64_
     set_draws_end(&draws);
 }
 
-static void reply_different(struct call *call, const struct entry *entry, uint64_t count) {
+static void reply_different(struct call *call, struct entry *entry, uint64_t count) {
     uint64_t length = set_length(entry);
     reply_array(call->reply, count < length ? count : length);
     if (count >= length)
-        reply_all(call->reply, entry);
+        reply_all(call, entry);
     else
         set_sample(entry, call_random(call), count, reply_member, call->reply);
 }
@@ -207,7 +209,7 @@ static void pop_all(struct call *call, struct keyref *ref) {
     struct slice key = call->argv[1];
     uint64_t length = set_length(ref->entry);
     reply_set(call->reply, length);
-    reply_all(call->reply, ref->entry);
+    reply_all(call, ref->entry);
     CALL_CHANGED(call, ref, key, EVENT_SET, "spop", length - 1);
     call_remove(call, ref, key, REMOVAL_POPPED);
 }

@@ -106,6 +106,14 @@ static inline struct block *block_pop(struct block_queue *queue) {
     return block;
 }
 
+/* Moves all blocks of a queue, which is not used any more, to the end of another one. O(1). */
+static inline void block_join(struct block_queue *queue, const struct block_queue *more) {
+    if (!more->first) return;
+    *(queue->first ? &queue->last->next : &queue->first) = more->first;
+    queue->last = more->last;
+    queue->bytes += more->bytes;
+}
+
 /* Adds all blocks of a chain, linked by `next`. O(blocks). */
 void block_push_all(struct block_queue *queue, struct block *chain);
 

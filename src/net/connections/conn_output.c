@@ -5,15 +5,20 @@
  *      first                                            last
  *      | sent | submitted … | → | … submitted | new | → | new | room | → | in a source | → …
  *             ^at                                         ^at
+ *      makers: each with a queue of the blocks that follow what it makes
  *
  * Bytes in a source may move or change between two callbacks, so they cannot be submitted. The
  * socket takes what it can from the source itself, up to CONN_SOURCE_BATCH bytes at a time. When
  * the queue begins with a source after that, the next few of its bytes are copied and submitted,
  * which tells when the socket takes more.
  *
+ * What a maker makes goes to the end of the queue, as soon as there is little left in that. When it
+ * has made all, the blocks that follow are appended. Making takes time: so after each write it is
+ * held until the end of the iteration, and only a few outputs of those are sent then.
+ *
  * Invariants
- *   1. The struct exists exactly while bytes are queued. Then either a write is outstanding, or it
- *     is held: it is in the net's list and is sent before the loop sleeps.
+ *   1. The struct exists exactly while bytes, or makers, are queued. Then either a write is
+ *     outstanding, or it is held: it is in a list of the net and is sent before the loop sleeps.
  *   2. queue.bytes >= submitted. The submitted bytes are the first of the queue; there are some
  *      exactly while it is not held.
  *   3. Submitted bytes do not move until the write's callback. New bytes may be appended after
@@ -38,19 +43,33 @@ struct source {
     size_t end; /* where the block's bytes end in it */
 };
 
+struct maker {
+    struct maker *next;
+    const struct conn_maker *functions;
+    void *source;
+    size_t allocated; /* bytes, with this struct */
+    struct block_queue after;
+};
+
 struct output {
     struct conn *conn;
     struct block_queue queue;
+    struct maker *makers, *last_maker; /* the last one is valid while there is a first */
+    size_t behind;                     /* bytes in the queues after makers */
     size_t submitted;
-    size_t allocated;          /* bytes of the blocks */
+    size_t allocated;          /* bytes of the blocks and makers */
     size_t referred;           /* bytes in sources */
     struct output *next_held;  /* also of spare ones */
-    struct output **held_link; /* the pointer to this in the net's list; NULL = not held */
+    struct output **held_link; /* the pointer to this in one of the net's lists; NULL = not held */
     size_t removed;            /* bytes removed from the queue since it exists */
     size_t reported;           /* bytes that the socket had taken at the last conn_output_moved */
     bool is_usual;             /* `write` is a uv_write_t */
     _Alignas(uint64_t) char write[]; /* the transport's state of the outstanding write */
 };
+
+static bool clears_output(const struct conn *conn) {
+    return (conn->flags & CONN_CLEARS_OUTPUT) != 0;
+}
 
 static const struct source *source_of(const struct block *block) {
     return block->kind == BLOCK_SOURCE ? (const struct source *)block->bytes : NULL;
@@ -61,6 +80,21 @@ static struct block *new_block(const struct output *output, size_t len, size_t l
     size_t size = sizeof(struct block) + len;
     size = mem_good_size(size > least ? size : least);
     return block_new_sized(&net_of(output->conn)->blocks, size);
+}
+
+/* Returns the queue to which is appended. */
+static struct block_queue *end_queue(struct output *output) {
+    return output->makers ? &output->last_maker->after : &output->queue;
+}
+
+/* Bytes were appended to it. */
+static void count_appended(struct output *output, size_t len) {
+    if (output->makers) output->behind += len;
+}
+
+/* Returns the bytes in all queues. */
+static size_t queued(const struct output *output) {
+    return output->queue.bytes + output->behind;
 }
 
 static void free_block(struct net *net, struct block *block) {
@@ -101,6 +135,7 @@ static void output_free(struct output *output) {
 void conn_begin_spares(struct net *net) {
     net->blocks.size = (uint32_t)mem_good_size(CONN_FIRST_BLOCK);
     net->blocks.most = CONN_SPARES_MAX;
+    net->making_end = &net->making;
 }
 
 void conn_free_spares(struct net *net) {
@@ -112,7 +147,7 @@ void conn_free_spares(struct net *net) {
     }
 }
 
-/* --- The list of connections that hold output --- */
+/* --- The lists of connections that hold output --- */
 
 static void link_held(struct output *output) {
     struct net *net = net_of(output->conn);
@@ -123,8 +158,18 @@ static void link_held(struct output *output) {
     if (__builtin_expect(net->nested != NULL, 0)) nested_note_held(output->conn);
 }
 
+static void link_making(struct output *output) {
+    struct net *net = net_of(output->conn);
+    output->next_held = NULL;
+    output->held_link = net->making_end;
+    *net->making_end = output;
+    net->making_end = &output->next_held;
+}
+
 static void unlink_held(struct output *output) {
+    struct net *net = net_of(output->conn);
     if (output->held_link == NULL) return;
+    if (net->making_end == &output->next_held) net->making_end = output->held_link;
     *output->held_link = output->next_held;
     if (output->next_held != NULL) output->next_held->held_link = output->held_link;
     output->held_link = NULL;
@@ -144,9 +189,21 @@ __attribute__((noinline)) bool conn_free_dropped(struct net *net) {
     return net->dropped != NULL;
 }
 
+/* Ends the first maker. What follows is sent next. O(1). */
+static void end_maker(struct output *output) {
+    struct maker *maker = output->makers;
+    maker->functions->end(maker->source);
+    output->makers = maker->next;
+    output->behind -= maker->after.bytes;
+    output->allocated -= maker->allocated;
+    block_join(&output->queue, &maker->after);
+    mem_free(maker);
+}
+
 /* The queue of a client that read nothing may have a hundred thousand blocks. Only the owners of
- * sources rely on their release. */
+ * sources and makers rely on their end. */
 static void drop_blocks(struct net *net, struct output *output) {
+    while (output->makers) end_maker(output);
     if (output->queue.first == NULL) return;
     struct block *dropped_before = net->dropped;
     output->queue.last->next = dropped_before;
@@ -270,11 +327,42 @@ static void copy_from_source(struct output *output) {
     output->allocated += block_allocated(block);
 }
 
-/* Starts one write with the first blocks. While the loop does not run, no write could end: then the
- * output is held, and nested polling or the end of the iteration sends it. */
+/* All output is sent. */
+static void finish(struct conn *conn) {
+    conn_output_drop(conn);
+    if (conn->flags & CONN_DRAINING && !conn_drain(conn)) finish_draining(conn);
+}
+
+static void append_made(struct output *output, struct slice made) {
+    struct block *block = new_block(output, made.len, 0);
+    block_fill(block, made.ptr, made.len);
+    block->clears = clears_output(output->conn);
+    block_push(&output->queue, block);
+    output->allocated += block_allocated(block);
+}
+
+/* Makes the next bytes, if little is left before them. */
+static void refill(struct output *output) {
+    while (output->makers && output->queue.bytes < CONN_MAKE_BELOW) {
+        const struct maker *maker = output->makers;
+        struct slice made = maker->functions->make(maker->source);
+        if (made.len > 0)
+            append_made(output, made);
+        else
+            end_maker(output);
+    }
+}
+
+/* Starts one write with the first blocks, if there are any. While the loop does not run, no write
+ * could end: then the output is held, and nested polling or the end of the iteration sends it. */
 static void submit(struct output *output) {
     struct batch batch;
     struct conn *conn = output->conn;
+    refill(output);
+    if (!output->queue.first) {
+        finish(conn);
+        return;
+    }
     if (__builtin_expect(net_of(conn)->nested != NULL, 0)) {
         link_held(output);
         return;
@@ -284,12 +372,6 @@ static void submit(struct output *output) {
     output->submitted = batch.bytes;
     int status = conn->transport->write(conn, output->write, batch.buffers, batch.count);
     if (status < 0) fail(conn, status);
-}
-
-/* All output is sent. */
-static void finish(struct conn *conn) {
-    conn_output_drop(conn);
-    if (conn->flags & CONN_DRAINING && !conn_drain(conn)) finish_draining(conn);
 }
 
 static void note_taken(struct output *output, size_t taken) {
@@ -319,17 +401,16 @@ static void send_at_once(struct output *output) {
     struct conn *conn = output->conn;
     struct batch batch;
     if (output->referred > 0 && conn->transport->share) share_first(output);
-    fill_batch(&batch, output, true);
-    ssize_t sent = conn->transport->try_write(conn, batch.buffers, batch.count);
-    if (sent < 0) {
-        fail(conn, (int)sent);
-        return;
+    if (output->queue.first && !(output->makers && output->queue.bytes < CONN_MAKE_BELOW)) {
+        fill_batch(&batch, output, true);
+        ssize_t sent = conn->transport->try_write(conn, batch.buffers, batch.count);
+        if (sent < 0) {
+            fail(conn, (int)sent);
+            return;
+        }
+        note_taken(output, (size_t)sent);
     }
-    note_taken(output, (size_t)sent);
-    if (output->queue.first != NULL)
-        submit(output);
-    else
-        finish(conn);
+    submit(output);
 }
 
 void conn_written(struct conn *conn, int status) {
@@ -345,8 +426,8 @@ void conn_written(struct conn *conn, int status) {
     }
     note_taken(output, output->submitted);
     output->submitted = 0;
-    if (output->queue.first == NULL)
-        finish(conn);
+    if (output->makers)
+        link_making(output);
     else if (output->referred > 0)
         send_at_once(output);
     else
@@ -364,6 +445,11 @@ static void release(struct output *output) {
 
 void conn_release_all(struct net *net) {
     while (net->held != NULL) release(net->held);
+}
+
+bool conn_release_making(struct net *net) {
+    for (int i = 0; i < CONN_MAKES_MAX && net->making != NULL; i++) release(net->making);
+    return net->making != NULL;
 }
 
 void conn_release_nested(struct net *net) {
@@ -387,17 +473,14 @@ void conn_clear_output(struct conn *conn, bool on) {
     if (on) conn->flags |= CONN_CLEARS_OUTPUT;
 }
 
-static bool clears_output(const struct conn *conn) {
-    return (conn->flags & CONN_CLEARS_OUTPUT) != 0;
-}
-
 static struct output *output_of(struct conn *conn) {
     if (conn->output == NULL) conn->output = output_new(conn);
     return conn->output;
 }
 
 static void append(struct output *output, struct block *block) {
-    block_push(&output->queue, block);
+    block_push(end_queue(output), block);
+    count_appended(output, block->len);
     output->allocated += block_allocated(block);
 }
 
@@ -415,7 +498,7 @@ size_t conn_try_write(struct conn *conn, const char *bytes, size_t len) {
 
 /* Returns the bytes that take memory of the queue: those in sources do not. */
 static size_t copied(const struct output *output) {
-    return output->queue.bytes - output->referred;
+    return queued(output) - output->referred;
 }
 
 /* Bytes were appended: sends them, unless a write is outstanding or the queue is held and not too
@@ -432,12 +515,14 @@ static void send_appended(struct output *output) {
  * output unread; further ones double in size. */
 static void append_bytes(struct output *output, const char *bytes, size_t len) {
     bool clears = clears_output(output->conn);
-    struct block *last = output->queue.first ? output->queue.last : NULL;
+    struct block_queue *queue = end_queue(output);
+    struct block *last = queue->first ? queue->last : NULL;
     size_t least = last ? 2 * (block_allocated(last) - sizeof(*last)) : CONN_FIRST_BLOCK;
     if (least > CONN_BLOCK_SIZE) least = CONN_BLOCK_SIZE;
     if (last) {
         size_t part = block_fill(last, bytes, len);
-        output->queue.bytes += part;
+        queue->bytes += part;
+        count_appended(output, part);
         if (part > 0) last->clears |= clears;
         bytes += part;
         len -= part;
@@ -492,6 +577,21 @@ void conn_hold_source(struct conn *conn, const struct conn_source *functions, vo
     append(output, block);
 }
 
+void conn_hold_maker(struct conn *conn, const struct conn_maker *functions, void *source,
+                     size_t allocated) {
+    if (!takes_output(conn)) {
+        functions->end(source);
+        return;
+    }
+    struct output *output = held_output_of(conn);
+    struct maker *maker = mem_alloc(sizeof(*maker));
+    *maker = (struct maker){
+        .functions = functions, .source = source, .allocated = sizeof(*maker) + allocated};
+    *(output->makers ? &output->last_maker->next : &output->makers) = maker;
+    output->last_maker = maker;
+    output->allocated += maker->allocated;
+}
+
 bool conn_is_holding(const struct conn *conn) {
     return conn->output != NULL && conn->output->held_link != NULL;
 }
@@ -523,7 +623,7 @@ size_t conn_pending_output(const struct conn *conn) {
     const struct output *output = conn->output;
     if (output == NULL) return 0;
     size_t held = conn->transport->held ? conn->transport->held(conn) : 0;
-    return output->queue.bytes - output->submitted + conn->transport->unsent(conn) + held;
+    return queued(output) - output->submitted + conn->transport->unsent(conn) + held;
 }
 
 size_t conn_output_allocated(const struct conn *conn) {
@@ -539,7 +639,7 @@ size_t conn_output_referred(const struct conn *conn) {
 bool conn_output_moved(struct conn *conn) {
     struct output *output = conn->output;
     if (output == NULL) return false;
-    size_t taken = output->removed + output->queue.bytes - conn_pending_output(conn);
+    size_t taken = output->removed + queued(output) - conn_pending_output(conn);
     bool moved = taken != output->reported;
     output->reported = taken;
     return moved;

@@ -31,8 +31,9 @@
 #ifdef TINY_LIMITS
 enum { CONN_TAIL_MAX = 48, CONN_READ_SIZE = 64, CONN_ITERATION_MAX = 256, CONN_BELIEVED = 200 };
 enum { CONN_CLOSES_MAX = 2, CONN_ACCEPTS_MAX = 2, CONN_DROPS_MAX = 2, CONN_DROP_AT_ONCE = 200 };
+enum { CONN_MAKES_MAX = 2 };
 enum { CONN_BLOCK_SIZE = 128, CONN_BATCH_MAX = 3, CONN_FIRST_BLOCK = 64, CONN_HOLD_MAX = 200 };
-enum { CONN_SOURCE_BATCH = 300, CONN_SHARE_MIN = 10, CONN_SPARES_MAX = 2 };
+enum { CONN_MAKE_BELOW = 30, CONN_SOURCE_BATCH = 300, CONN_SHARE_MIN = 10, CONN_SPARES_MAX = 2 };
 #else
 enum {
     CONN_TAIL_MAX = 32 * 1024,
@@ -44,6 +45,7 @@ enum {
     CONN_BLOCK_SIZE = 16 * 1024,    /* bytes of a block of the output queue */
     CONN_FIRST_BLOCK = 512,         /* bytes of its first block */
     CONN_BATCH_MAX = 64,            /* blocks passed to one write */
+    CONN_MAKE_BELOW = 16 * 1024,    /* bytes before those of a maker, which then makes some */
     CONN_HOLD_MAX = 64 * 1024,      /* copied bytes held until the iteration ends */
     CONN_SOURCE_BATCH = 512 * 1024, /* bytes of sources passed to one write: about 100 us */
     CONN_SHARE_MIN = 1024,          /* bytes of a source that are not rather copied */
@@ -52,6 +54,7 @@ enum {
 enum {
     CONN_CLOSES_MAX = 32,  /* sockets closed per iteration: about 10 us each */
     CONN_ACCEPTS_MAX = 16, /* and accepted: about 20 us each */
+    CONN_MAKES_MAX = 4,    /* outputs with makers that are sent: about 100 us each */
     CONN_DROPS_MAX = 64,   /* blocks of dropped output freed per iteration: about 1 us each */
     CONN_DROP_AT_ONCE = 256 * 1024 /* bytes of dropped output that are freed at once */
 };
@@ -81,7 +84,9 @@ struct net {
     char *read_buffer;
     struct conn_totals totals[CONN_KINDS];
     uint64_t iterations, active_ticks, thread_reads, thread_writes; /* as in struct net_totals */
-    struct output *held;         /* to be sent before the loop sleeps; linked by next_held */
+    struct output *held;   /* to be sent before the loop sleeps; linked by next_held */
+    struct output *making; /* the same of those with makers, a few in an iteration: a queue */
+    struct output **making_end;
     struct conn *unclosed_first; /* CONN_CLOSING, but the sockets are not closed yet */
     struct conn *unclosed_last;
     struct block *dropped;    /* of closed connections: to be freed */
@@ -238,6 +243,10 @@ bool conn_drain(struct conn *conn);
 /* Sends the output of all connections that conn_hold kept; what I/O threads get of it is still to
  * be handed over. */
 void conn_release_all(struct net *net);
+
+/* Sends a few of the outputs with makers, which have waited longest. Returns whether there are
+ * more. */
+bool conn_release_making(struct net *net);
 
 /* During nested polling: sends what connections hold that have CONN_NESTED. */
 void conn_release_nested(struct net *net);
