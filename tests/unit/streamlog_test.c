@@ -161,6 +161,7 @@ static void compare_range(struct model *model, struct stream_id first, struct st
                           bool reverse) {
     struct stream_iter iter;
     struct stream_entry entry;
+    uint64_t count = 0;
     streamlog_iter_start(&iter, model->log, first, last, reverse);
     for (size_t n = 0; n < model->used; n++) {
         const struct item *item = &model->items[reverse ? model->used - 1 - n : n];
@@ -168,8 +169,11 @@ static void compare_range(struct model *model, struct stream_id first, struct st
             stream_id_compare(item->id, last) > 0)
             continue;
         assert_true(streamlog_iter_next(&iter, &entry));
+        assert_true(streamlog_iter_node(&iter).entries > 0);
         expect_entry(&entry, item);
+        count++;
     }
+    assert_int_equal(streamlog_count(model->log, first, last), count);
     assert_false(streamlog_iter_next(&iter, &entry));
     assert_false(streamlog_iter_next(&iter, &entry));
 }

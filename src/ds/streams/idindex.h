@@ -37,9 +37,12 @@ struct idindex_segment {
     struct idindex_item *items;
     uint32_t count;
     uint32_t capacity;
-    uint32_t epoch; /* in which `items` was allocated */
-    uint64_t least; /* the user's: a lower bound of something in its nodes; UINT64_MAX at first, and
-                       that of the whole in both parts of a segment that is split */
+    uint32_t epoch;       /* in which `items` was allocated */
+    union {               /* the user's, about its nodes */
+        uint64_t least;   /* a lower bound of something in them; UINT64_MAX at first, and that of
+                             the whole in both parts of a segment that is split */
+        uint64_t entries; /* how many there are in them; the user begins with 0 */
+    };
 };
 
 struct idindex {

@@ -104,10 +104,11 @@ static void fit_node(struct streamlog *log, struct idindex_item *item) {
 
 /* Removes nodes [from, to) of a segment with their entries. */
 static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_t to) {
-    const struct idindex_segment *segment = &log->index.segments[index];
+    struct idindex_segment *segment = &log->index.segments[index];
     CHECKED_ASSERT(from < to && to <= segment->count);
     for (size_t i = from; i < to; i++) {
         struct streamlog_node *node = streamlog__node(&segment->items[i]);
+        segment->entries -= node->count;
         log->length -= node->count;
         log->nodes--;
         drop_node(log, node);
@@ -131,6 +132,7 @@ static struct idindex_item *begin_node(struct streamlog *log,
         end.item = log->index.segments[end.segment].count;
     }
     struct idindex_item *item = idindex_insert(&log->index, &log->pieces, &end);
+    if (end.item == 0) log->index.segments[end.segment].entries = 0;
     struct streamlog_node *node = streamlog__node_new(entry, expected);
     node->node.epoch = pieces_epoch(&log->pieces);
     *item = (struct idindex_item){.base = entry->id, .node = &node->node};
@@ -179,6 +181,7 @@ void streamlog_append(struct streamlog *log, struct stream_id id, const struct s
     streamlog__node_append(node, item->base, &entry, own_fields);
     CHECKED_ASSERT(stream_id_compare(streamlog__last_id(node, item->base), id) == 0);
     log->length++;
+    log->index.segments[log->index.segment_count - 1].entries++;
     log->facts.last_id = id;
     if (log->facts.added < INT64_MAX) log->facts.added++;
 }
@@ -213,6 +216,7 @@ bool streamlog_delete(struct streamlog *log, struct stream_id id) {
     item = &open_segment(log, position.segment)->items[position.item];
     streamlog__node_cut(open_node(log, item), at);
     if (item != idindex_last(&log->index)) fit_node(log, item);
+    log->index.segments[position.segment].entries--;
     log->length--;
     return true;
 }
@@ -274,6 +278,7 @@ static void cut_first_node(struct streamlog *log, uint64_t count) {
     const uint8_t *at = streamlog__first(node);
     for (uint64_t i = 0; i < count; i++) at = streamlog__after(at);
     streamlog__node_cut_front(node, (size_t)(at - node->bytes), (size_t)count);
+    log->index.segments[0].entries -= count;
     log->length -= count;
 }
 
@@ -400,6 +405,42 @@ bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry) {
     return false;
 }
 
+struct stream_node_size streamlog_iter_node(const struct stream_iter *iter) {
+    return (struct stream_node_size){iter->node->used - iter->node->first, iter->node->count};
+}
+
+/* --- Counting --- */
+
+/* Returns how many entries have ids less than `id`. */
+static uint64_t count_before(const struct streamlog *log, struct stream_id id) {
+    struct idindex_position position;
+    uint64_t count = 0;
+    if (!idindex_find(&log->index, id, &position)) return 0;
+    for (size_t s = 0; s < position.segment; s++) count += log->index.segments[s].entries;
+    const struct idindex_segment *segment = &log->index.segments[position.segment];
+    for (size_t i = 0; i < position.item; i++) {
+        idindex_prefetch(segment, i);
+        count += streamlog__node(&segment->items[i])->count;
+    }
+    const struct idindex_item *item = idindex_at(&log->index, position);
+    const struct streamlog_node *node = streamlog__node(item);
+    const uint8_t *end = streamlog__end(node);
+    for (const uint8_t *at = streamlog__first(node); at < end; at = streamlog__after(at)) {
+        struct stream_entry entry;
+        streamlog__read(node, item->base, at, &entry);
+        if (stream_id_compare(entry.id, id) >= 0) break;
+        count++;
+    }
+    return count;
+}
+
+uint64_t streamlog_count(const struct streamlog *log, struct stream_id first,
+                         struct stream_id last) {
+    if (stream_id_compare(first, last) > 0) return 0;
+    uint64_t until = stream_id_increment(&last) ? count_before(log, last) : log->length;
+    return until - count_before(log, first);
+}
+
 /* --- Iterating over nodes --- */
 
 bool streamlog_next_node(struct stream_node_iter *iter, struct stream_node_view *view) {
@@ -513,6 +554,13 @@ static bool check_item(const struct idindex_item *item, struct totals *totals) {
     return mem_good_size(streamlog__node_size(node)) == streamlog__node_size(node);
 }
 
+static bool check_segment(const struct idindex_segment *segment, struct totals *totals) {
+    uint64_t before = totals->length;
+    for (size_t i = 0; i < segment->count; i++)
+        if (!check_item(&segment->items[i], totals)) return false;
+    return segment->entries == totals->length - before;
+}
+
 bool streamlog_check(const struct streamlog *log) {
     struct totals totals = {0};
     struct pieces memory = {0};
@@ -522,9 +570,8 @@ bool streamlog_check(const struct streamlog *log) {
         (log->producers && !producers_check(log->producers, &log->pieces)))
         return false;
     visit((struct streamlog *)log, &counter.visitor); /* which changes nothing */
-    for (struct idindex_position at = {0, 0}; idindex_has(&log->index, at);
-         idindex_step(&log->index, &at))
-        if (!check_item(idindex_at(&log->index, at), &totals)) return false;
+    for (size_t s = 0; s < log->index.segment_count; s++)
+        if (!check_segment(&log->index.segments[s], &totals)) return false;
     if (totals.has_last && stream_id_compare(totals.last, log->facts.last_id) > 0) return false;
     return totals.length == log->length && totals.nodes == log->nodes &&
            pieces_are_counted(&log->pieces, &memory) && log->facts.added >= log->length;

@@ -159,6 +159,18 @@ void streamlog_iter_start(struct stream_iter *iter, const struct streamlog *log,
 /* Amortised O(entry); the first call O(node). */
 bool streamlog_iter_next(struct stream_iter *iter, struct stream_entry *entry);
 
+/* Bytes of the node that the last entry lies in, and of the entries that it has, about. O(1). */
+struct stream_node_size {
+    size_t bytes;
+    uint64_t entries;
+};
+struct stream_node_size streamlog_iter_node(const struct stream_iter *iter);
+
+/* How many entries have ids from `first` to `last`. O(nodes / 512 + 512 + node): for 10 million
+ * entries about 10 us. */
+uint64_t streamlog_count(const struct streamlog *log, struct stream_id first,
+                         struct stream_id last);
+
 /* The nodes one after another, for files. */
 struct stream_node_iter {
     const struct streamlog *log;
