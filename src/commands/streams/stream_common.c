@@ -107,12 +107,7 @@ inline void stream_reply_id(struct reply *reply, struct stream_id id) {
     reply_bulk(reply, stream_id_text(text, id));
 }
 
-void stream_reply_entry(struct reply *reply, struct stream_entry *entry) {
-    reply_array(reply, 2);
-    stream_reply_members(reply, entry);
-}
-
-void stream_reply_members(struct reply *reply, struct stream_entry *entry) {
+inline void stream_reply_members(struct reply *reply, struct stream_entry *entry) {
     struct stream_pair pair;
     stream_reply_id(reply, entry->id);
     reply_array(reply, 2 * entry->pairs);
@@ -122,17 +117,9 @@ void stream_reply_members(struct reply *reply, struct stream_entry *entry) {
     }
 }
 
-void stream_reply_range(struct reply *reply, const struct entry *entry, struct stream_id first,
-                        struct stream_id last, bool reverse, uint64_t count) {
-    struct stream_iter iter;
-    struct stream_entry one;
-    size_t mark = reply_begin(reply), replied = 0;
-    streamlog_iter_start(&iter, stream_log(entry), first, last, reverse);
-    while ((count == 0 || replied < count) && streamlog_iter_next(&iter, &one)) {
-        stream_reply_entry(reply, &one);
-        replied++;
-    }
-    reply_array_end(reply, mark, replied);
+void stream_reply_entry(struct reply *reply, struct stream_entry *entry) {
+    reply_array(reply, 2);
+    stream_reply_members(reply, entry);
 }
 
 /* --- Finding groups --- */

@@ -52,11 +52,6 @@ void stream_reply_id(struct reply *reply, struct stream_id id);
 void stream_reply_members(struct reply *reply, struct stream_entry *entry);
 void stream_reply_entry(struct reply *reply, struct stream_entry *entry);
 
-/* An array of up to `count` entries (0: all) with ids from `first` to `last`. O(log n +
- * entries). */
-void stream_reply_range(struct reply *reply, const struct entry *entry, struct stream_id first,
-                        struct stream_id last, bool reverse, uint64_t count);
-
 /* --- Consumer groups --- */
 
 /* A consumer group that a command works on. */

@@ -1,9 +1,10 @@
 /* XINFO */
 #include "commands/commands.h"
 #include "commands/streams/stream_common.h"
+#include "commands/streams/stream_range.h"
 
 /* Finds the stream argv[2]; otherwise replies the error. */
-static const struct entry *find_stream(struct call *call) {
+static struct entry *find_stream(struct call *call) {
     struct keyref ref;
     if (!call_find_typed_read(call, call->argv[2], VALUE_STREAM, &ref)) return NULL;
     if (!ref.entry) reply_error(call->reply, "ERR no such key");
@@ -148,7 +149,7 @@ static void reply_group_in_full(struct reply *reply, const struct stream_extent 
         reply_consumer_in_full(reply, group, consumer_group_at(group, i), count);
 }
 
-static void reply_in_full(struct call *call, const struct entry *entry, uint64_t count) {
+static void reply_in_full(struct call *call, struct entry *entry, uint64_t count) {
     enum { FIELDS = 15 };
     struct reply *reply = call->reply;
     const struct consumer_groups *groups = stream_groups(entry);
@@ -157,7 +158,9 @@ static void reply_in_full(struct call *call, const struct entry *entry, uint64_t
     reply_map(reply, FIELDS);
     reply_facts(call, entry);
     reply_bulk_cstr(reply, "entries");
-    stream_reply_range(reply, entry, STREAM_ID_MIN, STREAM_ID_MAX, false, count);
+    stream_reply_range(call, entry,
+                       &(struct stream_range){STREAM_ID_MIN, STREAM_ID_MAX, false,
+                                              count == 0 ? UINT64_MAX : count});
     reply_bulk_cstr(reply, "groups");
     reply_array(reply, group_count);
     for (size_t i = 0; i < group_count; i++)
@@ -181,7 +184,7 @@ static bool parse_full(struct call *call, bool *full, uint64_t *count) {
 }
 
 void xinfo_stream_command(struct call *call) {
-    const struct entry *entry = find_stream(call);
+    struct entry *entry = find_stream(call);
     bool full;
     uint64_t count = 0;
     if (!entry || !parse_full(call, &full, &count)) return;

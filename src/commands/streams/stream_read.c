@@ -3,6 +3,7 @@
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "commands/streams/stream_common.h"
+#include "commands/streams/stream_range.h"
 
 COMMAND_FORM(xlen_command, reply_length, VALUE_STREAM, stream_length)
 
@@ -31,8 +32,9 @@ static void range(struct call *call, bool reverse) {
     else if (count == 0)
         reply_null_array(call->reply);
     else
-        stream_reply_range(call->reply, ref.entry, first, last, reverse,
-                           count < 0 ? 0 : (uint64_t)count);
+        stream_reply_range(
+            call, ref.entry,
+            &(struct stream_range){first, last, reverse, count < 0 ? UINT64_MAX : (uint64_t)count});
 }
 
 COMMAND_FORM(xrange_command, range, false)
@@ -433,19 +435,31 @@ static void deliver_again(struct reading *reading, struct read_key *key) {
     group_changed(call, ref, NULL, 0, CHANGE_UNSEEN);
 }
 
-/* XREAD */
-static void reply_entries(struct reading *reading, const struct read_key *key) {
-    struct reply *reply = reading->call->reply;
-    struct stream_id first = key->after;
+/* Returns how many entries from `first` on MAXSIZE allows, and notes them. O(their bytes). */
+static uint64_t count_within_size(struct reading *reading, const struct entry *stream,
+                                  struct stream_id first) {
     struct stream_iter iter;
     struct stream_entry entry;
-    size_t mark = reply_begin(reply);
     int64_t count = 0;
-    stream_id_increment(&first);
-    streamlog_iter_start(&iter, stream_log(key->ref.entry), first, STREAM_ID_MAX, false);
-    for (; streamlog_iter_next(&iter, &entry) && may_reply(reading, count, &entry); count++)
-        stream_reply_entry(reply, &entry);
-    end_entries(reading, mark, count);
+    streamlog_iter_start(&iter, stream_log(stream), first, STREAM_ID_MAX, false);
+    while (streamlog_iter_next(&iter, &entry) && may_reply(reading, count, &entry)) count++;
+    return (uint64_t)count;
+}
+
+/* XREAD */
+static void reply_entries(struct reading *reading, const struct read_key *key) {
+    struct stream_range range = {key->after, STREAM_ID_MAX, false, UINT64_MAX};
+    int64_t left = reading->max_count - reading->replied;
+    stream_id_increment(&range.first);
+    if (reading->max_bytes > 0) {
+        range.count = count_within_size(reading, key->ref.entry, range.first);
+        uint64_t count = stream_reply_range(reading->call, key->ref.entry, &range);
+        reading->bytes += line_bytes(count);
+        return;
+    }
+    if (reading->count > 0) range.count = (uint64_t)reading->count;
+    if (reading->max_count > 0 && range.count > (uint64_t)left) range.count = (uint64_t)left;
+    reading->replied += (int64_t)stream_reply_range(reading->call, key->ref.entry, &range);
 }
 
 static void reply_key(struct reading *reading, struct read_key *key) {
