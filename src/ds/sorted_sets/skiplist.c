@@ -16,7 +16,12 @@ struct skiplist *skiplist_new(void) {
     return list;
 }
 
-static void drop_node(struct skiplist *list, struct skiplist_node *node) {
+/* Drops a node that was taken out of the list. `next` and `previous` are what stands there now, or,
+ * if nothing does, its neighbours. */
+static void drop_node(struct skiplist *list, struct skiplist_node *node,
+                      const struct skiplist_node *next, const struct skiplist_node *previous) {
+    if (__builtin_expect(pieces_are_captured(&list->pieces), 0))
+        skiplist__tell_captures(list, node, next, previous);
     pieces_drop(&list->pieces, node->epoch, node, mem_good_size(skiplist_node_size(node)));
 }
 
@@ -300,7 +305,7 @@ static void node_replace(struct skiplist *list, struct skiplist_path *path,
         list->tail = made;
     if (path->node == old) path->node = made;
     count_node(list, made);
-    drop_node(list, old);
+    drop_node(list, old, made, made);
 }
 
 /* Links a new node after the towers of the path; `rank` members stand before it. */
@@ -353,7 +358,7 @@ static void node_unlink(struct skiplist *list, struct skiplist_path *path,
     while (list->height > 0 && !list->head[list->height].next) list->height--;
     list->node_count--;
     number_give(list, node->number);
-    drop_node(list, node);
+    drop_node(list, node, node->links[0].next, node->prev);
 }
 
 /* --- Inserting --- */

@@ -131,9 +131,10 @@ size_t skiplist_cursor_read(struct skiplist_cursor *cursor, bool forward, struct
 uint64_t skiplist_scan(const struct skiplist *list, uint64_t cursor,
                        void (*visit)(struct slice member, double score, void *arg), void *arg);
 
-/* --- Captures: the list as it was at one moment, read while the list changes (ds/capture.h). A
- * capture copies the table of nodes alone, which has no order: the thread that reads sorts the
- * nodes. --- */
+/* --- Captures: the list as it was at one moment, read while the list changes (ds/capture.h). There
+ * are two kinds. One is for all members, and for other threads: it copies the table of nodes, which
+ * has no order, and the thread that reads sorts the nodes. The other is for a range in order: it is
+ * read in the loop's thread, and nothing is copied or sorted at once (skiplist_range.c). --- */
 
 /* Captures a list that is not empty. NULL: no other capture can begin before all have ended
  * (pieces_are_used_up). O(nodes), at memory speed. */
@@ -149,6 +150,23 @@ uint64_t skiplist_capture_count(const struct capture *capture);
  * thread at a time. O(n + nodes log nodes). */
 void skiplist_capture_visit(struct capture *capture,
                             void (*visit)(struct slice member, double score, void *arg), void *arg);
+
+/* Captures the `count` (> 0) members from this rank on, or, unless `forward`, those before it that
+ * end with it; the list has all of them. NULL as above. While there is such a capture, each node
+ * that the list drops costs O(log nodes) if the capture has yet to read it. O(log n). */
+struct capture *skiplist_range_capture_begin(struct skiplist *list, uint64_t rank, uint64_t count,
+                                             bool forward, size_t *left);
+
+/* Reads up to `most` (> 0) of the next members in that direction, as many as the next node has, and
+ * unless `scores` is NULL their scores. Returns how many, 0 at the end. The members are views until
+ * the release. In the loop's thread. O(most); from one node to the next O(log nodes), and O(1)
+ * amortised for the nodes that the list has made since and that are skipped. One step skips many of
+ * them if that many members were inserted between two of the range. */
+size_t skiplist_range_capture_read(struct capture *capture, struct slice *members, double *scores,
+                                   size_t most);
+
+/* --- The whole list --- */
+
 /* Moves memory of the list to better places (base/memory/relocate.h), from *cursor on, until the
  * step is due; sets *cursor. Returns where the list is now. It must not be captured, and no
  * iterator of it may be in use. At least one node is visited. */

@@ -92,6 +92,18 @@ void skiplist__path_seek(const struct skiplist *list, struct skiplist_path *path
 void skiplist__links_to(struct skiplist *list, const struct skiplist_path *path,
                         const struct skiplist_node *node, struct skiplist_link **to);
 
+/* Returns whether a capture can begin; renumbers the pieces if they must be and no capture reads
+ * them. O(1), or once in CAPTURES_EPOCH_MAX captures O(nodes + members stored out of line). */
+bool skiplist__can_capture(struct skiplist *list);
+
+/* The captures of ranges are told that a node is about to be dropped, which has its members still.
+ * Both neighbours are those from which a search in the list goes on that has come to the node:
+ * `next` forward, `previous` backward. O(captures of the list), and O(log nodes) for each that has
+ * yet to read the node. */
+void skiplist__tell_captures(struct skiplist *list, const struct skiplist_node *node,
+                             const struct skiplist_node *next,
+                             const struct skiplist_node *previous);
+
 /* Leads the visitor through all nodes with their long members, which stay where they are. */
 void skiplist__pieces(struct skiplist *list, const struct piece_visitor *visitor);
 

@@ -90,12 +90,16 @@ static struct skiplist_capture *captured(const struct capture *capture) {
     return (struct skiplist_capture *)(uintptr_t)capture;
 }
 
+bool skiplist__can_capture(struct skiplist *list) {
+    if (!pieces_are_used_up(&list->pieces)) return true;
+    if (skiplist_is_captured(list)) return false;
+    skiplist__pieces(list, pieces_renew(&list->pieces));
+    return true;
+}
+
 struct capture *skiplist_capture_begin(struct skiplist *list, size_t *left) {
     assert(list->count > 0);
-    if (pieces_are_used_up(&list->pieces)) {
-        if (skiplist_is_captured(list)) return NULL;
-        skiplist__pieces(list, pieces_renew(&list->pieces));
-    }
+    if (!skiplist__can_capture(list)) return NULL;
     struct skiplist_capture *capture =
         capture_begin(&capture_functions, sizeof(*capture) + list->nodes.count * sizeof(uint64_t),
                       &list->pieces.captures, left);
