@@ -420,6 +420,17 @@ bool zset_iter_next_batch(struct zset_iter *iter, struct text_batch *batch, uint
     return true;
 }
 
+struct capture *zset_capture_range(struct entry *entry, uint64_t rank, uint64_t count, bool forward,
+                                   size_t *left) {
+    if (zset_is_embedded(entry)) return NULL;
+    return skiplist_range_capture_begin(skiplist_of(entry), rank, count, forward, left);
+}
+
+size_t zset_captured_read(struct capture *capture, struct slice *texts, double *scores,
+                          size_t most) {
+    return skiplist_range_capture_read(capture, texts, scores, most);
+}
+
 /* --- Reading from a score on --- */
 
 /* Reads the score of the pair at which the seeker is, or that of the first one from there on that

@@ -125,6 +125,17 @@ bool zset_iter_next_text(struct zset_iter *iter, struct zset_member *member);
  * part of the listpack. False at the end, or when `max` is 0. Cheaper than one by one. O(batch). */
 bool zset_iter_next_batch(struct zset_iter *iter, struct text_batch *batch, uint64_t max);
 
+/* Captures the `count` (> 0) members from this rank on, in this direction, to read them in the
+ * loop's thread while the sorted set changes. NULL for a listpack, or if no capture can begin
+ * (value_capture). O(log n). */
+struct capture *zset_capture_range(struct entry *entry, uint64_t rank, uint64_t count, bool forward,
+                                   size_t *left);
+
+/* Reads up to `most` of the next of them, and unless `scores` is NULL their scores; returns how
+ * many, 0 at the end. The texts live until the release. Cost: skiplist_range_capture_read. */
+size_t zset_captured_read(struct capture *capture, struct slice *texts, double *scores,
+                          size_t most);
+
 /* Reading from a score on, and leaping over scores. Lives on the caller's stack; the sorted set
  * must not change while it is in use. */
 struct zset_seeker {

@@ -91,8 +91,18 @@ static void reply_texts(struct reply *reply, struct zset_iter *iter, uint64_t co
         reply_bulks(reply, batch.texts, batch.count);
 }
 
-void zset_reply_span(struct reply *reply, const struct entry *entry, struct zset_span span,
-                     bool forward, enum zset_reply_form form) {
+/* So few members are written at once, however long they are: they are not worth a look at the
+ * sorted set. */
+#ifdef TINY_LIMITS
+enum { FEW = 1 };
+#else
+enum { FEW = 12 };
+#endif
+
+/* Neither this nor the next function is inlined: then a small reply needs few registers. */
+static __attribute__((noinline)) void reply_at_once(struct reply *reply, const struct entry *entry,
+                                                    struct zset_span span, bool forward,
+                                                    enum zset_reply_form form) {
     struct zset_iter iter;
     struct zset_member member;
     zset_reply_header(reply, span.count, form);
@@ -103,6 +113,21 @@ void zset_reply_span(struct reply *reply, const struct entry *entry, struct zset
     else
         while (span.count-- && zset_iter_next(&iter, &member))
             zset_reply_member(reply, &member, form);
+}
+
+static __attribute__((noinline)) void reply_large(struct call *call, struct entry *entry,
+                                                  struct zset_span span, bool forward,
+                                                  enum zset_reply_form form) {
+    if (!zset_defer_span(call, entry, span, forward, form))
+        reply_at_once(call->reply, entry, span, forward, form);
+}
+
+void zset_reply_span(struct call *call, struct entry *entry, struct zset_span span, bool forward,
+                     enum zset_reply_form form) {
+    if (span.count > FEW)
+        reply_large(call, entry, span, forward, form);
+    else
+        reply_at_once(call->reply, entry, span, forward, form);
 }
 
 /* --- Removing --- */

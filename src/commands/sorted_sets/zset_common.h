@@ -58,9 +58,16 @@ void zset_reply_header(struct reply *reply, uint64_t count, enum zset_reply_form
 void zset_reply_member(struct reply *reply, const struct zset_member *member,
                        enum zset_reply_form form);
 
-/* Header and members of a span, from the last one on when not `forward`. */
-void zset_reply_span(struct reply *reply, const struct entry *entry, struct zset_span span,
-                     bool forward, enum zset_reply_form form);
+/* Header and members of a span, from the last one on when not `forward`; many members later.
+ * O(log n + count), O(log n) for many. */
+void zset_reply_span(struct call *call, struct entry *entry, struct zset_span span, bool forward,
+                     enum zset_reply_form form);
+
+/* The same for a span that is not empty, if its members are so many that they should be written
+ * while the reply is sent. Otherwise returns false, and does nothing (zset_deferred.c).
+ * O(log n). */
+bool zset_defer_span(struct call *call, struct entry *entry, struct zset_span span, bool forward,
+                     enum zset_reply_form form);
 
 /* --- Adding --- */
 

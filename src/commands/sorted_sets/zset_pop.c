@@ -16,7 +16,7 @@ static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key
     uint64_t length = zset_length(ref->entry);
     if (count > length) count = length;
     struct zset_span span = {from_last ? length - count : 0, count};
-    zset_reply_span(call->reply, ref->entry, span, !from_last, form);
+    zset_reply_span(call, ref->entry, span, !from_last, form);
     if (count) drop(call, ref, key, from_last, span);
     return count;
 }

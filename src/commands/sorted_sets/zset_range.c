@@ -176,7 +176,7 @@ static void reply_query(struct call *call, const struct form *form) {
         reply_null_array(call->reply);
         return;
     }
-    zset_reply_span(call->reply, ref.entry, find_span(&query, ref.entry), !query.reverse,
+    zset_reply_span(call, ref.entry, find_span(&query, ref.entry), !query.reverse,
                     zset_reply_form(call, query.with_scores));
 }
 
