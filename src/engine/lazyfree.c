@@ -11,25 +11,27 @@
 #include "engine/lazyfree.h"
 
 #include "base/memory/alloc.h"
+#include "ds/capture.h"
 #include "engine/engine.h"
 #include "net/loop/pool.h"
 #include "types/value.h"
 
 /* A value with less effort (value_free_effort) is freed sooner than it is handed over. */
 #ifdef TINY_LIMITS
-enum { EFFORT_MIN = 4 };
+enum { EFFORT_MIN = 4, CAPTURE_MIN = 200 };
 #else
-enum { EFFORT_MIN = 64 };
+enum { EFFORT_MIN = 64, CAPTURE_MIN = 64 * 1024 }; /* bytes that only a capture still needs */
 #endif
 
 /* Entries of a keyspace that are freed between two tests of `stopped`. */
 enum { KEYS_PER_STEP = 256 };
 
 struct item {
-    struct entry *entry; /* NULL: the item is the keyspace of `ending` */
+    struct entry *entry;     /* NULL, and no capture: the item is the keyspace of `ending` */
+    struct capture *capture; /* released */
     struct keyspace_ending ending;
     uint64_t objects;
-    uint64_t bytes;  /* of an entry; 0 for a keyspace */
+    uint64_t bytes;  /* 0 for a keyspace */
     uint64_t number; /* of a keyspace, for keyspace_freed; 0: no call */
 };
 
@@ -56,6 +58,10 @@ struct lazyfree {
     uint64_t reset_objects; /* freed_objects when the statistics were reset */
     bool stopped;           /* atomic */
 };
+
+static bool is_keyspace(const struct item *item) {
+    return !item->entry && !item->capture;
+}
 
 /* --- In the pool --- */
 
@@ -106,12 +112,15 @@ static bool free_keyspace(struct lazyfree *lazyfree, struct keyspace_ending *end
 static void free_batch(struct lazyfree *lazyfree, struct batch *batch) {
     for (; batch->done < batch->count && !is_stopped(lazyfree); batch->done++) {
         struct item *item = &batch->items[batch->done];
-        if (item->entry == NULL) {
+        if (is_keyspace(item)) {
             if (!free_keyspace(lazyfree, &item->ending)) return;
             continue;
         }
-        value_free(item->entry);
-        count(&lazyfree->freed_objects, 1);
+        if (item->entry)
+            value_free(item->entry);
+        else
+            capture_free(item->capture);
+        count(&lazyfree->freed_objects, item->objects);
         count(&lazyfree->freed_bytes, item->bytes);
     }
 }
@@ -138,7 +147,7 @@ static void report_freed(struct lazyfree *lazyfree) {
     const struct batch *batch = &lazyfree->running;
     struct engine *engine = lazyfree->engine;
     for (size_t i = 0; i < batch->count; i++) {
-        lazyfree->keyspaces -= batch->items[i].entry == NULL;
+        lazyfree->keyspaces -= is_keyspace(&batch->items[i]);
         if (batch->items[i].number) engine->upward->keyspace_freed(engine, batch->items[i].number);
     }
 }
@@ -177,8 +186,8 @@ static void add(struct lazyfree *lazyfree, struct item item) {
     batch->items[batch->count++] = item;
     lazyfree->added_objects += item.objects;
     lazyfree->added_bytes += item.bytes;
-    lazyfree->keyspaces += item.entry == NULL;
-    if (!lazyfree->in_flight) hand_over(lazyfree);
+    lazyfree->keyspaces += is_keyspace(&item);
+    if (!lazyfree->in_flight && !is_stopped(lazyfree)) hand_over(lazyfree);
 }
 
 bool lazyfree_is_much(const struct entry *entry) {
@@ -191,6 +200,15 @@ void lazyfree_entry(struct lazyfree *lazyfree, struct entry *entry, bool in_pool
         return;
     }
     add(lazyfree, (struct item){.entry = entry, .objects = 1, .bytes = value_allocated(entry)});
+}
+
+void lazyfree_capture(struct lazyfree *lazyfree, struct capture *capture) {
+    size_t bytes = capture_release(capture);
+    if (bytes < CAPTURE_MIN)
+        capture_free(capture);
+    else
+        add(lazyfree,
+            (struct item){.capture = capture, .objects = capture->orphan != NULL, .bytes = bytes});
 }
 
 void lazyfree_keyspace(struct lazyfree *lazyfree, struct keyspace *keyspace, uint64_t number) {

@@ -9,7 +9,7 @@
  *
  * One batch is in flight at a time: more threads would only contend for the allocator's locks. No
  * key leads to a value that is here. Only the loop frees captured values (ds/capture.h), O(1) for
- * each. */
+ * each; when their last capture ends, they may come here again with it. */
 #ifndef PACKLIST_ENGINE_LAZYFREE_H
 #define PACKLIST_ENGINE_LAZYFREE_H
 
@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct capture;
 struct engine;
 struct lazyfree;
 
@@ -40,6 +41,9 @@ bool lazyfree_is_much(const struct entry *entry);
  * once. */
 void lazyfree_entry(struct lazyfree *lazyfree, struct entry *entry, bool in_pool);
 
+/* Ends a capture (capture_end). Frees in the pool what only it still needed, if that is much. */
+void lazyfree_capture(struct lazyfree *lazyfree, struct capture *capture);
+
 /* Frees a keyspace with all of its entries, in the pool unless it is empty; captured values go over
  * to their captures. The loop calls keyspace_freed (engine/upward.h) with `number` afterwards,
  * never from inside another function of this module, but not with 0 nor for an empty keyspace.
@@ -56,8 +60,8 @@ uint64_t lazyfree_pending_objects(const struct lazyfree *lazyfree);
 uint64_t lazyfree_freed_objects(const struct lazyfree *lazyfree);
 void lazyfree_reset_freed(struct lazyfree *lazyfree);
 
-/* Returns the bytes of entries that wait to be freed. SIZE_MAX / 2 while a keyspace waits, because
- * its size is not known. O(1). */
+/* Returns the bytes of entries and captures that wait to be freed. SIZE_MAX / 2 while a keyspace
+ * waits, because its size is not known. O(1). */
 size_t lazyfree_pending_bytes(const struct lazyfree *lazyfree);
 
 #endif

@@ -433,7 +433,7 @@ static void add_reference(struct reply *reply, struct reply_reference reference)
 }
 
 void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end) {
-    assert(reply->may_refer && start < end);
+    assert(reply->common && start < end);
     if (reply->before_growth) reply->before_growth(reply);
     reply_bulk_header(reply, end - start);
     add_reference(reply,
@@ -475,7 +475,7 @@ void reply_drop_references(struct reply *reply, size_t from) {
         if (last->source)
             reply_source_free(last->source);
         else
-            capture_end(last->capture);
+            reply->common->end_capture(reply->common, last->capture);
     }
     reply_forget_references(reply);
 }

@@ -25,6 +25,7 @@
 struct reply_sink;   /* resp/reply_sink.h */
 struct reply_source; /* resp/reply_source.h */
 struct reply_sources;
+struct reply_common;
 struct capture; /* ds/capture.h */
 
 /* Bytes [start, end) of a captured text, or values of a source, which belong at `position` of the
@@ -43,9 +44,8 @@ struct reply {
     size_t capacity;
     int protocol; /* 2 or 3 */
 
-    bool may_refer;                     /* the owner can send texts that the reply refers to */
-    struct reply_sources *sources;      /* the client's; NULL: the owner can send none */
-    struct reply_sources *all_sources;  /* those of all clients */
+    struct reply_common *common;        /* NULL: the owner cannot send what the reply refers to */
+    struct reply_sources *sources;      /* the client's; NULL: the owner can send none of them */
     struct reply_reference *references; /* in ascending order of their positions */
     size_t reference_count;
     size_t reference_capacity;

@@ -1,7 +1,6 @@
 #include "resp/reply_source.h"
 
 #include "base/memory/alloc.h"
-#include "ds/capture.h"
 
 #include <assert.h>
 
@@ -11,20 +10,20 @@ void *reply_source_new(const struct reply *reply, const struct reply_source_func
     *source = (struct reply_source){.functions = functions,
                                     .capture = capture,
                                     .own = reply->sources,
-                                    .all = reply->all_sources,
+                                    .common = reply->common,
                                     .left = values,
                                     .expected = expected,
                                     .protocol = reply->protocol};
     source->own->count++;
-    source->all->count++;
+    source->common->sources++;
     return source;
 }
 
 void reply_source_free(struct reply_source *source) {
     source->own->count--;
-    source->all->count--;
+    source->common->sources--;
     if (source->functions->end) source->functions->end(source);
-    capture_end(source->capture);
+    source->common->end_capture(source->common, source->capture);
     mem_free(source);
 }
 
@@ -71,10 +70,11 @@ static void write_piece(struct reply_source *source, struct reply *reply) {
     }
 }
 
-void reply_source_write(struct reply_source *source, struct reply *reply) {
+bool reply_source_write(struct reply_source *source, struct reply *reply) {
     reply->len = 0;
     reply->protocol = source->protocol;
     write_piece(source, reply);
+    return source->left > 0;
 }
 
 /* Corrects the expected bytes: the first values, which took so many, are a sample if they are

@@ -27,7 +27,7 @@ struct reply_source {
     const struct reply_source_functions *functions;
     struct capture *capture;   /* owned */
     struct reply_sources *own; /* those of its client */
-    struct reply_sources *all; /* those of all clients */
+    struct reply_common *common;
     uint64_t left;             /* values that are not written yet */
     const struct slice *texts; /* the first of them, or none */
     size_t text_count;
@@ -36,10 +36,18 @@ struct reply_source {
     int protocol;
 };
 
-/* The sources that there are, of one client or of all. */
+/* The sources of one client's replies. */
 struct reply_sources {
     size_t count;
-    size_t left; /* of one client: bytes of memory that only their captures still need */
+    size_t left; /* bytes of memory that only their captures still need */
+};
+
+/* What the replies of all clients have in common. */
+struct reply_common {
+    size_t sources; /* that there are */
+
+    /* Ends a capture (capture_end). What takes long of that may be done later. */
+    void (*end_capture)(struct reply_common *common, struct capture *capture);
 };
 
 /* Others are written at once. Ending a capture takes time that grows with the captures of the same
@@ -61,8 +69,7 @@ enum {
 static inline bool reply_may_defer(const struct reply *reply, size_t expected) {
     const struct reply_sources *sources = reply->sources;
     return __builtin_expect(expected >= REPLY_DEFER_AT, 0) && sources &&
-           sources->count < REPLY_SOURCES_OF_ONE &&
-           reply->all_sources->count < REPLY_SOURCES_OF_ALL;
+           sources->count < REPLY_SOURCES_OF_ONE && reply->common->sources < REPLY_SOURCES_OF_ALL;
 }
 
 /* Returns a new source of so many values (> 0), of about `expected` bytes, for this reply, only if
@@ -76,10 +83,10 @@ void *reply_source_new(const struct reply *reply, const struct reply_source_func
 void reply_defer(struct reply *reply, struct reply_source *source);
 
 /* Writes its next values to a reply that is used for nothing else, about REPLY_SOURCE_PIECE bytes.
- * None when all are written. */
-void reply_source_write(struct reply_source *source, struct reply *reply);
+ * Returns whether there are more. */
+bool reply_source_write(struct reply_source *source, struct reply *reply);
 
-/* Frees it, with its capture. In the loop's thread. */
+/* Frees it, and ends its capture. In the loop's thread. O(1), and what capture_release takes. */
 void reply_source_free(struct reply_source *source);
 
 #endif

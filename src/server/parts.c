@@ -217,6 +217,7 @@ static void start_clients(struct engine *engine) {
     outbox_init(&clients->reading, OUTBOX_FIRST_CAPACITY, clients);
     outbox_init(&clients->brief, BRIEF_CAPACITY, NULL);
     reply_init(&clients->values, 0);
+    clients->replies.end_capture = outbox_end_capture;
     clients->outbox = &clients->reading;
     session_list_init(&clients->sessions);
     pubsub_init(&clients->pubsub);

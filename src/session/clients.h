@@ -98,9 +98,9 @@ struct clients {
     struct monitors monitors;
     size_t observers; /* monitors, and clients that track keys: they look at each command */
     struct pubsub pubsub;
-    struct reply frames[2];       /* of the message that is being published: RESP2, RESP3 */
-    struct reply_sources sources; /* of all clients' replies */
-    struct reply values;          /* that one of them has just written */
+    struct reply frames[2]; /* of the message that is being published: RESP2, RESP3 */
+    struct reply_common replies;
+    struct reply values; /* that a source has just written */
     struct pause pause;
     struct refusals refusals;
     size_t limited_memory;     /* session/client_memory.h */

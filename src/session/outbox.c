@@ -4,6 +4,7 @@
 #include "base/memory/alloc.h"
 #include "ds/strings/shared_text.h"
 #include "engine/engine.h"
+#include "engine/lazyfree.h"
 #include "engine/slow.h"
 #include "net/net.h"
 #include "resp/reply.h"
@@ -71,8 +72,7 @@ void outbox_init(struct outbox *outbox, size_t capacity, struct clients *clients
     reply_init(&outbox->reply, capacity);
     reply_init(&outbox->messages, 0);
     outbox->reply.before_growth = before_growth;
-    outbox->reply.may_refer = clients != NULL;
-    outbox->reply.all_sources = clients ? &clients->sources : NULL;
+    outbox->reply.common = clients ? &clients->replies : NULL;
 }
 
 void outbox_free(struct outbox *outbox) {
@@ -87,7 +87,7 @@ void outbox_open(struct outbox *outbox, struct session *session) {
     outbox->below = clients->outboxes;
     outbox->counted = outbox->dropped = 0;
     outbox->reply.protocol = session->protocol;
-    outbox->reply.sources = outbox->reply.may_refer ? &session->sources : NULL;
+    outbox->reply.sources = outbox->reply.common ? &session->sources : NULL;
     clients->outboxes = outbox;
 }
 
@@ -125,23 +125,37 @@ static void empty(struct reply *reply) {
 
 /* --- What a reply refers to --- */
 
-static struct slice peek_text(void *capture, size_t offset, size_t most) {
+static struct clients *clients_with(struct reply_common *replies) {
+    return (struct clients *)(void *)((char *)replies - offsetof(struct clients, replies));
+}
+
+void outbox_end_capture(struct reply_common *replies, struct capture *capture) {
+    lazyfree_capture(clients_with(replies)->engine->lazyfree, capture);
+}
+
+struct held_text {
+    struct capture *capture;
+    struct reply_common *replies;
+};
+
+static struct slice peek_text(void *arg, size_t offset, size_t most) {
+    struct capture *capture = ((const struct held_text *)arg)->capture;
     text_capture_pass(capture, offset);
     return text_capture_peek(capture, offset, most);
 }
 
-static void release_text(void *capture) {
-    capture_end(capture);
+static void release_text(void *arg) {
+    struct held_text *text = arg;
+    outbox_end_capture(text->replies, text->capture);
+    mem_free(text);
 }
 
 static const struct conn_source text_source = {.peek = peek_text, .release = release_text};
 
-static struct slice make_values(void *source) {
-    struct reply_sources *all = ((struct reply_source *)source)->all;
-    struct clients *clients =
-        (struct clients *)(void *)((char *)all - offsetof(struct clients, sources));
-    reply_source_write(source, &clients->values);
-    return slice_make(clients->values.data, clients->values.len);
+static struct slice make_values(void *source, bool *more) {
+    struct reply *values = &clients_with(((struct reply_source *)source)->common)->values;
+    *more = reply_source_write(source, values);
+    return slice_make(values->data, values->len);
 }
 
 static void end_values(void *source) {
@@ -149,6 +163,13 @@ static void end_values(void *source) {
 }
 
 static const struct conn_maker values_maker = {.make = make_values, .end = end_values};
+
+static void hold_text(struct conn *conn, struct reply_common *replies,
+                      const struct reply_reference *part) {
+    struct held_text *text = mem_alloc(sizeof(*text));
+    *text = (struct held_text){part->capture, replies};
+    conn_hold_source(conn, &text_source, text, part->start, part->end);
+}
 
 /* Gives the connection a reply up to the last thing that it refers to, with the captures. Returns
  * the bytes of the buffer until there. */
@@ -161,7 +182,7 @@ static __attribute__((noinline)) size_t hold_references(struct conn *conn, struc
             conn_hold_maker(conn, &values_maker, part->source,
                             capture_allocated(part->source->capture));
         else
-            conn_hold_source(conn, &text_source, part->capture, part->start, part->end);
+            hold_text(conn, reply->common, part);
         done = part->position;
     }
     reply_forget_references(reply);

@@ -43,6 +43,9 @@ enum {
 void outbox_init(struct outbox *outbox, size_t capacity, struct clients *clients);
 void outbox_free(struct outbox *outbox);
 
+/* Ends a capture that a reply has read: for `end_capture` of clients->replies. */
+void outbox_end_capture(struct reply_common *replies, struct capture *capture);
+
 /* --- For those who run the commands of a session --- */
 
 /* Opens the empty outbox for a session that has none. Outboxes are closed in the reverse order. */

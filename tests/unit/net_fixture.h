@@ -261,8 +261,9 @@ static inline void remember(struct conn *conn) {
     assert_ptr_equal(session_of(conn)->conn, conn); /* readable until the iteration ends */
 }
 
-/* For a check of what the loop's own sockets do at once, or of their size. */
-/* A thread counts bytes as sent a moment after the client can read them. */
+/* NOT_WITH_THREADS: for a check of what the loop's own sockets do at once, or of their size.
+ * ASSERT_SOON: a thread counts bytes as sent a moment after the client can read them.
+ * ASSERT_PENDING: a thread sends while the loop counts. */
 #ifdef NET_FIXTURE_THREADS
 #define NOT_WITH_THREADS() skip()
 #define ASSERT_SOON(condition)                                                                     \
@@ -270,9 +271,11 @@ static inline void remember(struct conn *conn) {
         for (int ms = 0; ms < 5000 && !(condition); ms++) usleep(1000);                            \
         assert_true(condition);                                                                    \
     } while (0)
+#define ASSERT_PENDING(conn, expected) assert_true(conn_pending_output(conn) <= (expected))
 #else
-#define NOT_WITH_THREADS()     ((void)0)
-#define ASSERT_SOON(condition) assert_true(condition)
+#define NOT_WITH_THREADS()             ((void)0)
+#define ASSERT_SOON(condition)         assert_true(condition)
+#define ASSERT_PENDING(conn, expected) assert_int_equal(conn_pending_output(conn), expected)
 #endif
 
 #define NET_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -449,6 +449,13 @@ static void bytes_that_nobody_will_read_need_no_larger_buffer(void **state) {
 
 /* --- References --- */
 
+static void end_capture(struct reply_common *replies, struct capture *capture) {
+    (void)replies;
+    capture_end(capture);
+}
+
+static struct reply_common common = {.end_capture = end_capture};
+
 /* Replies the bytes [start, end) of the text by reference. */
 static void refer(struct reply *reply, struct shared_text *text, size_t start, size_t end) {
     reply_bulk_captured(reply, text_capture_begin(text, NULL), start, end);
@@ -479,7 +486,7 @@ static void a_referred_text_stands_where_it_was_written(void **state) {
     struct shared_text *text = shared_text_new(sds_new(SLICE("0123456789")));
     struct reply reply;
     reply_init(&reply, 0);
-    reply.may_refer = true;
+    reply.common = &common;
     reply_ok(&reply);
     size_t outer = reply_begin(&reply);
     refer(&reply, text, 0, 10);
@@ -509,7 +516,7 @@ static void references_that_were_taken_over_are_forgotten(void **state) {
     struct shared_text *text = shared_text_new(sds_new(SLICE("0123456789")));
     struct reply reply;
     reply_init(&reply, 0);
-    reply.may_refer = true;
+    reply.common = &common;
     refer(&reply, text, 0, 10);
     struct capture *capture = reply.references[0].capture;
     reply_forget_references(&reply);
@@ -580,18 +587,17 @@ static void values_of_a_source_are_written_piece_by_piece(void **state) {
     size_t used = mem_used();
     for (uint64_t values = 1; values < 30; values++) {
         struct shared_text *text = shared_text_new(sds_new(SLICE("0123456789")));
-        struct reply_sources own = {0}, all = {0};
+        struct reply_sources own = {0};
         struct reply reply, piece, expected;
         bool is_ended;
         reply_init(&reply, 0);
         reply_init(&piece, 0);
         reply_init(&expected, 0);
-        reply.may_refer = true;
         reply.sources = &own;
-        reply.all_sources = &all;
+        reply.common = &common;
         reply_array(&reply, values);
         struct counting *counting = counting_new(&reply, text, values, &is_ended);
-        assert_true(own.count == 1 && all.count == 1);
+        assert_true(own.count == 1 && common.sources == 1);
         reply_defer(&reply, &counting->source);
         size_t end = reply.len, mark = reply_begin(&reply);
         reply_ok(&reply);
@@ -604,9 +610,9 @@ static void values_of_a_source_are_written_piece_by_piece(void **state) {
             assert_int_equal(reply.references[0].position, end);
             assert_true(reply_size_from(&reply, 0) > reply.len);
             assert_int_equal(reply_size_from(&reply, end), reply.len - end);
-            for (;;) {
-                reply_source_write(&counting->source, &piece);
-                if (piece.len == 0) break;
+            for (bool more = true; more;) {
+                more = reply_source_write(&counting->source, &piece);
+                assert_true(piece.len > 0);
                 assert_true(piece.len < 2 * REPLY_SOURCE_PIECE);
                 assert_memory_equal(piece.data, expected.data + done, piece.len);
                 done += piece.len;
@@ -617,7 +623,7 @@ static void values_of_a_source_are_written_piece_by_piece(void **state) {
         }
         assert_int_equal(done, expected.len);
         reply_truncate(&reply, 0);
-        assert_true(is_ended && own.count == 0 && all.count == 0);
+        assert_true(is_ended && own.count == 0 && common.sources == 0);
         assert_false(shared_text_is_captured(text));
         shared_text_free(text);
         reply_free(&reply);
@@ -629,17 +635,17 @@ static void values_of_a_source_are_written_piece_by_piece(void **state) {
 
 static void sources_are_bounded(void **state) {
     (void)state;
-    struct reply_sources own = {0}, all = {0};
-    struct reply reply = {.sources = &own, .all_sources = &all};
+    struct reply_sources own = {0};
+    struct reply reply = {.sources = &own, .common = &common};
     assert_true(reply_may_defer(&reply, REPLY_DEFER_AT));
     assert_false(reply_may_defer(&reply, REPLY_DEFER_AT - 1));
     own.count = REPLY_SOURCES_OF_ONE;
     assert_false(reply_may_defer(&reply, REPLY_DEFER_AT));
     own.count = 0;
-    all.count = REPLY_SOURCES_OF_ALL;
+    common.sources = REPLY_SOURCES_OF_ALL;
     assert_false(reply_may_defer(&reply, REPLY_DEFER_AT));
     reply.sources = NULL;
-    all.count = 0;
+    common.sources = 0;
     assert_false(reply_may_defer(&reply, REPLY_DEFER_AT));
 }
 

@@ -10,7 +10,7 @@
 void string_refer(struct reply *reply, struct entry *entry, size_t start, size_t len);
 static inline void string_reply_part(struct reply *reply, struct entry *entry, struct slice text,
                                      struct slice part) {
-    if (__builtin_expect(part.len >= REPLY_REFER_AT, 0) && reply->may_refer)
+    if (__builtin_expect(part.len >= REPLY_REFER_AT, 0) && reply->common)
         string_refer(reply, entry, (size_t)(part.ptr - text.ptr), part.len);
     else
         reply_bulk(reply, part);

@@ -334,6 +334,7 @@ static void finish(struct conn *conn) {
 }
 
 static void append_made(struct output *output, struct slice made) {
+    CHECKED_ASSERT(made.len > 0);
     struct block *block = new_block(output, made.len, 0);
     block_fill(block, made.ptr, made.len);
     block->clears = clears_output(output->conn);
@@ -345,11 +346,9 @@ static void append_made(struct output *output, struct slice made) {
 static void refill(struct output *output) {
     while (output->makers && output->queue.bytes < CONN_MAKE_BELOW) {
         const struct maker *maker = output->makers;
-        struct slice made = maker->functions->make(maker->source);
-        if (made.len > 0)
-            append_made(output, made);
-        else
-            end_maker(output);
+        bool more = true;
+        append_made(output, maker->functions->make(maker->source, &more));
+        if (!more) end_maker(output);
     }
 }
 
