@@ -8,6 +8,7 @@
 #include "base/text/glob.h"
 #include "base/text/number.h"
 #include "engine/engine.h"
+#include "engine/work.h"
 #include "persist/type_format.h"
 #include "reclaim/expire.h"
 #include "replication/history/history.h"
@@ -354,6 +355,12 @@ static void debug_pause_cron(struct call *call) {
     set_switch(call, &call->engine->cron->is_paused);
 }
 
+static void debug_pause_threads(struct call *call) {
+    bool is_paused = false;
+    set_switch(call, &is_paused);
+    works_pause(call->engine, is_paused);
+}
+
 static void debug_skip_checksums(struct call *call) {
     set_switch(call, &call->engine->skip_checksums);
 }
@@ -463,6 +470,8 @@ static const char help_text[] =
     "    Crash as the server does when it finds an error in itself.\n"
     "PAUSE-CRON <0|1>\n"
     "    Whether periodic work rests.\n"
+    "PAUSE-THREADS <0|1>\n"
+    "    Whether commands that take long wait for their turn in another thread.\n"
     "POPULATE <count> [<prefix>] [<size>]\n"
     "    Create strings under the keys <prefix>:0 and on, 'key' if there is no prefix;\n"
     "    each holds value:<number>, cut or filled up with zeros to <size> bytes.\n"
@@ -531,6 +540,7 @@ static const struct debug_subcommand {
     {"oom", 2, 2, debug_oom},
     {"panic", 2, 2, debug_panic},
     {"pause-cron", 3, 3, debug_pause_cron},
+    {"pause-threads", 3, 3, debug_pause_threads},
     {"populate", 3, 5, debug_populate},
     {"protocol", 3, 3, debug_protocol},
     {"quicklist", 3, 4, debug_quicklist},

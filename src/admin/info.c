@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/own_expiry.h"
 #include "engine/watch.h"
+#include "engine/work.h"
 #include "net/connections/conn.h"
 #include "net/net.h"
 #include "net/threads/io_threads.h"
@@ -205,6 +206,7 @@ static sds append_clients(struct engine *engine, sds out) {
         "total_watched_keys:%zu\r\n"
         "total_blocking_keys:%zu\r\n"
         "total_blocking_keys_on_nokey:%zu\r\n"
+        "clients_waiting_for_threads:%u\r\n"
         "paused_reason:%s\r\n"
         "paused_actions:%s\r\n"
         "paused_timeout_milliseconds:%lld\r\n",
@@ -214,7 +216,7 @@ static sds append_clients(struct engine *engine, sds out) {
         engine->tracking->tracker_count, engine->clients->pubsub.subscriber_count,
         engine->watches->watcher_count, timer_wheel_count(&engine->blocking->deadlines),
         engine->watches->keys.count, engine->blocking->keys.count, engine->blocking->nokey_count,
-        paused.reason, paused.actions, (long long)paused.left_ms);
+        engine->works->waiting, paused.reason, paused.actions, (long long)paused.left_ms);
 }
 
 /* --- TLS --- */
@@ -279,6 +281,7 @@ static sds append_traffic(struct engine *engine, sds out) {
     return sds_append_format(out,
                              "total_connections_received:%llu\r\n"
                              "total_commands_processed:%llu\r\n"
+                             "total_commands_in_threads:%llu\r\n"
                              "instantaneous_ops_per_sec:%llu\r\n"
                              "total_net_input_bytes:%llu\r\n"
                              "total_net_output_bytes:%llu\r\n"
@@ -293,8 +296,9 @@ static sds append_traffic(struct engine *engine, sds out) {
                              "sync_partial_ok:%llu\r\n"
                              "sync_partial_err:%llu\r\n",
                              (llu)stats->connections_received, (llu)stats->commands,
-                             (llu)rate_per_second(&stats->commands_rate), totals.input_bytes,
-                             totals.output_bytes, primary.input_bytes, replicas.output_bytes,
+                             (llu)engine->works->total, (llu)rate_per_second(&stats->commands_rate),
+                             totals.input_bytes, totals.output_bytes, primary.input_bytes,
+                             replicas.output_bytes,
                              (double)rate_per_second(&stats->input_rate) / 1024,
                              (double)rate_per_second(&stats->output_rate) / 1024,
                              (double)rate_per_second(&stats->primary_input_rate) / 1024,

@@ -55,6 +55,12 @@ void capture_uncount(struct capture *capture, size_t bytes) {
     if (capture->left_by_all) *capture->left_by_all -= bytes;
 }
 
+void capture_count_for(struct capture *capture, size_t *left) {
+    if (capture->left_by_all) *capture->left_by_all -= capture->left;
+    capture->left_by_all = left;
+    if (left) *left += capture->left;
+}
+
 /* --- Groups --- */
 
 /* Where the groups from *at on have the one for `oldest`, or where that group belongs. */

@@ -82,6 +82,10 @@ static inline size_t capture_allocated(const struct capture *capture) {
     return capture->allocated;
 }
 
+/* From now on *left, or none if it is NULL, includes the bytes that the counter with which the
+ * capture began included. O(1). */
+void capture_count_for(struct capture *capture, size_t *left);
+
 /* Ends the capture: nobody may read it from now on. Pieces that no other capture reads belong to
  * the structure alone again. What was left to this capture and is still read by an older one goes
  * to that. Returns the bytes that capture_free is going to free besides capture_allocated; *left

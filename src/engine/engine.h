@@ -104,6 +104,7 @@ struct engine {
     struct defrag *defrag;       /* reclaim/defrag.h */
     struct lazyfree *lazyfree;   /* engine/lazyfree.h */
     struct flushes *flushes;     /* execute/flush.h */
+    struct works *works;         /* engine/work.h: commands that run in other threads */
 
     /* Scripts, and what is counted. */
     struct scripts *scripts; /* script/script.h */

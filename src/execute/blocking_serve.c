@@ -87,6 +87,12 @@ void blocking_finish(struct blocking *blocking, struct session *session, uint64_
     end_unserved(blocking, session, answer_unserved, ticks);
 }
 
+void blocking_work_has_ended(struct session *session, uint64_t ticks) {
+    struct engine *engine = session->requester.engine;
+    engine_update_clock(engine);
+    blocking_finish(engine->blocking, session, ticks);
+}
+
 void blocking_finish_all(struct blocking *blocking, const struct waiter_kind *kind) {
     struct session *next;
     for (struct session *session = blocking->engine->clients->sessions.first; session;

@@ -41,6 +41,9 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
  * those for work, and the clients are disconnected. O(clients). */
 void blocking_end_all(struct blocking *blocking);
 
+/* The work of a session in another thread has ended (engine/work.h), after so many ticks. */
+void blocking_work_has_ended(struct session *session, uint64_t ticks);
+
 /* WAIT, WAITAOF: ends the waits of all sessions whose kind says that they have what they wait for
  * (`is_done`), as if their deadline had come. Returns whether there were any; they are queued to
  * resume. O(1) when blocking_note_synced was not called since, otherwise O(sessions that wait so *

@@ -1,14 +1,15 @@
 #include "resp/reply_source.h"
 
 #include "base/memory/alloc.h"
-
-#include <assert.h>
+#include "ds/capture.h"
 
 void *reply_source_new(const struct reply *reply, const struct reply_source_functions *functions,
                        size_t size, struct capture *capture, uint64_t values, size_t expected) {
     struct reply_source *source = mem_alloc(size);
     *source = (struct reply_source){.functions = functions,
                                     .capture = capture,
+                                    .allocated = mem_good_size(size) +
+                                                 (capture ? capture_allocated(capture) : 0),
                                     .own = reply->sources,
                                     .common = reply->common,
                                     .left = values,
@@ -19,11 +20,16 @@ void *reply_source_new(const struct reply *reply, const struct reply_source_func
     return source;
 }
 
+void reply_source_count(struct reply_source *source, struct capture *capture) {
+    capture_count_for(capture, &source->own->left);
+    source->allocated += capture_allocated(capture);
+}
+
 void reply_source_free(struct reply_source *source) {
     source->own->count--;
     source->common->sources--;
     if (source->functions->end) source->functions->end(source);
-    source->common->end_capture(source->common, source->capture);
+    if (source->capture) source->common->end_capture(source->common, source->capture);
     mem_free(source);
 }
 
@@ -65,8 +71,8 @@ static void write_piece(struct reply_source *source, struct reply *reply) {
         if (source->text_count == 0) source->functions->next(source, reply);
         if (source->text_count > 0)
             write_texts(source, reply);
-        else
-            assert(source->left < left);
+        else if (source->left == left)
+            return; /* it looks for values */
     }
 }
 
@@ -87,11 +93,18 @@ static void correct_expected(struct reply_source *source, uint64_t done, size_t 
         source->expected -= bytes < source->expected ? bytes : source->expected;
 }
 
+/* The sources include this one. */
+static bool are_few(const struct reply_source *source) {
+    return source->own->count <= REPLY_SOURCES_OF_ONE &&
+           source->common->sources <= REPLY_SOURCES_OF_ALL;
+}
+
 void reply_defer(struct reply *reply, struct reply_source *source) {
     if (reply->before_growth) reply->before_growth(reply);
     size_t begin = reply->len;
     uint64_t values = source->left;
-    write_piece(source, reply);
+    do write_piece(source, reply);
+    while (source->left > 0 && !are_few(source));
     if (source->left == 0) {
         reply_source_free(source);
         return;

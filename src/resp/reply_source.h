@@ -16,16 +16,17 @@ struct reply_source;
 struct reply_source_functions {
     /* Writes some of the values that are left, about 16 KB of them, and takes their number off
      * `left`. Or sets `texts` and `text_count` to some that are to be written as bulks; they stay
-     * valid until the next call. */
+     * valid until the next call. Or does neither, after a bounded time of looking for values. */
     void (*next)(struct reply_source *source, struct reply *reply);
 
-    /* Frees what the source owns besides its own memory and its capture. May be NULL. */
+    /* Frees what the source owns besides its own memory and `capture`. May be NULL. */
     void (*end)(struct reply_source *source);
 };
 
 struct reply_source {
     const struct reply_source_functions *functions;
-    struct capture *capture;   /* owned */
+    struct capture *capture;   /* owned; NULL: the kind has its own */
+    size_t allocated;          /* bytes, with captures, but without what is left to these */
     struct reply_sources *own; /* those of its client */
     struct reply_common *common;
     uint64_t left;             /* values that are not written yet */
@@ -72,18 +73,22 @@ static inline bool reply_may_defer(const struct reply *reply, size_t expected) {
            sources->count < REPLY_SOURCES_OF_ONE && reply->common->sources < REPLY_SOURCES_OF_ALL;
 }
 
-/* Returns a new source of so many values (> 0), of about `expected` bytes, for this reply, only if
- * reply_may_defer. It has `size` bytes, of which those after the struct reply_source are not
- * initialised. Takes ownership of the capture, whose `left` was &reply->sources->left. O(1). */
+/* Returns a new source of so many values (> 0), of about `expected` bytes, for this reply, which
+ * has `sources`. It has `size` bytes, of which those after the struct reply_source are not
+ * initialised. Takes ownership of the capture, whose `left` was &reply->sources->left, or which is
+ * NULL: then the kind adds to `allocated` what it owns. O(1). */
 void *reply_source_new(const struct reply *reply, const struct reply_source_functions *functions,
                        size_t size, struct capture *capture, uint64_t values, size_t expected);
 
+/* A capture that the kind has counts as the source's from now on. O(1). */
+void reply_source_count(struct reply_source *source, struct capture *capture);
+
 /* Writes the first values of the source to the end of the reply, which takes over the source for
- * those that are then left. O(1). */
+ * those that are then left. O(1); if there are too many sources, writes all: O(values). */
 void reply_defer(struct reply *reply, struct reply_source *source);
 
-/* Writes its next values to a reply that is used for nothing else, about REPLY_SOURCE_PIECE bytes.
- * Returns whether there are more. */
+/* Writes its next values to a reply that is used for nothing else, about REPLY_SOURCE_PIECE bytes,
+ * or none if they were not found in a bounded time. Returns whether there are more. */
 bool reply_source_write(struct reply_source *source, struct reply *reply);
 
 /* Frees it, and ends its capture. In the loop's thread. O(1), and what capture_release takes. */

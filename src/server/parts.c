@@ -81,6 +81,7 @@ static const struct upward upward = {
     .publish_fields = publish_field_event,
     .empty_keyspace = incremental_flush_keyspace,
     .keyspace_freed = flush_freed,
+    .work_has_ended = blocking_work_has_ended,
     .time_is_up = blocking_time_is_up,
     .apply_appendonly = aof_configure_late,
     .apply_role = replication_follow_directive,
@@ -215,7 +216,7 @@ static void start_clients(struct engine *engine) {
     clients->engine = engine;
     resp_parser_init(&clients->parser);
     outbox_init(&clients->reading, OUTBOX_FIRST_CAPACITY, clients);
-    outbox_init(&clients->brief, BRIEF_CAPACITY, NULL);
+    outbox_init(&clients->brief, BRIEF_CAPACITY, clients);
     reply_init(&clients->values, 0);
     clients->replies.end_capture = outbox_end_capture;
     clients->outbox = &clients->reading;

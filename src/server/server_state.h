@@ -8,6 +8,7 @@
 #include "engine/functions.h"
 #include "engine/unknown_commands.h"
 #include "engine/watch.h"
+#include "engine/work.h"
 #include "execute/flush.h"
 #include "reclaim/defrag.h"
 #include "reclaim/evict.h"
@@ -60,6 +61,7 @@
     STRUCT(latency_monitor, latency)                                                               \
     STRUCT(unknown_commands, unknown_commands)                                                     \
     STRUCT(flushes, flushes)                                                                       \
+    STRUCT(works, works)                                                                           \
     STRUCT(expire_cycle, expire)                                                                   \
     STRUCT(evict, evict)                                                                           \
     STRUCT(defrag, defrag)                                                                         \

@@ -72,7 +72,7 @@ void outbox_init(struct outbox *outbox, size_t capacity, struct clients *clients
     reply_init(&outbox->reply, capacity);
     reply_init(&outbox->messages, 0);
     outbox->reply.before_growth = before_growth;
-    outbox->reply.common = clients ? &clients->replies : NULL;
+    outbox->reply.common = &clients->replies;
 }
 
 void outbox_free(struct outbox *outbox) {
@@ -87,7 +87,7 @@ void outbox_open(struct outbox *outbox, struct session *session) {
     outbox->below = clients->outboxes;
     outbox->counted = outbox->dropped = 0;
     outbox->reply.protocol = session->protocol;
-    outbox->reply.sources = outbox->reply.common ? &session->sources : NULL;
+    outbox->reply.sources = &session->sources;
     clients->outboxes = outbox;
 }
 
@@ -179,8 +179,7 @@ static __attribute__((noinline)) size_t hold_references(struct conn *conn, struc
         struct reply_reference *part = &reply->references[i];
         conn_hold(conn, reply->data + done, part->position - done);
         if (part->source)
-            conn_hold_maker(conn, &values_maker, part->source,
-                            capture_allocated(part->source->capture));
+            conn_hold_maker(conn, &values_maker, part->source, part->source->allocated);
         else
             hold_text(conn, reply->common, part);
         done = part->position;

@@ -38,8 +38,7 @@ enum {
     OUTBOX_FIRST_CAPACITY = 128 * 1024
 };
 
-/* Makes an outbox that is not open, with room for `capacity` bytes of replies; frees its memory.
- * With `clients` its replies may refer to large values instead of copying them; otherwise NULL. */
+/* Makes an outbox that is not open, with room for `capacity` bytes of replies; frees its memory. */
 void outbox_init(struct outbox *outbox, size_t capacity, struct clients *clients);
 void outbox_free(struct outbox *outbox);
 

@@ -366,6 +366,10 @@ struct capture *records_capture(struct entry *entry, size_t *left) {
     return small ? NULL : recordtable_capture_begin(table, left);
 }
 
+void *records_captured(const struct capture *capture) {
+    return recordtable_captured(capture);
+}
+
 bool records_is_captured(const struct entry *entry) {
     return recordtable_is_captured(records_table(entry));
 }

@@ -119,5 +119,6 @@ bool records_prefetch(struct value_lookup *lookup, unsigned step);
 bool records_check(const struct entry *entry);
 struct capture *records_capture(struct entry *entry, size_t *left);
 bool records_is_captured(const struct entry *entry);
+void *records_captured(const struct capture *capture);
 
 #endif

@@ -467,4 +467,9 @@ static struct capture *string_capture(struct entry *entry, size_t *left) {
     return text_capture_begin(string_share(entry), left);
 }
 
+static void *string_captured(const struct capture *capture) {
+    (void)capture;
+    return NULL;
+}
+
 const struct type_operations string_operations = TYPE_OPERATIONS(string);

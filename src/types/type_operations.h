@@ -51,6 +51,10 @@ struct type_operations {
     /* See value_capture and value_is_captured. */
     struct capture *(*capture)(struct entry *entry, size_t *left);
     bool (*is_captured)(const struct entry *entry);
+
+    /* Returns what an entry must point to, to be read as the value was when it was captured, until
+     * the release and in any thread. NULL: captures of this type are read in another way. */
+    void *(*captured)(const struct capture *capture);
 };
 
 /* The system takes back a large allocation page by page: this many bytes take about as long as
@@ -75,7 +79,8 @@ enum { VALUE_CAPTURE_MIN = 64 * 1024 };
     {                                                                                              \
         prefix##_encoding_name, prefix##_length, prefix##_value_size, prefix##_check,              \
             prefix##_allocated, prefix##_free_effort, prefix##_prefetch, prefix##_free_value,      \
-            prefix##_own_value, prefix##_relocate, prefix##_capture, prefix##_is_captured          \
+            prefix##_own_value, prefix##_relocate, prefix##_capture, prefix##_is_captured,         \
+            prefix##_captured                                                                      \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 

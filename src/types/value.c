@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "base/memory/relocate.h"
+#include "ds/capture.h"
 #include "types/type_operations.h"
 
 #include <stdlib.h>
@@ -133,6 +134,30 @@ void value_relocate(struct entry *entry, struct relocator *relocator,
         operations_of(entry)->relocate(entry, relocator, cursor);
     else
         *cursor = (struct relocate_cursor){0};
+}
+
+void value_freeze(struct entry *entry, size_t *left, struct frozen *frozen) {
+    const struct type_operations *operations = operations_of(entry);
+    struct capture *capture = value_capture(entry, left);
+    void *captured = capture ? operations->captured(capture) : NULL;
+    if (capture && !captured) capture_end(capture);
+    if (captured) {
+        frozen->entry = entry_copy(entry, SLICE(""), value_size(entry));
+        entry_set_pointer(frozen->entry, captured);
+    } else {
+        frozen->entry = value_copy(entry, SLICE(""));
+    }
+    frozen->capture = captured ? capture : NULL;
+}
+
+struct capture *value_unfreeze(struct frozen *frozen) {
+    if (!frozen->entry) return NULL;
+    if (frozen->capture)
+        entry_free(frozen->entry, value_size(frozen->entry));
+    else
+        value_free(frozen->entry);
+    frozen->entry = NULL;
+    return frozen->capture;
 }
 
 bool value_is_captured(const struct entry *entry) {

@@ -134,6 +134,20 @@ struct capture *value_capture(struct entry *entry, size_t *left);
  * change or free the value. Another thread may ask if no key leads to the value. O(1). */
 bool value_is_captured(const struct entry *entry);
 
+/* A value as it was at one moment: an entry that can be read as any other, in any thread. */
+struct frozen {
+    struct entry *entry;     /* under an empty key */
+    struct capture *capture; /* whose memory it reads; NULL: it is a copy */
+};
+
+/* Freezes the value of a list, set, hash or stream, as value_capture captures it; in the same time,
+ * or O(bytes) where that returns NULL. */
+void value_freeze(struct entry *entry, size_t *left, struct frozen *frozen);
+
+/* Frees the entry, and returns the capture, which the caller must end; NULL: there is none. May be
+ * called twice. In the loop's thread. O(1), O(bytes) for a copy. */
+struct capture *value_unfreeze(struct frozen *frozen);
+
 /* Checks the invariants of entry and value. A collection without members passes: removing them may
  * leave it for a moment. O(bytes), O(1) for strings, O(n log n) for sorted sets. */
 bool value_check(const struct entry *entry);

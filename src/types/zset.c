@@ -621,4 +621,9 @@ static bool zset_is_captured(const struct entry *entry) {
     return skiplist_is_captured(skiplist_of(entry));
 }
 
+static void *zset_captured(const struct capture *capture) {
+    (void)capture;
+    return NULL;
+}
+
 const struct type_operations zset_operations = TYPE_OPERATIONS(zset);

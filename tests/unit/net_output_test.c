@@ -74,7 +74,7 @@ static size_t makers; /* not ended */
 
 static struct slice making_make(void *arg, bool *more) {
     struct making *making = arg;
-    size_t len = 1 + random_below(&dice, sizeof(making->part));
+    size_t len = random_below(&dice, 4) ? 1 + random_below(&dice, sizeof(making->part)) : 0;
     if (len > making->left) len = making->left;
     stream_fill(making->part, len, making->at);
     making->at += len;

@@ -192,8 +192,8 @@ void conn_hold_source(struct conn *conn, const struct conn_source *functions, vo
 
 /* Functions of bytes that are made while they are sent. `source` is what conn_hold_maker got. */
 struct conn_maker {
-    /* Returns the next bytes, at least one, valid until anything is called. Sets *more to false
-     * with the last ones. */
+    /* Returns the next bytes, valid until anything is called; none: it has not found them yet, and
+     * goes on in the next iteration. Sets *more to false with the last ones. */
     struct slice (*make)(void *source, bool *more);
 
     /* The connection needs the source no longer: all is made, or will never be sent. */

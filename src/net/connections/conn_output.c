@@ -334,7 +334,6 @@ static void finish(struct conn *conn) {
 }
 
 static void append_made(struct output *output, struct slice made) {
-    CHECKED_ASSERT(made.len > 0);
     struct block *block = new_block(output, made.len, 0);
     block_fill(block, made.ptr, made.len);
     block->clears = clears_output(output->conn);
@@ -342,13 +341,17 @@ static void append_made(struct output *output, struct slice made) {
     output->allocated += block_allocated(block);
 }
 
-/* Makes the next bytes, if little is left before them. */
+/* Makes the next bytes, if little is left before them, and they are found in a bounded time. */
 static void refill(struct output *output) {
     while (output->makers && output->queue.bytes < CONN_MAKE_BELOW) {
         const struct maker *maker = output->makers;
         bool more = true;
-        append_made(output, maker->functions->make(maker->source, &more));
-        if (!more) end_maker(output);
+        struct slice made = maker->functions->make(maker->source, &more);
+        if (made.len > 0) append_made(output, made);
+        if (!more)
+            end_maker(output);
+        else if (made.len == 0)
+            return;
     }
 }
 
@@ -359,7 +362,10 @@ static void submit(struct output *output) {
     struct conn *conn = output->conn;
     refill(output);
     if (!output->queue.first) {
-        finish(conn);
+        if (output->makers)
+            link_making(output);
+        else
+            finish(conn);
         return;
     }
     if (__builtin_expect(net_of(conn)->nested != NULL, 0)) {

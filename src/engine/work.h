@@ -1,0 +1,90 @@
+/* work: a command that takes long runs in another thread, and no other client waits for it.
+ *
+ *      command   finds its keys, freezes their values (types/value.h); work_begin: its client waits
+ *      pool      kind->run: makes the result from the frozen values alone
+ *      loop      kind->answer: the reply; kind->free
+ *
+ * A few works run at a time, the others wait in the order in which they came. When its client goes,
+ * a work is freed as soon as it has ended or can be stopped. */
+#ifndef PACKLIST_ENGINE_WORK_H
+#define PACKLIST_ENGINE_WORK_H
+
+#include "engine/call_struct.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct capture;
+struct engine;
+struct entry;
+struct frozen;
+struct work;
+
+struct work_kind {
+    /* Makes the result. In any thread: reads and writes what belongs to the work, and nothing else
+     * of the server. Where work_is_cancelled, it may end without a result. */
+    void (*run)(struct work *work);
+    /* Writes the reply. In the loop's thread, with a copy of the original call. */
+    void (*answer)(struct call *call, struct work *work);
+    /* Frees what the work owns besides its own memory. In the loop's thread. */
+    void (*free)(struct work *work);
+};
+
+/* The first member of the struct of each kind, which mem_alloc has made. */
+struct work {
+    const struct work_kind *kind;
+    struct engine *engine;
+    struct session *session; /* that waits; NULL: it has gone, or none waits */
+    struct work *prev;       /* of those that wait for their turn */
+    struct work *next;
+    uint64_t ticks; /* of the run */
+    bool is_begun;
+    bool is_ended;
+    bool is_cancelled; /* atomic */
+};
+
+/* All works. All zero at first. */
+struct works {
+    struct work *first; /* those that wait for their turn */
+    struct work *last;
+    unsigned running;
+    unsigned waiting; /* clients */
+    bool is_paused;   /* DEBUG PAUSE-THREADS: none begins */
+    uint64_t total;
+    size_t left; /* bytes of memory that only captures of works still need */
+};
+
+/* So many steps, each of about 50 ns, are more than what the loop should do at once. */
+#ifdef TINY_LIMITS
+enum { WORK_MIN = 30 };
+#else
+enum { WORK_MIN = 10000 };
+#endif
+
+/* Returns whether a command of so many steps should be a work: not if its client must not wait,
+ * because it is part of a transaction or a script. O(1). */
+static inline bool work_pays(const struct call *call, uint64_t steps) {
+    return __builtin_expect(steps >= WORK_MIN, 0) && call_may_block(call);
+}
+
+/* Runs the work, which gets a kind and is otherwise 0 up to what the kind has added, and takes
+ * ownership of it. The command must do nothing after it. */
+void work_begin(struct call *call, struct work *work);
+
+/* From now on works wait for their turn, or go on. */
+void works_pause(struct engine *engine, bool is_paused);
+
+/* Freezes a value for a work that is about to be made. See value_freeze. */
+void work_freeze(const struct call *call, struct entry *entry, struct frozen *frozen);
+
+/* Frees a frozen value, unless that was done. In the loop's thread. O(1): what only it still needed
+ * is freed in another thread if that is much. */
+void work_unfreeze(const struct work *work, struct frozen *frozen);
+
+/* Returns whether the result is not needed. In any thread. O(1). */
+static inline bool work_is_cancelled(const struct work *work) {
+    return __atomic_load_n(&work->is_cancelled, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,194 @@
+# Commands that take long run in another thread: their replies are those of the moment at which they came, whatever
+# happens meanwhile, and no other client waits for them.
+source [file join [file dirname [file normalize [info script]]] lib collections.tcl]
+
+server_start {enable-debug-command yes}
+
+# More than the loop does at once.
+set many 30000
+
+proc fill_set {key members} {
+    r DEL $key
+    r SADD $key {*}$members
+}
+
+proc make_sets {} {
+    r DEL bb
+    set half [expr {$::many / 2}]
+    fill_set a [numbered 1 $::many]
+    fill_set b [numbered $half [expr {$::many + $half}]]
+    fill_set c {3 17000 x}
+    foreach key {d e f g h} {
+        fill_set $key [numbered 1 50 $key]
+    }
+}
+proc change_sets {} {
+    r SREM a {*}[numbered 100 900]
+    r SADD b new
+    r DEL c
+    r SADD a 5x 6x
+    r RENAME b bb
+}
+
+# {what the reply is, the procedure that makes the values, the one that changes them, the commands to run}
+set families {
+    {set make_sets change_sets {
+        {SINTER a b} {SINTER a b a} {SUNION a b} {SUNION a b c} {SDIFF a b} {SDIFF a c b}
+        {SUNION a c c c c c c c c c c c c d e f g h}
+    }}
+    {number make_sets change_sets {
+        {SINTERCARD 2 a b} {SINTERCARD 2 a b LIMIT 7000} {SUNIONCARD 3 a b c} {SUNIONCARD 2 a b LIMIT 42000}
+        {SDIFFCARD 2 a b} {SDIFFCARD 2 a b LIMIT 100}
+    }}
+}
+
+# The reply as it is compared: the members of a set are in any order.
+proc shown {kind reply} {
+    return [expr {$kind eq "set" ? [lsort $reply] : $reply}]
+}
+
+proc wait_for_works {count} {
+    wait_until [format {[info_field clients_waiting_for_threads] == %d} $count]
+}
+
+proc total_works {} {
+    return [info_field total_commands_in_threads]
+}
+
+# Runs the body while no command begins in another thread.
+proc paused {body} {
+    r DEBUG PAUSE-THREADS 1
+    try {
+        uplevel 1 $body
+    } finally {
+        r DEBUG PAUSE-THREADS 0
+    }
+}
+
+
+foreach family $families {
+    lassign $family kind make change commands
+    foreach command $commands {
+        check "$command: the reply is that of the moment when it came" {
+            $::make
+            r MULTI
+            r {*}$::command
+            set expected [shown $::kind [lindex [r EXEC] 0]]
+            set before [total_works]
+            assert_equal [shown $::kind [r {*}$::command]] $expected
+            assert_equal [total_works] [expr {$before + 1}]
+            set c [client_open]
+            paused {
+                $c send {*}$::command
+                $c send PING
+                wait_for_works 1
+                $::change
+            }
+            assert_equal [shown $::kind [$c read]] $expected
+            $c read
+        } PONG
+    }
+}
+
+# --- Clients
+
+check "small commands run at once" {
+    fill_set a {1 2 3}
+    fill_set b [numbered 1 1000]
+    set before [total_works]
+    r SINTER a b
+    r SUNION a b
+    r SDIFF b a
+    expr {[total_works] - $before}
+} 0
+check "scripts run them at once" {
+    make_sets
+    set before [total_works]
+    assert_equal [r EVAL {return #redis.call('SINTER', 'a', 'b')} 0] [r SINTERCARD 2 a b]
+    expr {[total_works] - $before}
+} 1
+check "works wait for their turn in order, and those of clients that have gone are dropped" {
+    make_sets
+    set clients {}
+    paused {
+        foreach i {1 2 3 4 5 6} {
+            lappend clients [set c [client_open]]
+            $c send SINTERCARD 2 a b LIMIT $i
+            wait_for_works $i
+        }
+        [lindex $clients 1] close
+        [lindex $clients 4] close
+        wait_for_works 4
+    }
+    lmap i {0 2 3 5} {[lindex $clients $i] read}
+} {1 3 4 6}
+check "a client that is killed while its command runs leaves nothing" {
+    make_sets
+    foreach i {1 2 3 4 5 6 7 8} {
+        set c [client_open]
+        set id [$c call CLIENT ID]
+        $c send SUNION a b
+        r CLIENT KILL ID $id
+        $c close
+    }
+    wait_for_works 0
+    r FLUSHALL
+    wait_until {[info_field lazyfree_pending_objects] == 0}
+}
+check "CLIENT UNBLOCK does not end it" {
+    make_sets
+    set c [client_open]
+    set id [$c call CLIENT ID]
+    paused {
+        $c send SINTERCARD 2 a b
+        wait_for_works 1
+        assert_equal [r CLIENT UNBLOCK $id ERROR] 0
+    }
+    expr {[$c read] == [r SINTERCARD 2 a b]}
+} 1
+check "a client that wants no reply gets none" {
+    make_sets
+    set c [client_open]
+    $c send CLIENT REPLY SKIP
+    $c send SUNION a b
+    $c send ECHO next
+    assert_equal [$c read] next
+    $c send CLIENT REPLY OFF
+    $c send SUNION a b
+    $c call CLIENT REPLY ON
+} OK
+check "FLUSHALL meanwhile takes nothing from it" {
+    make_sets
+    set expected [lsort [r SDIFF a b]]
+    set c [client_open]
+    paused {
+        $c send SDIFF a b
+        wait_for_works 1
+        r FLUSHALL
+        assert_equal [r DBSIZE] 0
+    }
+    expr {[lsort [$c read]] eq $expected}
+} 1
+check "its time is in SLOWLOG and COMMANDLOG, with its arguments" {
+    make_sets
+    r CONFIG SET slowlog-log-slower-than 0
+    r SLOWLOG RESET
+    r SUNIONCARD 2 a b
+    set entry [lsearch -inline -index 3 [r SLOWLOG GET 10] {SUNIONCARD 2 a b}]
+    r CONFIG RESETSTAT
+    r SUNIONCARD 2 a b
+    regexp {calls=1,usec=(\d+)} [r INFO commandstats] _ usec
+    r CONFIG SET slowlog-log-slower-than 10000
+    expr {[lindex $entry 2] > 100 && $usec > 100}
+} 1
+check "the server stops while commands run and wait" {
+    with_server {} {
+        make_sets
+        foreach i {1 2 3 4 5} {
+            [client_open] send SUNION a b
+        }
+        catch {r SHUTDOWN NOSAVE}
+    }
+}
+
+finish
