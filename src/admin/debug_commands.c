@@ -7,6 +7,7 @@
 #include "base/memory/alloc.h"
 #include "base/text/glob.h"
 #include "base/text/number.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "engine/work.h"
 #include "persist/type_format.h"
@@ -569,6 +570,7 @@ void debug_command(struct call *call) {
         const struct debug_subcommand *sub = &subcommands[i];
         if (!slice_is(call->argv[1], sub->name)) continue;
         if (call->argc < sub->argc_min || call->argc > sub->argc_max) break;
+        if (!slice_is(call->argv[1], "pause-threads")) claims_end_all(call->engine);
         if (call->origin == ORIGIN_SCRIPT && !slice_is(call->argv[1], "protocol"))
             reply_error(call->reply, "ERR Scripts may run only DEBUG PROTOCOL");
         else

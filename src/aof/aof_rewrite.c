@@ -22,6 +22,7 @@
 #include "base/files/new_file.h"
 #include "base/log/log.h"
 #include "base/memory/alloc.h"
+#include "engine/claim.h"
 #include "engine/slow.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/incremental.h"
@@ -267,6 +268,7 @@ static bool begin_base(struct engine *engine) {
 
 /* The base holds the current data. No change may come before the new increment exists. */
 static bool begin(struct engine *engine) {
+    claims_end_all(engine);
     if (engine->aof->state == AOF_OFF && !aof_files_open(engine)) return false;
     if (!aof_make_durable(engine)) {
         log_warning("Can't rewrite the append-only file while it cannot be written");

@@ -324,7 +324,8 @@ struct entry *call_remove(struct call *call, struct keyref *ref, struct slice ke
 
 void call_free(struct call *call, struct entry *entry, enum freeing freeing) {
     struct engine *engine = call->engine;
-    lazyfree_entry(engine->lazyfree, entry, is_freed_in_pool(&engine->config, freeing));
+    bool in_pool = call->frees_in_pool || is_freed_in_pool(&engine->config, freeing);
+    lazyfree_entry(engine->lazyfree, entry, in_pool);
 }
 
 void call_put(struct call *call, struct keyref *ref, struct entry *entry) {

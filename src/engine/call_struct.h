@@ -42,6 +42,7 @@ struct call {
     uint8_t origin;              /* enum call_origin */
     bool propagates;             /* changes go to the command log: call_propagate_as */
     bool has_propagated;         /* call_propagate_as was called */
+    bool frees_in_pool;          /* large values, whatever the directives say: engine/work.h */
     bool error_is_counted;       /* its error is one of a command that it has run: a script's */
     bool refills;                /* it fills a hash again that it finds empty: no "del" then */
 };

@@ -1,5 +1,6 @@
 #include "engine/changes.h"
 
+#include "engine/claim.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
 #include "engine/own_expiry.h"
@@ -22,6 +23,7 @@ static bool frees_in_pool(const struct keyspace *keyspace, enum changes_freeing 
 static bool replace(struct engine *engine, int database, struct keyspace *with,
                     enum changes_freeing freeing, uint64_t number) {
     struct keyspace *keyspace = engine->keyspaces[database];
+    claims_end_all(engine);
     watch_touch_database(engine->watches, database, keyspace, with, engine->now_ms);
     bool in_pool = frees_in_pool(keyspace, freeing);
     bool is_awaited = engine->upward->empty_keyspace(engine, keyspace, in_pool, number);
@@ -39,6 +41,7 @@ bool changes_empty_database(struct engine *engine, int database, enum changes_fr
 
 void changes_swap_databases(struct engine *engine, int a, int b) {
     struct keyspace *first = engine->keyspaces[a], *second = engine->keyspaces[b];
+    claims_end_all(engine);
     watch_touch_database(engine->watches, a, first, second, engine->now_ms);
     watch_touch_database(engine->watches, b, second, first, engine->now_ms);
     keyspace_swap(first, second);

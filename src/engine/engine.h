@@ -36,7 +36,8 @@ enum restriction {
     RESTRICTED_FEW_REPLICAS = 1 << 5, /* min-replicas-to-write is not met: no command that writes */
     RESTRICTED_READONLY = 1 << 6,     /* a replica: no command that writes, from clients */
     RESTRICTED_STALE = 1 << 7, /* a replica without its primary: no command that needs data */
-    RESTRICTED_LOADING_BESIDE = 1 << 8 /* other data is being loaded (COMMAND_NO_ASYNC_LOADING) */
+    RESTRICTED_LOADING_BESIDE = 1 << 8, /* other data is being loaded (COMMAND_NO_ASYNC_LOADING) */
+    RESTRICTED_CLAIMED = 1 << 9         /* a work has claimed keys: engine/claim.h */
 };
 
 struct engine {

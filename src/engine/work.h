@@ -10,12 +10,15 @@
 #define PACKLIST_ENGINE_WORK_H
 
 #include "engine/call_struct.h"
+#include "engine/keytable.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct capture;
+struct claim; /* engine/claim.h */
 struct engine;
 struct entry;
 struct frozen;
@@ -36,15 +39,17 @@ struct work {
     const struct work_kind *kind;
     struct engine *engine;
     struct session *session; /* that waits; NULL: it has gone, or none waits */
+    struct claim *claim;     /* the key that it writes; NULL: it only reads */
     struct work *prev;       /* of those that wait for their turn */
     struct work *next;
-    uint64_t ticks; /* of the run */
-    bool is_begun;
-    bool is_ended;
+    uint64_t ticks;    /* of the run */
+    int state;         /* atomic */
     bool is_cancelled; /* atomic */
+    bool is_in_pool;   /* the pool is going to run it, or to find that it has run */
+    bool has_ended;
 };
 
-/* All works. All zero at first. */
+/* All works. */
 struct works {
     struct work *first; /* those that wait for their turn */
     struct work *last;
@@ -53,7 +58,15 @@ struct works {
     bool is_paused;   /* DEBUG PAUSE-THREADS: none begins */
     uint64_t total;
     size_t left; /* bytes of memory that only captures of works still need */
+    struct keytable claims;
+    struct claim *first_claim;
+    struct claim *last_claim;
+    pthread_mutex_t lock; /* of `has_run` */
+    pthread_cond_t has_run;
 };
+
+void works_start(struct engine *engine);
+void works_free(struct engine *engine);
 
 /* So many steps, each of about 50 ns, are more than what the loop should do at once. */
 #ifdef TINY_LIMITS
@@ -68,9 +81,20 @@ static inline bool work_pays(const struct call *call, uint64_t steps) {
     return __builtin_expect(steps >= WORK_MIN, 0) && call_may_block(call);
 }
 
-/* Runs the work, which gets a kind and is otherwise 0 up to what the kind has added, and takes
- * ownership of it. The command must do nothing after it. */
+/* As work_pays, for a command that writes: not on a replica, where the primary's commands must not
+ * meet claimed keys. O(1). */
+bool work_pays_writing(const struct call *call, uint64_t steps);
+
+/* Runs the work, which has a kind and is otherwise 0 but for what the kind has added, and takes
+ * ownership of it. The command, of which work_pays was true, must do nothing after it. */
 void work_begin(struct call *call, struct work *work);
+
+/* As work_begin, of a command that stores what the work makes under `key`, in place of what is
+ * there: kind->answer does that. The command goes to the command log now. */
+void work_begin_storing(struct call *call, struct work *work, struct slice key);
+
+/* Runs the work now, if it has not run yet, and ends it. In the loop's thread. */
+void work_end_now(struct work *work);
 
 /* From now on works wait for their turn, or go on. */
 void works_pause(struct engine *engine, bool is_paused);

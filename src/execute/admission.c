@@ -3,6 +3,7 @@
 #include "aof/aof.h"
 #include "base/log/log.h"
 #include "engine/call.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
 #include "engine/unknown_commands.h"
@@ -367,6 +368,15 @@ static const char *not_to_be_written(struct check *check) {
     return is_primary && (check->own_flags & publishes) == publishes ? NULL : "ERR not a change";
 }
 
+/* Keys that a work has claimed: it ends before another command sees them. */
+static const char *ends_claims(struct check *check) {
+    bool is_queued =
+        check->session->flags & SESSION_MULTI && !(check->own_flags & COMMAND_NOT_QUEUED);
+    const struct call *call = check->call;
+    if (!is_queued) claims_end_for(call->engine, call->command, call->argv, call->argc);
+    return NULL;
+}
+
 /* --- Which gates are passed, in this order --- */
 
 enum {
@@ -408,6 +418,7 @@ static const struct gate {
     {script_is_busy, CLIENT, .restrictions = RESTRICTED_BUSY},
     {is_paused, CLIENT, .restrictions = RESTRICTED_PAUSED},
     {lacks_memory, CLIENT | SCRIPT, .restrictions = ALWAYS},
+    {ends_claims, CLIENT, .restrictions = RESTRICTED_CLAIMED},
     {not_to_be_written, FILE_OR_PRIMARY, .restrictions = ALWAYS},
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "engine/blocking.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "execute/execute.h"
 #include "resp/reply.h"
@@ -143,10 +144,19 @@ static void serve_one(struct blocking *blocking, struct waiter *waiter,
     if (is_served && session->waiter) end_wait(blocking, session);
 }
 
+/* Ends works that have claimed a key of the waiter's command. Returns whether there were any, and
+ * so the waiter may have gone. */
+static bool ends_claims(struct engine *engine, const struct waiter *waiter) {
+    const struct args *args = waiter->args;
+    return engine->restrictions & RESTRICTED_CLAIMED && waiter->command &&
+           claims_end_for(engine, waiter->command, args->argv, args->argc);
+}
+
 void blocking_advance(struct blocking *blocking, struct session *session) {
     struct waiter *waiter = session->waiter;
     CHECKED_ASSERT(waiter && waiter->kind->serve);
     engine_update_clock(blocking->engine);
+    if (ends_claims(blocking->engine, waiter) && session->waiter != waiter) return;
     serve_one(blocking, waiter, waiter->kind->serve, session->requester.database, SLICE(""));
     if (blocking_has_ready(blocking)) blocking_serve(blocking->engine, blocking);
 }
@@ -170,6 +180,7 @@ static void serve_key(struct engine *engine, struct blocking *blocking, struct b
     key->next_served = key->first;
     while (key->next_served) {
         struct waiter *waiter = key->next_served->waiter;
+        if (ends_claims(engine, waiter)) continue;
         bool is_deleted = !key_can_serve(engine, key);
         if (is_deleted && key->deletion_count == 0) break;
         key->next_served = key->next_served->next;

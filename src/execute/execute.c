@@ -346,5 +346,6 @@ void execute_finish(const struct resumption *resumption,
     struct run run = begin_run(ORIGIN_BLOCKED, requester, resumption->reply);
     struct call call = resumed_call(resumption);
     finish(&call, resumption->state);
+    end_changes(run, &call);
     count(run, &call, resumption->ticks);
 }

@@ -9,6 +9,7 @@
 #include "engine/own_expiry.h"
 #include "engine/slow.h"
 #include "engine/watch.h"
+#include "engine/work.h"
 #include "execute/blocking_serve.h"
 #include "execute/flush.h"
 #include "net/connections/conn.h"
@@ -300,6 +301,7 @@ static const struct part parts[] = {
     /* The data, and what works on it. */
     {.effect = EFFECT_VALUE_LIMITS, .configure = config_apply_value_limits},
     {.start = start_keyspaces, .free = free_keyspaces},
+    {.start = works_start, .free = works_free},
     {.start = lazyfree_start, .stop = lazyfree_stop, .free = lazyfree_free},
     {.start = script_machine_start,
      .effect = EFFECT_LUA_MEMORY,

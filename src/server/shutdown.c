@@ -3,6 +3,7 @@
 #include "aof/aof.h"
 #include "base/log/log.h"
 #include "engine/call.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "execute/blocking_serve.h"
 #include "net/net.h"
@@ -92,6 +93,7 @@ static void run_on(struct engine *engine) {
 enum shutdown_result shutdown_begin(struct engine *engine, int options) {
     if (engine->shutting_down) return SHUTDOWN_ENDS;
     bool is_busy = engine->restrictions & RESTRICTED_BUSY;
+    claims_end_all(engine);
     if (waits(engine) && !is_busy) return SHUTDOWN_WAITS;
     log_warning("User requested shutdown...");
     if (must_wait(engine, options)) {

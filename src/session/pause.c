@@ -1,5 +1,6 @@
 #include "session/pause.h"
 
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "session/clients.h"
 #include "session/session.h"
@@ -8,6 +9,7 @@
 #include <assert.h>
 
 void pause_start(struct engine *engine, int64_t duration_ms, bool writes_only) {
+    claims_end_all(engine);
     struct pause *pause = &engine->clients->pause;
     bool running = pause->until_ms != 0;
     int64_t until_ms;
@@ -46,6 +48,7 @@ void pause_end(struct engine *engine) {
 }
 
 void pause_start_writes(struct engine *engine, enum pause_reason reason) {
+    claims_end_all(engine);
     engine->clients->pause.of_writes |= (uint8_t)reason;
     engine->restrictions |= RESTRICTED_PAUSED;
 }

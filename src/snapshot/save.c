@@ -4,6 +4,7 @@
 #include "base/files/new_file.h"
 #include "base/memory/alloc.h"
 #include "base/text/number.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "engine/slow.h"
 #include "snapshot/data_lock.h"
@@ -121,6 +122,7 @@ static void note_saved(struct engine *engine, uint64_t dirty) {
 }
 
 bool save_now(struct engine *engine) {
+    claims_end_all(engine);
     if (!data_lock_take_or_log(engine)) return false;
     sds temporary = new_file_name("temp-", ".rdb");
     bool done = write_snapshot(engine, temporary);
@@ -157,6 +159,7 @@ static void incremental_ended(struct engine *engine, const struct incremental_en
 
 static bool begin(struct engine *engine) {
     struct save *save = engine->save;
+    claims_end_all(engine);
     sds temporary = new_file_name("temp-", ".rdb");
     struct incremental_order order = {
         .purpose = BACKGROUND_RDB,

@@ -186,9 +186,198 @@ check "the server stops while commands run and wait" {
         make_sets
         foreach i {1 2 3 4 5} {
             [client_open] send SUNION a b
+            [client_open] send SUNIONSTORE to$i a b
         }
         catch {r SHUTDOWN NOSAVE}
     }
 }
+
+# --- What they write
+
+# {the procedure that makes the values, the one that changes them, commands that store under `to`}
+set stores {
+    {make_sets change_sets {
+        {SINTERSTORE to a b} {SUNIONSTORE to a b c} {SDIFFSTORE to a b} {SUNIONSTORE to b}
+        {SUNIONSTORE to a c c c c c c c c c c c c d e f g h}
+    }}
+}
+
+# Another client sends the command, and its work waits for its turn.
+proc send_work {command} {
+    set c [client_open]
+    $c send {*}$command
+    wait_for_works 1
+    return $c
+}
+
+proc digest {key} {
+    return [lindex [r DEBUG DIGEST-VALUE $key] 0]
+}
+
+# What a transaction stores, which runs the command at once, and what the command replies.
+proc stored_at_once {make command} {
+    $make
+    r DEL to
+    r MULTI
+    r {*}$command
+    set reply [lindex [r EXEC] 0]
+    return [list $reply [digest to]]
+}
+
+foreach family $stores {
+    lassign $family make change commands
+    foreach command $commands {
+        check "$command stores what it would have stored when it came" {
+            lassign [stored_at_once $::make $::command] reply stored
+            foreach old {none string expiring} {
+                r DEL to
+                if {$old ne "none"} {
+                    r SET to old
+                }
+                if {$old eq "expiring"} {
+                    r PEXPIRE to 20
+                }
+                $::make
+                paused {
+                    set c [send_work $::command]
+                    $::change
+                    after [expr {$old eq "expiring" ? 30 : 0}]
+                }
+                assert_equal [$c read] $reply
+                assert_equal [digest to] $stored
+                assert_equal [r PTTL to] [expr {$reply == 0 ? -2 : -1}]
+            }
+        }
+        check "$command, and whoever looks at the key gets the result" {
+            lassign [stored_at_once $::make $::command] reply stored
+            foreach look {{EXISTS to} {MULTI} {DBSIZE} {EVAL "return redis.call('EXISTS', 'to')" 0} {SCAN 0}} {
+                $::make
+                r DEL to
+                paused {
+                    set c [send_work $::command]
+                    if {$look eq "MULTI"} {
+                        r MULTI
+                        r EXISTS to
+                        r EXEC
+                    } else {
+                        r {*}$look
+                    }
+                    assert_equal [$c read] $reply ;# although no thread runs it
+                    assert_equal [digest to] $stored
+                }
+            }
+        }
+        check "$command is done though its client has gone" {
+            lassign [stored_at_once $::make $::command] reply stored
+            $::make
+            r DEL to
+            paused {
+                set c [send_work $::command]
+                $c close
+                wait_for_works 0
+                $::change
+            }
+            assert_equal [digest to] $stored
+        }
+    }
+}
+check "the command goes to the append-only file when it comes" {
+    with_server {appendonly yes enable-debug-command yes aof-use-rdb-preamble no} {
+        make_sets
+        r SET to old EX 1000
+        paused {
+            set c [send_work {SUNIONSTORE to a b}]
+            change_sets
+        }
+        $c read
+        r SET expiring old PX 20
+        paused {
+            set c [send_work {SUNIONSTORE expiring a bb}]
+            after 30
+        }
+        $c read
+        paused {
+            set c [send_work {SDIFFSTORE other a bb}]
+            $c close
+            wait_for_works 0
+            r SADD bb 1 2 3
+        }
+        set before [list [r DEBUG DIGEST] [r PTTL to] [r SCARD to] [r EXISTS other expiring]]
+        r DEBUG LOADAOF
+        assert_equal [list [r DEBUG DIGEST] [r PTTL to] [r SCARD to] [r EXISTS other expiring]] $before
+    }
+}
+check "a snapshot that begins meanwhile has the result" {
+    make_sets
+    r DEL to
+    paused {
+        set c [send_work {SUNIONSTORE to a b}]
+        r SAVE
+        $c read
+        set digest [r DEBUG DIGEST]
+        r DEBUG RELOAD NOSAVE
+        assert_equal [r DEBUG DIGEST] $digest
+    }
+}
+check "FLUSHALL, SWAPDB, RENAME and COPY meanwhile find the result" {
+    foreach {request database key} {{SWAPDB 0 1} 1 to {RENAME to renamed} 0 renamed {COPY to copied REPLACE} 0 copied
+            {COPY to to DB 2 REPLACE} 2 to {MOVE to 3} 3 to} {
+        r FLUSHALL
+        make_sets
+        paused {
+            set c [send_work {SINTERSTORE to a b}]
+            r {*}$request
+            set count [$c read]
+        }
+        r SELECT $database
+        assert_equal [r SCARD $key] $count
+        r SELECT 0
+    }
+    make_sets
+    paused {
+        set c [send_work {SINTERSTORE to a b}]
+        r FLUSHALL
+        assert {[$c read] > 0}
+        r DBSIZE
+    }
+} 0
+check "a client that watches the key runs no transaction, one that waits for it is served" {
+    r FLUSHALL
+    make_sets
+    r WATCH to
+    paused {
+        set c [send_work {SUNIONSTORE to a b}]
+        r MULTI
+        r PING
+        assert_equal [r EXEC] (nil)
+    }
+    $c read
+    r DEL to
+    set c [client_open]
+    $c send BRPOPLPUSH from to 0
+    wait_blocked 1
+    paused {
+        set stores [send_work {SUNIONSTORE to a b}]
+        r RPUSH from x
+        $stores read
+    }
+    error_of {$c read}
+} "WRONGTYPE Operation against a key holding the wrong kind of value"
+check "many clients that store under one key do so in their order" {
+    r FLUSHALL
+    make_sets
+    set before [total_works]
+    paused {
+        set clients [lmap command {{SUNIONSTORE to a b} {SINTERSTORE to a b} {SDIFFSTORE to b a}} {
+            set c [client_open]
+            $c send {*}$command
+            wait_until {[total_works] > $before}
+            incr before
+            set c
+        }]
+    }
+    set replies [lmap c $clients {$c read}]
+    list [expr {[r SCARD to] == [lindex $replies 2]}] [r SISMEMBER to 30001] [r SISMEMBER to 20000]
+} {1 1 0}
 
 finish

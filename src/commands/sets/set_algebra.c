@@ -6,6 +6,7 @@
 #include "commands/sets/selection.h"
 #include "commands/sets/set_operations.h"
 #include "engine/call.h"
+#include "engine/claim.h"
 #include "engine/work.h"
 #include "types/set.h"
 #include "types/value.h"
@@ -29,28 +30,62 @@ static bool find_operands(struct call *call, enum set_operation operation, const
     return true;
 }
 
+/* --- Storing --- */
+
+/* Returns the result as a new set under the key. */
+static struct entry *make_set(enum set_operation operation, const struct set_operands *operands,
+                              struct slice key, const struct set_limits *limits) {
+    if (operation == SET_UNION)
+        return set_unite(operands->sets, operands->count, key, limits, UINT64_MAX);
+    struct set_result result = {.limits = limits, .entry = set_load_new(key, 0, limits)};
+    set_operate(operation, operands, &result);
+    return result.entry;
+}
+
+/* The set takes the place of whatever stands under argv[1]; an empty one deletes it. */
+static void store(struct call *call, struct entry *set, const char *event) {
+    struct slice key = call->argv[1];
+    struct keyref ref;
+    call_find_write(call, key, &ref);
+    uint64_t length = set_length(set);
+    reply_integer(call->reply, (int64_t)length);
+    if (length == 0) {
+        value_free(set);
+        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
+        return;
+    }
+    call_put(call, &ref, set);
+    CALL_CHANGED(call, &ref, key, EVENT_SET, event, 1);
+}
+
 /* --- In another thread --- */
 
 struct algebra {
     struct work work;
     enum set_operation operation;
-    bool counts; /* or selects */
+    enum { SELECTS, COUNTS, STORES } aim;
+    const char *event; /* when it has been stored */
     uint64_t limit;
     struct set_limits limits;
     struct set_operands operands; /* frozen: they lie in the selection */
     struct set_selection selection;
-    struct entry *united; /* the result as a set, or NULL */
+    struct entry *made; /* the result as a set, or NULL */
     uint64_t count;
 };
 
 static void run_algebra(struct work *work) {
     struct algebra *algebra = (struct algebra *)work;
+    if (algebra->aim == STORES) {
+        algebra->made = make_set(algebra->operation, &algebra->operands, work->claim->key.name,
+                                 &algebra->limits);
+        return;
+    }
     struct set_result result = {.limits = &algebra->limits,
-                                .selection = algebra->counts ? NULL : &algebra->selection,
+                                .selection = algebra->aim == SELECTS ? &algebra->selection : NULL,
                                 .limit = algebra->limit,
                                 .work = work};
     if (algebra->operation == SET_UNION)
-        algebra->united = set_count_united(&algebra->operands, &result);
+        algebra->made = set_count_united(&algebra->operands, &result);
     else
         set_operate(algebra->operation, &algebra->operands, &result);
     algebra->count = result.count;
@@ -58,40 +93,37 @@ static void run_algebra(struct work *work) {
 
 static void answer_algebra(struct call *call, struct work *work) {
     struct algebra *algebra = (struct algebra *)work;
-    if (algebra->counts) {
-        reply_integer(call->reply, (int64_t)algebra->count);
-        return;
+    switch (algebra->aim) {
+    case COUNTS: reply_integer(call->reply, (int64_t)algebra->count); break;
+    case STORES:
+        store(call, algebra->made, algebra->event);
+        algebra->made = NULL;
+        break;
+    case SELECTS:
+        if (algebra->made) selection_take_set(call, work, &algebra->selection, &algebra->made);
+        selection_reply(call, work, &algebra->selection);
     }
-    if (algebra->united) selection_take_set(call, work, &algebra->selection, &algebra->united);
-    selection_reply(call, work, &algebra->selection);
 }
 
 static void free_algebra(struct work *work) {
     struct algebra *algebra = (struct algebra *)work;
-    if (algebra->united) value_free(algebra->united);
+    if (algebra->made) value_free(algebra->made);
     selection_free(work, &algebra->selection);
     mem_free(algebra->operands.sets);
 }
 
 /* Takes ownership of operands->sets. */
-static void work_on(struct call *call, enum set_operation operation, struct set_operands *operands,
-                    bool counts, uint64_t limit) {
+static struct algebra *new_algebra(struct call *call, enum set_operation operation,
+                                   struct set_operands *operands) {
     static const struct work_kind kind = {run_algebra, answer_algebra, free_algebra};
     struct algebra *algebra = mem_alloc_zeroed(sizeof(*algebra));
     algebra->work.kind = &kind;
     algebra->operation = operation;
-    algebra->counts = counts;
-    algebra->limit = limit;
     algebra->limits = call->limits->set;
     algebra->operands = *operands;
     selection_freeze(call, operands, &algebra->selection);
     operands->sets = NULL;
-    work_begin(call, &algebra->work);
-}
-
-static bool should_work(const struct call *call, enum set_operation operation,
-                        const struct set_operands *operands) {
-    return work_pays(call, set_operation_steps(operation, operands));
+    return algebra;
 }
 
 /* --- Commands --- */
@@ -122,43 +154,28 @@ static void reply_here(struct call *call, enum set_operation operation,
 static void reply_operation(struct call *call, enum set_operation operation) {
     struct set_operands operands;
     bool found = find_operands(call, operation, call->argv + 1, call->argc - 1, &operands);
-    if (found && should_work(call, operation, &operands))
-        work_on(call, operation, &operands, false, 0);
+    if (found && work_pays(call, set_operation_steps(operation, &operands)))
+        work_begin(call, &new_algebra(call, operation, &operands)->work);
     else if (found)
         reply_here(call, operation, &operands);
     mem_free(operands.sets);
 }
 
-/* The set takes the place of whatever stands under argv[1]; an empty one deletes it. */
-static void store(struct call *call, struct entry *set, const char *event) {
-    struct slice key = call->argv[1];
-    struct keyref ref;
-    call_find_write(call, key, &ref);
-    uint64_t length = set_length(set);
-    reply_integer(call->reply, (int64_t)length);
-    if (length == 0) {
-        value_free(set);
-        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
-        return;
-    }
-    call_put(call, &ref, set);
-    CALL_CHANGED(call, &ref, key, EVENT_SET, event, 1);
+static void store_elsewhere(struct call *call, enum set_operation operation,
+                            struct set_operands *operands, const char *event) {
+    struct algebra *algebra = new_algebra(call, operation, operands);
+    algebra->aim = STORES;
+    algebra->event = event;
+    work_begin_storing(call, &algebra->work, call->argv[1]);
 }
 
 static void store_operation(struct call *call, enum set_operation operation, const char *event) {
-    const struct set_limits *limits = &call->limits->set;
-    struct slice key = call->argv[1];
     struct set_operands operands;
-    if (find_operands(call, operation, call->argv + 2, call->argc - 2, &operands)) {
-        struct set_result result = {.limits = limits};
-        if (operation == SET_UNION) {
-            result.entry = set_unite(operands.sets, operands.count, key, limits, UINT64_MAX);
-        } else {
-            result.entry = set_load_new(key, 0, limits);
-            set_operate(operation, &operands, &result);
-        }
-        store(call, result.entry, event);
-    }
+    bool found = find_operands(call, operation, call->argv + 2, call->argc - 2, &operands);
+    if (found && work_pays_writing(call, set_operation_steps(operation, &operands)))
+        store_elsewhere(call, operation, &operands, event);
+    else if (found)
+        store(call, make_set(operation, &operands, call->argv[1], &call->limits->set), event);
     mem_free(operands.sets);
 }
 
@@ -203,6 +220,14 @@ static uint64_t count_here(struct call *call, enum set_operation operation,
     return result.count;
 }
 
+static void count_elsewhere(struct call *call, enum set_operation operation,
+                            struct set_operands *operands, uint64_t limit) {
+    struct algebra *algebra = new_algebra(call, operation, operands);
+    algebra->aim = COUNTS;
+    algebra->limit = limit;
+    work_begin(call, &algebra->work);
+}
+
 /* With APPROX, too, SUNIONCARD counts exactly. */
 static void reply_card(struct call *call, enum set_operation operation) {
     size_t key_count = 0;
@@ -210,8 +235,8 @@ static void reply_card(struct call *call, enum set_operation operation) {
     struct set_operands operands;
     if (!parse_card(call, operation, &key_count, &limit)) return;
     bool found = find_operands(call, operation, call->argv + 2, key_count, &operands);
-    if (found && should_work(call, operation, &operands))
-        work_on(call, operation, &operands, true, limit);
+    if (found && work_pays(call, set_operation_steps(operation, &operands)))
+        count_elsewhere(call, operation, &operands, limit);
     else if (found)
         reply_integer(call->reply, (int64_t)count_here(call, operation, &operands, limit));
     mem_free(operands.sets);

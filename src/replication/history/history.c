@@ -2,6 +2,7 @@
 
 #include "base/hash/random.h"
 #include "base/log/log.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "engine/own_expiry.h"
 
@@ -70,6 +71,7 @@ void history_close_stream(struct engine *engine) {
 }
 
 void history_set_role(struct engine *engine, bool is_replica) {
+    claims_end_all(engine);
     struct history *history = engine->history;
     if (engine->is_replica == is_replica) return;
     assert(!command_log_is_inside_unit(&engine->command_log));

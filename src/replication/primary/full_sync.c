@@ -20,6 +20,7 @@
 #include "base/log/log.h"
 #include "base/memory/alloc.h"
 #include "base/text/sds.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "net/loop/pool.h"
 #include "net/loop/wake.h"
@@ -425,6 +426,7 @@ static bool begin_snapshot(struct engine *engine, struct sync_group *group, bool
 /* Begins a synchronization for all replicas that wait for the same form. */
 static void begin_group(struct engine *engine, bool streamed, bool for_valkey) {
     struct full_sync *sync = engine->full_sync;
+    claims_end_all(engine);
     struct sync_group *group = group_new(engine);
     group->for_valkey = for_valkey;
     struct replica *next;

@@ -1,0 +1,113 @@
+#include "engine/claim.h"
+
+#include "base/chain.h"
+#include "engine/call.h"
+#include "engine/call_make.h"
+#include "engine/engine.h"
+#include "engine/work.h"
+#include "resp/reply.h"
+#include "table/command.h"
+#include "table/command_keys.h"
+#include "types/value.h"
+
+#include <assert.h>
+
+/* --- The value --- */
+
+/* Takes the value out of the keyspace, without its expiry: an expired value would be deleted, in
+ * the command log, too, after the command that replaces it. */
+static struct entry *take(struct call *call, struct slice key) {
+    struct keyref ref;
+    if (!call_find(call, key, 0, &ref)) return NULL;
+    keyspace_before_change(&ref);
+    if (entry_expiry(ref.entry) >= 0) keyspace_set_expiry(&ref, -1, value_size(ref.entry));
+    return keyspace_take(&ref);
+}
+
+void claim_make(struct call *call, struct work *work, struct slice key) {
+    struct works *works = call->engine->works;
+    struct claim *claim = keytable_find_or_add(&works->claims, 0, key, sizeof(*claim));
+    assert(!claim->work);
+    claim->work = work;
+    claim->taken = take(call, key);
+    claim->database = call->database;
+    claim->command = call->command;
+    claim->args = args_copy(call->argv, call->argc);
+    CHAIN_APPEND(works->first_claim, works->last_claim, claim, prev, next);
+    call->engine->restrictions |= RESTRICTED_CLAIMED;
+    work->claim = claim;
+}
+
+void claim_put_back(struct claim *claim) {
+    struct keyspace *keyspace = claim->work->engine->keyspaces[claim->database];
+    if (!claim->taken) return;
+    struct keyref ref = keyspace_find(keyspace, claim->key.name);
+    keyspace_add(&ref, claim->taken);
+    claim->taken = NULL;
+}
+
+void claim_prepare(const struct claim *claim, struct call *call) {
+    call->has_propagated = claim->is_logged;
+    call->frees_in_pool = true;
+}
+
+void claim_free(struct claim *claim) {
+    struct engine *engine = claim->work->engine;
+    struct works *works = engine->works;
+    CHAIN_REMOVE(works->first_claim, works->last_claim, claim, prev, next);
+    if (!works->first_claim) engine->restrictions &= ~(uint32_t)RESTRICTED_CLAIMED;
+    claim->work->claim = NULL;
+    args_free(claim->args);
+    keytable_delete(&works->claims, claim);
+}
+
+void claim_answer_alone(struct claim *claim) {
+    struct work *work = claim->work;
+    struct engine *engine = work->engine;
+    struct command_log *log = &engine->command_log;
+    struct reply unread;
+    uint64_t dirty = engine->dirty;
+    reply_init(&unread, 0);
+    struct call call =
+        call_make(engine, ORIGIN_SERVER, NULL, claim->database, &unread,
+                  (struct command_line){claim->command, claim->args->argv, claim->args->argc});
+    claim_prepare(claim, &call);
+    work->kind->answer(&call, work);
+    reply_free(&unread);
+    if (!log->is_on) return;
+    if (engine->dirty != dirty && !call.has_propagated) call_log(&call, call.argv, call.argc);
+    if (command_log_is_inside_unit(log)) command_log_end_unit(log);
+}
+
+/* --- Others --- */
+
+void claims_end_all(struct engine *engine) {
+    struct works *works = engine->works;
+    while (works->first_claim) work_end_now(works->first_claim->work);
+}
+
+struct asked {
+    struct engine *engine;
+    const struct slice *argv;
+};
+
+static void end_for_key(void *arg, size_t index, uint32_t use) {
+    const struct asked *asked = arg;
+    const struct claim *claim = keytable_find(&asked->engine->works->claims, 0, asked->argv[index]);
+    (void)use;
+    if (claim) work_end_now(claim->work);
+}
+
+bool claims_end_for(struct engine *engine, const struct command *command, const struct slice *argv,
+                    size_t argc) {
+    struct key_ranges keys;
+    size_t before = engine->works->claims.count;
+    bool has_keys = command_keys(command, argv, argc, &keys) && key_ranges_count(&keys) > 0;
+    bool runs_others = command->flags & (COMMAND_RUNS_QUEUE | COMMAND_RUNS_SCRIPT);
+    bool data_names_keys = command->keys.shape == KEYS_OF_SORT;
+    if (has_keys && !runs_others && !data_names_keys)
+        key_ranges_each(&keys, end_for_key, &(struct asked){engine, argv});
+    else if (has_keys || runs_others || command->flags & (COMMAND_WRITE | COMMAND_READONLY))
+        claims_end_all(engine);
+    return engine->works->claims.count < before;
+}
