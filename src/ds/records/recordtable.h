@@ -123,7 +123,7 @@ struct capture *recordtable_capture_begin(struct recordtable *table, size_t *lef
 bool recordtable_is_captured(const struct recordtable *table);
 
 /* The table as it was captured: its count, its first expiry and its records can be read, in any
- * thread, until the release. */
+ * thread, until the release. It can be copied if no record has an expiry. */
 struct recordtable *recordtable_captured(const struct capture *capture);
 
 /* Moves memory of the table to better places (base/memory/relocate.h), from *cursor on, until the

@@ -147,7 +147,7 @@ struct capture *recordtable_capture_begin(struct recordtable *table, size_t *lef
         capture_begin(&capture_functions, sizeof(*capture) + segments * sizeof(*capture->directory),
                       &table->pieces.captures, left);
     capture->table = *table;
-    capture->table.pieces = (struct pieces){0};
+    capture->table.pieces = pieces_begin_copy(&table->pieces);
     capture->table.buckets.directory = capture->directory;
     for (size_t i = 0; i < segments; i++) {
         capture->directory[i] = recordtable__segments(table)[i];
