@@ -183,3 +183,11 @@ void work_unfreeze(const struct work *work, struct frozen *frozen) {
     struct capture *capture = value_unfreeze(frozen);
     if (capture) lazyfree_capture(work->engine->lazyfree, capture);
 }
+
+struct capture *work_capture(const struct call *call, struct entry *entry) {
+    return value_capture(entry, &call->engine->works->left);
+}
+
+void work_end_capture(const struct work *work, struct capture *capture) {
+    if (capture) lazyfree_capture(work->engine->lazyfree, capture);
+}

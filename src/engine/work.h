@@ -106,6 +106,13 @@ void work_freeze(const struct call *call, struct entry *entry, struct frozen *fr
  * is freed in another thread if that is much. */
 void work_unfreeze(const struct work *work, struct frozen *frozen);
 
+/* Captures a value for a work that is about to be made. NULL: the command should run at once. See
+ * value_capture. */
+struct capture *work_capture(const struct call *call, struct entry *entry);
+
+/* Ends a capture, unless it is NULL. In the loop's thread. As work_unfreeze. */
+void work_end_capture(const struct work *work, struct capture *capture);
+
 /* Returns whether the result is not needed. In any thread. O(1). */
 static inline bool work_is_cancelled(const struct work *work) {
     return __atomic_load_n(&work->is_cancelled, __ATOMIC_RELAXED);

@@ -30,6 +30,25 @@ proc change_sets {} {
     r RENAME b bb
 }
 
+proc make_bits {} {
+    r SET bits [string repeat "\x00\x01\x7f\xff" 1000000]
+    r DEL zeros
+    r SETRANGE zeros 3999999 "\x00"
+    r SETBIT zeros 25600001 1
+    r SET ones [string repeat "\xff" 4000000]
+}
+proc change_bits {} {
+    r SETRANGE bits 100 [string repeat "\x01" 20000]
+    r SETBIT bits 31999999 0
+    r APPEND bits [string repeat "\xff" 4000000]
+    r SETBIT zeros 25600001 0
+    r SETBIT zeros 22400003 1
+    r RENAME zeros away
+    r SETBIT ones 20000000 0
+    r SET bits [string repeat "\xff" 4000000]
+    r DEL bits
+}
+
 # {what the reply is, the procedure that makes the values, the one that changes them, the commands to run}
 set families {
     {set make_sets change_sets {
@@ -39,6 +58,10 @@ set families {
     {number make_sets change_sets {
         {SINTERCARD 2 a b} {SINTERCARD 2 a b LIMIT 7000} {SUNIONCARD 3 a b c} {SUNIONCARD 2 a b LIMIT 42000}
         {SDIFFCARD 2 a b} {SDIFFCARD 2 a b LIMIT 100}
+    }}
+    {number make_bits change_bits {
+        {BITCOUNT bits} {BITCOUNT bits 1 -2} {BITCOUNT bits 11 31999990 BIT} {BITPOS zeros 1} {BITPOS ones 0}
+        {BITPOS zeros 1 5 -5} {BITPOS zeros 1 11 31999990 BIT} {BITPOS zeros 1 3 25600000 BIT}
     }}
 }
 
@@ -99,6 +122,9 @@ check "small commands run at once" {
     r SINTER a b
     r SUNION a b
     r SDIFF b a
+    r SET bits [string repeat x 200]
+    r BITCOUNT bits
+    r BITPOS bits 1
     expr {[total_works] - $before}
 } 0
 check "scripts run them at once" {

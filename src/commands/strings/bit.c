@@ -2,6 +2,7 @@
 #include "base/memory/alloc.h"
 #include "commands/commands.h"
 #include "commands/common.h"
+#include "commands/strings/bit_work.h"
 #include "commands/strings/string_common.h"
 #include "types/bits.h"
 
@@ -93,7 +94,10 @@ void bitcount_command(struct call *call) {
     if (!call_find_typed_read(call, call->argv[1], VALUE_STRING, &ref)) return;
     struct slice bytes = string_text_or_empty(ref.entry, buffer);
     bool backwards = range.start < 0 && range.end < 0 && range.start > range.end;
-    if (!backwards && cover(range, bytes.len, &from, &to)) count = bits_count(bytes, from, to);
+    if (!backwards && cover(range, bytes.len, &from, &to)) {
+        if (bits_pay(call, from, to) && bits_count_later(call, ref.entry, from, to)) return;
+        count = bits_count(bytes, from, to);
+    }
     reply_integer(call->reply, (int64_t)count);
 }
 
@@ -110,9 +114,15 @@ void bitpos_command(struct call *call) {
     if (ref.entry == NULL) {
         position = bit ? -1 : 0;
     } else if (cover(range, bytes.len, &from, &to)) {
-        position = bits_find(bytes, bit, from, to);
         /* Without an end, zeros follow the string. */
-        if (position < 0 && bit == 0 && call->argc < 5) position = (int64_t)(8 * bytes.len);
+        int64_t otherwise = bit == 0 && call->argc < 5 ? (int64_t)(8 * bytes.len) : -1;
+        uint64_t end = bits_pay(call, from, to) ? from + BITS_LOOK_FIRST : to;
+        position = bits_find(bytes, bit, from, end);
+        if (position < 0 && end < to) {
+            if (bits_find_later(call, ref.entry, bit, end, to, otherwise)) return;
+            position = bits_find(bytes, bit, end, to);
+        }
+        if (position < 0) position = otherwise;
     }
     reply_integer(call->reply, position);
 }
