@@ -432,14 +432,50 @@ static void add_reference(struct reply *reply, struct reply_reference reference)
     reply->referred += reference.end - reference.start;
 }
 
+static void refer_to_text(struct reply *reply, struct capture *capture, size_t start, size_t end) {
+    add_reference(reply,
+                  (struct reply_reference){
+                      .position = reply->len, .capture = capture, .start = start, .end = end});
+}
+
 void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end) {
     assert(reply->common && start < end);
     if (reply->before_growth) reply->before_growth(reply);
     reply_bulk_header(reply, end - start);
-    add_reference(reply,
-                  (struct reply_reference){
-                      .position = reply->len, .capture = capture, .start = start, .end = end});
+    refer_to_text(reply, capture, start, end);
     reply_raw(reply, SLICE("\r\n"));
+}
+
+static bool should_refer(const struct reply *reply, sds text) {
+    return sds_len(text) >= REPLY_REFER_AT && reply->common;
+}
+
+/* Returns a capture of the text, which alone owns it. */
+static struct capture *capture_owned(sds text) {
+    struct shared_text *shared = shared_text_new(text);
+    struct capture *capture = text_capture_begin(shared, NULL);
+    shared_text_free(shared); /* it goes over to the capture */
+    return capture;
+}
+
+void reply_bulk_owned(struct reply *reply, sds text) {
+    if (should_refer(reply, text)) {
+        reply_bulk_captured(reply, capture_owned(text), 0, sds_len(text));
+        return;
+    }
+    reply_bulk(reply, sds_slice(text));
+    sds_free(text);
+}
+
+void reply_raw_owned(struct reply *reply, sds bytes) {
+    if (should_refer(reply, bytes)) {
+        if (reply->before_growth) reply->before_growth(reply);
+        reply_raw(reply, slice_make(bytes, 1)); /* see move_references */
+        refer_to_text(reply, capture_owned(bytes), 1, sds_len(bytes));
+        return;
+    }
+    reply_raw(reply, sds_slice(bytes));
+    sds_free(bytes);
 }
 
 void reply_refer_to_source(struct reply *reply, struct reply_source *source) {

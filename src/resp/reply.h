@@ -17,6 +17,7 @@
 #define PACKLIST_RESP_REPLY_H
 
 #include "base/slice.h"
+#include "base/text/sds.h"
 #include "ds/lists/listpack.h"
 
 #include <stdbool.h>
@@ -161,6 +162,11 @@ enum {
 #endif
 };
 void reply_bulk_captured(struct reply *reply, struct capture *capture, size_t start, size_t end);
+
+/* Appends a bulk, or bytes that are RESP already, and takes ownership of them. Many are not copied,
+ * O(1), if the reply may refer. Otherwise O(bytes). reply_raw_owned: not with a sink. */
+void reply_bulk_owned(struct reply *reply, sds text);
+void reply_raw_owned(struct reply *reply, sds bytes);
 
 /* The values of a source come here, which the reply takes over; reply_defer calls it. O(1). */
 void reply_refer_to_source(struct reply *reply, struct reply_source *source);

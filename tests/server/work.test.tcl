@@ -49,6 +49,28 @@ proc change_bits {} {
     r DEL bits
 }
 
+proc fill_list {key elements} {
+    r DEL $key
+    r RPUSH $key {*}$elements
+}
+proc make_lists {} {
+    fill_list long [numbered 1 200000]
+    fill_list twins [lrepeat 20000 x y]
+    r CONFIG SET list-compress-depth 1
+    fill_list compressed [numbered 1 120000 element:]
+    r CONFIG SET list-compress-depth 0
+}
+proc change_lists {} {
+    r LPUSH long 199990 nosuch
+    r LSET long 150001 other
+    r LREM twins 100 y
+    r RPUSH twins y
+    r LTRIM compressed 110000 -1
+    r LPUSH compressed element:119990
+    r RENAME compressed away
+    r DEL long
+}
+
 # {what the reply is, the procedure that makes the values, the one that changes them, the commands to run}
 set families {
     {set make_sets change_sets {
@@ -62,6 +84,12 @@ set families {
     {number make_bits change_bits {
         {BITCOUNT bits} {BITCOUNT bits 1 -2} {BITCOUNT bits 11 31999990 BIT} {BITPOS zeros 1} {BITPOS ones 0}
         {BITPOS zeros 1 5 -5} {BITPOS zeros 1 11 31999990 BIT} {BITPOS zeros 1 3 25600000 BIT}
+    }}
+    {positions make_lists change_lists {
+        {LPOS long 199990} {LPOS long 150000 RANK -1} {LPOS long nosuch} {LPOS long nosuch COUNT 3}
+        {LPOS long 190000 MAXLEN 199999} {LPOS long 190000 RANK 2} {LPOS long 10 RANK -1 COUNT 0 MAXLEN 199995}
+        {LPOS twins y COUNT 0} {LPOS twins y COUNT 0 RANK -3} {LPOS twins x RANK 100 COUNT 18000 MAXLEN 39000}
+        {LPOS compressed element:119990} {LPOS compressed element:90000 COUNT 0 RANK -1}
     }}
 }
 
@@ -125,6 +153,18 @@ check "small commands run at once" {
     r SET bits [string repeat x 200]
     r BITCOUNT bits
     r BITPOS bits 1
+    r RPUSH list {*}[numbered 1 100]
+    r LPOS list 100
+    expr {[total_works] - $before}
+} 0
+check "searches that end soon run at once" {
+    make_bits
+    make_lists
+    set before [total_works]
+    assert_equal [r BITPOS bits 1] 15
+    assert_equal [r BITPOS bits 0 500] 4000
+    assert_equal [r LPOS long 2] 1
+    assert_equal [r LPOS twins y RANK -1 COUNT 2] {39999 39997}
     expr {[total_works] - $before}
 } 0
 check "scripts run them at once" {

@@ -528,6 +528,48 @@ static void references_that_were_taken_over_are_forgotten(void **state) {
     shared_text_free(text);
 }
 
+static void large_texts_are_taken_over(void **state) {
+    (void)state;
+    size_t used = mem_used();
+    for (int i = 0; i < 8; i++) {
+        size_t len = i & 1 ? REPLY_REFER_AT : REPLY_REFER_AT - 1;
+        sds text = sds_try_new_uninit(len);
+        memset(text, 'x', len);
+        struct reply reply;
+        reply_init(&reply, 0);
+        reply.common = i & 2 ? &common : NULL;
+        if (i & 4)
+            reply_bulk_owned(&reply, text);
+        else
+            reply_raw_owned(&reply, text);
+        reply_ok(&reply);
+        bool refers = i & 1 && i & 2;
+        assert_int_equal(reply.reference_count, refers);
+        if (refers) {
+            const struct reply_reference *reference = &reply.references[0];
+            assert_int_equal(reference->end, len);
+            assert_int_equal(reference->start, i & 4 ? 0 : 1); /* a value begins with own bytes */
+            assert_int_equal(text_capture_peek(reference->capture, 0, len).len, len);
+            assert_ptr_equal(text_capture_peek(reference->capture, 0, len).ptr, text);
+        }
+        struct reply copied;
+        reply_init(&copied, 0);
+        char *bytes = malloc(len);
+        memset(bytes, 'x', len);
+        if (i & 4)
+            reply_bulk(&copied, slice_make(bytes, len));
+        else
+            reply_raw(&copied, slice_make(bytes, len));
+        reply_ok(&copied);
+        assert_int_equal(reply_size(&reply), reply_size(&copied));
+        if (!refers) assert_memory_equal(reply.data, copied.data, copied.len);
+        free(bytes);
+        reply_free(&copied);
+        reply_free(&reply);
+    }
+    assert_int_equal(mem_used(), used);
+}
+
 /* Values of a source: numbers that are written, and texts. */
 struct counting {
     struct reply_source source;
@@ -670,6 +712,7 @@ int main(void) {
         cmocka_unit_test(bytes_that_nobody_will_read_need_no_larger_buffer),
         cmocka_unit_test(a_referred_text_stands_where_it_was_written),
         cmocka_unit_test(references_that_were_taken_over_are_forgotten),
+        cmocka_unit_test(large_texts_are_taken_over),
         cmocka_unit_test(values_of_a_source_are_written_piece_by_piece),
         cmocka_unit_test(sources_are_bounded),
     };
