@@ -8,6 +8,8 @@
 #include "persist/type_format.h"
 #include "types/value.h"
 
+#include <errno.h>
+
 void dump_start(struct rdb_writer *writer, sds *payload, bool compress) {
     enum { PIECE = 512 }; /* most values are small */
     rdb_writer_start(writer,
@@ -32,6 +34,37 @@ sds dump_new(const struct entry *entry, bool compress) {
     dump_end(&writer);
     CHECKED_ASSERT(dump_check(sds_slice(payload), entry));
     return payload;
+}
+
+/* A payload that grows as long as it is wanted. */
+struct growing {
+    sds payload;
+    bool (*go_on)(void *arg);
+    void *arg;
+};
+
+static bool is_wanted(void *arg) {
+    struct growing *growing = arg;
+    errno = ECANCELED;
+    return growing->go_on(growing->arg);
+}
+
+static bool append_wanted(void *arg, const void *bytes, size_t len) {
+    struct growing *growing = arg;
+    return is_wanted(growing) && rdb_sink_append(&growing->payload, bytes, len);
+}
+
+sds dump_new_captured(const struct dump_captured *value, bool compress, bool (*go_on)(void *arg),
+                      void *arg) {
+    struct growing growing = {sds_new(SLICE("")), go_on, arg};
+    struct rdb_writer writer;
+    rdb_writer_start(&writer,
+                     (struct rdb_sink){.write = append_wanted, .go_on = is_wanted, .arg = &growing},
+                     compress, true);
+    rdb_write_byte(&writer, (uint8_t)value->written);
+    value->format->write(&writer, (struct value_source){.capture = value->capture});
+    dump_end(&writer);
+    return growing.payload;
 }
 
 /* Sets *content to what a payload holds. Returns false when its version or checksum is bad. */

@@ -25,6 +25,18 @@ void dump_end(struct rdb_writer *writer);
  * rdb_writer_start. O(value). Builds with CHECKED=1 read it back (dump_check). */
 sds dump_new(const struct entry *entry, bool compress);
 
+/* What dump_new_captured needs to know of the entry whose value was captured. */
+struct dump_captured {
+    struct capture *capture; /* value_capture */
+    const struct type_format *format;
+    unsigned written; /* type_format_written */
+};
+
+/* The same for a captured value, in any thread. Reads the capture, which can be done only once.
+ * `go_on` is called now and then; where it returns false, the payload stays incomplete. */
+sds dump_new_captured(const struct dump_captured *value, bool compress, bool (*go_on)(void *arg),
+                      void *arg);
+
 enum dump_error {
     DUMP_OK,
     DUMP_BAD_FOOTER, /* bad version or checksum; the value was not checked */

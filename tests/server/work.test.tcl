@@ -1,6 +1,7 @@
 # Commands that take long run in another thread: their replies are those of the moment at which they came, whatever
 # happens meanwhile, and no other client waits for them.
 source [file join [file dirname [file normalize [info script]]] lib collections.tcl]
+source [file join [file dirname [file normalize [info script]]] lib zsets.tcl]
 
 server_start {enable-debug-command yes}
 
@@ -71,6 +72,37 @@ proc change_lists {} {
     r DEL long
 }
 
+proc make_many {} {
+    make_sets
+    fill_list list [numbered 1 60000 element:]
+    r SET string [string repeat "any text " 60000]
+    foreach key {hash sorted stream groups} {
+        r DEL $key
+    }
+    r HSET hash {*}[numbered_pairs 1 20000]
+    r HEXPIREAT hash 9999999999 FIELDS 1 m0007
+    r ZADD sorted {*}[lreverse [numbered_pairs 1 20000]]
+    r EVAL {for i = 1, 40000 do redis.call('XADD', KEYS[1], i .. '-1', 'field', 'value' .. i) end} 1 stream
+    r XGROUP CREATE stream group 0
+    r XREADGROUP GROUP group consumer COUNT 1000 STREAMS stream >
+}
+proc change_many {} {
+    change_sets
+    r LSET list 30000 other
+    r LPUSH list first
+    r APPEND string more
+    r SETRANGE string 300000 other
+    r HDEL hash 500
+    r HSET hash new 1
+    r ZREM sorted 500
+    r ZADD sorted 7 new
+    r XDEL stream 5000-1
+    r XACK stream group 100-1
+    r XADD stream * field value
+    r DEL list hash
+    r RENAME string stream
+}
+
 # {what the reply is, the procedure that makes the values, the one that changes them, the commands to run}
 set families {
     {set make_sets change_sets {
@@ -90,6 +122,9 @@ set families {
         {LPOS long 190000 MAXLEN 199999} {LPOS long 190000 RANK 2} {LPOS long 10 RANK -1 COUNT 0 MAXLEN 199995}
         {LPOS twins y COUNT 0} {LPOS twins y COUNT 0 RANK -3} {LPOS twins x RANK 100 COUNT 18000 MAXLEN 39000}
         {LPOS compressed element:119990} {LPOS compressed element:90000 COUNT 0 RANK -1}
+    }}
+    {payload make_many change_many {
+        {DUMP a} {DUMP list} {DUMP hash} {DUMP sorted} {DUMP stream} {DUMP string}
     }}
 }
 

@@ -10,6 +10,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -60,6 +61,38 @@ static void a_payload_is_told_from_that_of_another_value(void **state) {
     assert_false(dump_check(slice_make(of_redis_7.ptr, of_redis_7.len - 1), entry));
     value_free(other);
     value_free(entry);
+}
+
+/* Goes on so many times. */
+static bool go_on(void *arg) {
+    int *left = arg;
+    return (*left)-- > 0;
+}
+
+static sds dump_captured(struct entry *entry, int times) {
+    struct capture *capture = value_capture(entry, NULL);
+    struct dump_captured value = {capture, type_format_of_entry(entry), type_format_written(entry)};
+    assert_non_null(capture);
+    sds payload = dump_new_captured(&value, false, go_on, &times);
+    capture_end(capture);
+    return payload;
+}
+
+static void captured_values_have_the_same_payload(void **state) {
+    (void)state;
+    enum { LEN = 1000000 };
+    char *text = malloc(LEN);
+    for (size_t i = 0; i < LEN; i++) text[i] = (char)(i * i >> 5);
+    struct entry *entry = string_new(SLICE("key"), slice_make(text, LEN));
+    sds expected = dump_new(entry, false), payload = dump_captured(entry, 1000000);
+    assert_true(slice_equal(sds_slice(payload), sds_slice(expected)));
+    sds_free(payload);
+    payload = dump_captured(entry, 2);
+    assert_true(sds_len(payload) < LEN);
+    sds_free(payload);
+    sds_free(expected);
+    value_free(entry);
+    free(text);
 }
 
 static void lists_are_dumped_and_restored(void **state) {
@@ -126,6 +159,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(payloads_are_those_of_redis),
         cmocka_unit_test(a_payload_is_told_from_that_of_another_value),
+        cmocka_unit_test(captured_values_have_the_same_payload),
         cmocka_unit_test(lists_are_dumped_and_restored),
         cmocka_unit_test(versions_that_are_known_are_read),
         cmocka_unit_test(bad_values_are_refused),

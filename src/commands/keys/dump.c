@@ -6,14 +6,73 @@
 #include "base/text/number.h"
 #include "commands/commands.h"
 #include "engine/call.h"
+#include "engine/work.h"
 #include "types/value.h"
 
+/* --- DUMP key. It is a work (engine/work.h) if the value is large. --- */
+
+struct dumping {
+    struct work work;
+    struct dump_captured value;
+    bool compresses;
+    sds payload;
+};
+
+static bool is_wanted(void *work) {
+    return !work_is_cancelled(work);
+}
+
+static void run_dump(struct work *work) {
+    struct dumping *dumping = (struct dumping *)work;
+    dumping->payload = dump_new_captured(&dumping->value, dumping->compresses, is_wanted, work);
+}
+
+static void answer_dump(struct call *call, struct work *work) {
+    struct dumping *dumping = (struct dumping *)work;
+    reply_bulk_owned(call->reply, dumping->payload);
+    dumping->payload = NULL;
+}
+
+static void free_dump(struct work *work) {
+    struct dumping *dumping = (struct dumping *)work;
+    work_end_capture(work, dumping->value.capture);
+    sds_free(dumping->payload);
+}
+
+/* Returns false, and does nothing, if the value cannot be captured. */
+static bool dump_later(struct call *call, struct entry *entry) {
+    static const struct work_kind kind = {run_dump, answer_dump, free_dump};
+    struct capture *capture = work_capture(call, entry);
+    if (!capture) return false;
+    struct dumping *dumping = mem_alloc_zeroed(sizeof(*dumping));
+    dumping->work.kind = &kind;
+    dumping->value = (struct dump_captured){.capture = capture,
+                                            .format = type_format_of_entry(entry),
+                                            .written = type_format_written(entry)};
+    dumping->compresses = call_compresses_values(call);
+    work_begin(call, &dumping->work);
+    return true;
+}
+
+/* As work_pays wants them. What is written of a stream takes longest, as it is compressed; small
+ * members take longer than their bytes. */
+static uint64_t dump_steps(const struct entry *entry) {
+    size_t bytes = value_allocated(entry);
+    switch (entry_type(entry)) {
+    case VALUE_STRING: return bytes / 32;
+    case VALUE_STREAM: return bytes / 8;
+    default: return bytes / 32 + value_length(entry) / 2;
+    }
+}
+
 void dump_command(struct call *call) {
-    const struct entry *entry = call_find_read(call, call->argv[1], NULL);
+    struct entry *entry = call_find_read(call, call->argv[1], NULL);
     if (!entry) {
         reply_null(call->reply);
         return;
     }
+    bool is_large = entry_is_out_of_line(entry) && work_pays(call, dump_steps(entry));
+    if (is_large && dump_later(call, entry)) return;
     sds payload = dump_new(entry, call_compresses_values(call));
     reply_bulk(call->reply, sds_slice(payload));
     sds_free(payload);
