@@ -72,6 +72,22 @@ proc change_lists {} {
     r DEL long
 }
 
+# Long texts with much in common; the second one is far longer.
+proc make_texts {} {
+    r SET text1 [string repeat "some words and others " 100]
+    r SET text2 [string repeat "other words and some " 100]
+    r SET short "xyz"
+    r SET large [string repeat "ab z" 120000]
+}
+proc change_texts {} {
+    r APPEND text1 [string repeat other 200]
+    r SETRANGE text2 100 "something"
+    r SET short z
+    r SETRANGE large 0 "xyzxyz"
+    r APPEND large xyz
+    r DEL text2 large
+}
+
 proc make_many {} {
     make_sets
     fill_list list [numbered 1 60000 element:]
@@ -122,6 +138,10 @@ set families {
         {LPOS long 190000 MAXLEN 199999} {LPOS long 190000 RANK 2} {LPOS long 10 RANK -1 COUNT 0 MAXLEN 199995}
         {LPOS twins y COUNT 0} {LPOS twins y COUNT 0 RANK -3} {LPOS twins x RANK 100 COUNT 18000 MAXLEN 39000}
         {LPOS compressed element:119990} {LPOS compressed element:90000 COUNT 0 RANK -1}
+    }}
+    {text make_texts change_texts {
+        {LCS text1 text2} {LCS text1 text2 LEN} {LCS text1 text2 IDX WITHMATCHLEN} {LCS text1 text1} {LCS short large}
+        {LCS large short LEN} {LCS large short IDX MINMATCHLEN 2}
     }}
     {payload make_many change_many {
         {DUMP a} {DUMP list} {DUMP hash} {DUMP sorted} {DUMP stream} {DUMP string}
@@ -188,6 +208,7 @@ check "small commands run at once" {
     r SET bits [string repeat x 200]
     r BITCOUNT bits
     r BITPOS bits 1
+    r LCS bits bits
     r RPUSH list {*}[numbered 1 100]
     r LPOS list 100
     expr {[total_works] - $before}

@@ -1,7 +1,9 @@
-/* LCS key1 key2 [LEN] [IDX] [MINMATCHLEN length] [WITHMATCHLEN] */
+/* LCS key1 key2 [LEN] [IDX] [MINMATCHLEN length] [WITHMATCHLEN]. It is a work (engine/work.h) if
+ * the texts are long. */
 #include "base/memory/alloc.h"
 #include "commands/commands.h"
 #include "commands/strings/string_common.h"
+#include "engine/work.h"
 #include "types/lcs.h"
 
 struct lcs_options {
@@ -29,11 +31,12 @@ static bool parse_lcs(struct call *call, struct lcs_options *options) {
                        "ERR If you want both the length and indexes, please just use IDX.");
 }
 
-/* Finds the texts of both keys; a missing one is empty. */
-static bool find_texts(struct call *call, struct slice texts[2], char buffers[2][INT64_TEXT_MAX]) {
+/* Finds both keys and their texts; a missing one is NULL and empty. */
+static bool find_texts(struct call *call, struct entry *entries[2], struct slice texts[2],
+                       char buffers[2][INT64_TEXT_MAX]) {
     bool strings = true;
     for (size_t i = 0; i < 2; i++) {
-        const struct entry *entry = call_find_read(call, call->argv[1 + i], NULL);
+        struct entry *entry = entries[i] = call_find_read(call, call->argv[1 + i], NULL);
         if (entry && entry_type(entry) != VALUE_STRING)
             strings = false;
         else
@@ -91,25 +94,101 @@ static void reply_text(struct reply *reply, struct lcs *lcs) {
     mem_free(text);
 }
 
+static void reply_no_memory(struct reply *reply) {
+    reply_error(reply, "ERR Insufficient memory, failed allocating transient memory for LCS");
+}
+
+static void reply_lcs(struct reply *reply, struct slice a, struct slice b,
+                      const struct lcs_options *options) {
+    struct lcs lcs;
+    if (options->len) {
+        reply_integer(reply, (int64_t)lcs_length(a, b));
+        return;
+    }
+    if (!lcs_begin(&lcs, a, b)) {
+        reply_no_memory(reply);
+        return;
+    }
+    if (options->idx)
+        reply_matches(reply, &lcs, options);
+    else
+        reply_text(reply, &lcs);
+    lcs_end(&lcs);
+}
+
+/* --- In another thread --- */
+
+struct lcs_work {
+    struct work work;
+    struct lcs_options options;
+    struct capture *captures[2]; /* of large texts; else NULL */
+    sds texts[2];                /* those of large ones are read in the thread */
+    int protocol;
+    sds made; /* the reply */
+};
+
+/* Reads the text from its capture, if it has one. Returns false if the memory can't be had. */
+static bool read_text(struct lcs_work *lcs, size_t i) {
+    if (!lcs->captures[i]) return true;
+    size_t len = text_capture_len(lcs->captures[i]);
+    lcs->texts[i] = sds_try_new_uninit(len);
+    if (!lcs->texts[i]) return false;
+    text_capture_read(lcs->captures[i], 0, lcs->texts[i], len);
+    return true;
+}
+
+static void run_lcs(struct work *work) {
+    struct lcs_work *lcs = (struct lcs_work *)work;
+    struct reply reply;
+    reply_init(&reply, 0);
+    reply.protocol = lcs->protocol;
+    if (read_text(lcs, 0) && read_text(lcs, 1))
+        reply_lcs(&reply, sds_slice(lcs->texts[0]), sds_slice(lcs->texts[1]), &lcs->options);
+    else
+        reply_no_memory(&reply);
+    lcs->made = sds_new(slice_make(reply.data, reply.len));
+    reply_free(&reply);
+}
+
+static void answer_lcs(struct call *call, struct work *work) {
+    struct lcs_work *lcs = (struct lcs_work *)work;
+    reply_raw_owned(call->reply, lcs->made);
+    lcs->made = NULL;
+}
+
+static void free_lcs(struct work *work) {
+    struct lcs_work *lcs = (struct lcs_work *)work;
+    for (size_t i = 0; i < 2; i++) {
+        work_end_capture(work, lcs->captures[i]);
+        sds_free(lcs->texts[i]);
+    }
+    sds_free(lcs->made);
+}
+
+static void lcs_later(struct call *call, struct entry *const entries[2],
+                      const struct slice texts[2], const struct lcs_options *options) {
+    static const struct work_kind kind = {run_lcs, answer_lcs, free_lcs};
+    struct lcs_work *lcs = mem_alloc_zeroed(sizeof(*lcs));
+    lcs->work.kind = &kind;
+    lcs->options = *options;
+    lcs->protocol = call->reply->protocol;
+    for (size_t i = 0; i < 2; i++) {
+        lcs->captures[i] = entries[i] ? work_capture(call, entries[i]) : NULL;
+        if (!lcs->captures[i]) lcs->texts[i] = sds_new(texts[i]);
+    }
+    work_begin(call, &lcs->work);
+}
+
 void lcs_command(struct call *call) {
+    enum { PAIRS_PER_STEP = 128 }; /* of bytes */
     struct lcs_options options = {0};
+    struct entry *entries[2];
     struct slice texts[2];
     char buffers[2][INT64_TEXT_MAX];
-    struct lcs lcs;
-    if (!find_texts(call, texts, buffers) || !parse_lcs(call, &options)) return;
+    if (!find_texts(call, entries, texts, buffers) || !parse_lcs(call, &options)) return;
     if (!check_size(call, texts[0], texts[1])) return;
-    if (options.len) {
-        reply_integer(call->reply, (int64_t)lcs_length(texts[0], texts[1]));
-        return;
-    }
-    if (!lcs_begin(&lcs, texts[0], texts[1])) {
-        reply_error(call->reply,
-                    "ERR Insufficient memory, failed allocating transient memory for LCS");
-        return;
-    }
-    if (options.idx)
-        reply_matches(call->reply, &lcs, &options);
+    if (work_pays(call, texts[0].len * texts[1].len / PAIRS_PER_STEP))
+        lcs_later(call, entries, texts, &options);
     else
-        reply_text(call->reply, &lcs);
-    lcs_end(&lcs);
+        reply_lcs(call->reply, texts[0], texts[1], &options);
 }
