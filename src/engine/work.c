@@ -184,6 +184,10 @@ void work_unfreeze(const struct work *work, struct frozen *frozen) {
     if (capture) lazyfree_capture(work->engine->lazyfree, capture);
 }
 
+void work_free_value(const struct work *work, struct entry *entry) {
+    lazyfree_entry(work->engine->lazyfree, entry, true);
+}
+
 struct capture *work_capture(const struct call *call, struct entry *entry) {
     return value_capture(entry, &call->engine->works->left);
 }

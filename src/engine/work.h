@@ -106,6 +106,10 @@ void work_freeze(const struct call *call, struct entry *entry, struct frozen *fr
  * is freed in another thread if that is much. */
 void work_unfreeze(const struct work *work, struct frozen *frozen);
 
+/* Frees a value that the work has made and to which no key leads: in another thread if it is large.
+ * In the loop's thread. */
+void work_free_value(const struct work *work, struct entry *entry);
+
 /* Captures a value for a work that is about to be made. NULL: the command should run at once. See
  * value_capture. */
 struct capture *work_capture(const struct call *call, struct entry *entry);

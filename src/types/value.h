@@ -134,13 +134,14 @@ struct capture *value_capture(struct entry *entry, size_t *left);
  * change or free the value. Another thread may ask if no key leads to the value. O(1). */
 bool value_is_captured(const struct entry *entry);
 
-/* A value as it was at one moment: an entry that can be read as any other, in any thread. */
+/* A value as it was at one moment: an entry that can be read as any other, in any thread; that of a
+ * sorted set can not before zset_thaw. */
 struct frozen {
     struct entry *entry;     /* under an empty key */
     struct capture *capture; /* whose memory it reads; NULL: it is a copy */
 };
 
-/* Freezes the value of a list, set, hash or stream, as value_capture captures it; in the same time,
+/* Freezes the value of a collection, as value_capture captures it; in the same time,
  * or O(bytes) where that returns NULL. */
 void value_freeze(struct entry *entry, size_t *left, struct frozen *frozen);
 

@@ -621,9 +621,19 @@ static bool zset_is_captured(const struct entry *entry) {
     return skiplist_is_captured(skiplist_of(entry));
 }
 
+/* See zset_thaw. */
 static void *zset_captured(const struct capture *capture) {
-    (void)capture;
-    return NULL;
+    return (void *)(uintptr_t)capture;
+}
+
+struct entry *zset_thaw(const struct frozen *frozen, bool finds) {
+    if (!frozen->capture) return frozen->entry;
+    return entry_new_pointer(SLICE(""), VALUE_ZSET, ZSET_SKIPLIST,
+                             skiplist_capture_copy(frozen->capture, finds));
+}
+
+void zset_thaw_end(const struct frozen *frozen, struct entry *entry) {
+    if (entry != frozen->entry) value_free(entry);
 }
 
 const struct type_operations zset_operations = TYPE_OPERATIONS(zset);

@@ -177,6 +177,17 @@ void zset_draws_end(struct zset_draws *draws);
 uint64_t zset_scan(const struct entry *entry, uint64_t cursor,
                    void (*visit)(struct slice member, double score, void *arg), void *arg);
 
+/* --- Reading frozen sorted sets (types/value.h), in any thread --- */
+
+struct frozen;
+
+/* Returns an entry that has the value of a frozen sorted set, for reading. zset_find finds its
+ * members only if `finds`, which takes longer. One thread at a time. O(n). */
+struct entry *zset_thaw(const struct frozen *frozen, bool finds);
+
+/* Frees that entry. In any thread, before value_unfreeze. O(n). */
+void zset_thaw_end(const struct frozen *frozen, struct entry *entry);
+
 /* --- Encodings: for saving and DEBUG --- */
 
 /* The skiplist, or NULL; the body of a listpack: true, and where. O(1). */

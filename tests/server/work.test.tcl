@@ -119,6 +119,35 @@ proc change_many {} {
     r RENAME string stream
 }
 
+# A sorted set whose members are numbered, with scores that differ from key to key.
+proc fill_zset {key from to by} {
+    r DEL $key
+    set pairs {}
+    for {set i $from} {$i <= $to} {incr i} {
+        lappend pairs [expr {$i * $by % 9973}] member:$i
+    }
+    r ZADD $key {*}$pairs
+}
+
+proc make_zsets {} {
+    set half [expr {$::many / 2}]
+    r DEL zz
+    fill_zset za 1 $::many 7
+    fill_zset zb $half [expr {$::many + $half}] 13
+    fill_zset zc 3 20 1
+    fill_set members [lmap i [numbered 100 20000] {string cat member: $i}]
+    r ZADD za 5 [string repeat long 300] 7 [string repeat longer 300]
+    r ZADD zb 6 [string repeat long 300]
+}
+proc change_zsets {} {
+    r ZREMRANGEBYRANK za 100 9000
+    r ZADD zb 1 new 2 member:20000
+    r ZADD za 77 member:20001 78 another
+    r DEL zc
+    r SREM members member:100 member:101
+    r RENAME zb zz
+}
+
 # {what the reply is, the procedure that makes the values, the one that changes them, the commands to run}
 set families {
     {set make_sets change_sets {
@@ -128,6 +157,15 @@ set families {
     {number make_sets change_sets {
         {SINTERCARD 2 a b} {SINTERCARD 2 a b LIMIT 7000} {SUNIONCARD 3 a b c} {SUNIONCARD 2 a b LIMIT 42000}
         {SDIFFCARD 2 a b} {SDIFFCARD 2 a b LIMIT 100}
+    }}
+    {list make_zsets change_zsets {
+        {ZUNION 2 za zb WITHSCORES} {ZUNION 3 za zb za WEIGHTS 1 2 3} {ZUNION 2 za nokey}
+        {ZUNION 3 za zc members AGGREGATE MAX WITHSCORES} {ZINTER 2 za zb WITHSCORES} {ZINTER 2 za za}
+        {ZINTER 3 za members zb WEIGHTS 1 2 3} {ZINTER 3 za zb za AGGREGATE COUNT WITHSCORES}
+        {ZDIFF 2 za zb WITHSCORES} {ZDIFF 3 za zc members} {ZDIFF 2 members za} {ZDIFF 2 za nokey}
+    }}
+    {number make_zsets change_zsets {
+        {ZINTERCARD 2 za zb} {ZINTERCARD 3 za members zb LIMIT 7000}
     }}
     {number make_bits change_bits {
         {BITCOUNT bits} {BITCOUNT bits 1 -2} {BITCOUNT bits 11 31999990 BIT} {BITPOS zeros 1} {BITPOS ones 0}
@@ -223,6 +261,38 @@ check "searches that end soon run at once" {
     assert_equal [r LPOS twins y RANK -1 COUNT 2] {39999 39997}
     expr {[total_works] - $before}
 } 0
+check "sorted sets: small ones are combined at once, few members are looked for in a large one at once" {
+    make_zsets
+    set before [total_works]
+    r ZUNION 2 zc zc WITHSCORES
+    r ZINTER 2 zc za
+    r ZINTERCARD 2 zc za
+    r ZUNIONSTORE destination 2 za zb
+    expr {[total_works] - $before}
+} 0
+check "a sorted set is combined while its key has another value already, in RESP3, too" {
+    make_zsets
+    set c [client_open]
+    $c call HELLO 3
+    set expected [$c call ZUNION 2 za zb WITHSCORES]
+    paused {
+        $c send ZUNION 2 za zb WITHSCORES
+        wait_for_works 1
+        r SET za text
+        r ZREMRANGEBYRANK zb 0 -1
+    }
+    expr {[$c read] eq $expected && [r GET za] eq "text"}
+} 1
+check "of a wrong type says the command at once" {
+    make_zsets
+    r RPUSH list x
+    paused {
+        foreach command {{ZUNION 2 za list} {ZINTER 2 za list} {ZDIFF 2 za list} {ZINTERCARD 2 za list}} {
+            assert_match WRONGTYPE* [lindex [list [catch {r {*}$command} error] $error] 1]
+        }
+    }
+    r DEL list
+}
 check "scripts run them at once" {
     make_sets
     set before [total_works]

@@ -360,6 +360,41 @@ static void a_capture_stays_what_the_list_was(void **state) {
     }
 }
 
+/* Returns whether a copy of what was captured has these members, in both directions. */
+static void assert_copied(struct capture *capture, struct model *before) {
+    for (int with_index = 0; with_index < 2; with_index++) {
+        struct skiplist *copy = skiplist_capture_copy(capture, with_index);
+        struct skiplist_cursor cursor;
+        assert_int_equal(skiplist_count(copy), before->count);
+        if (with_index) assert_same(copy, before);
+        for (size_t i = 0; i < before->count; i += 7) {
+            skiplist_seek(copy, i, &cursor);
+            struct slice member = skiplist_cursor_member(&cursor);
+            assert_true(slice_equal(member, member_of(&before->pairs[i])));
+            if (!with_index) assert_null(skiplist_find(copy, member).node);
+        }
+        skiplist_free(copy);
+    }
+}
+
+static void a_capture_is_copied_to_a_list_of_its_own(void **state) {
+    struct fixture *f = *state;
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 150; i++) step(f, WIDE, 2500, round % 10 < 7);
+        set(f, SLICE("one at least"), 1);
+        struct model *before = model_copy(&f->model);
+        size_t left = 0;
+        struct capture *capture = skiplist_capture_begin(f->list, &left);
+        assert_copied(capture, before);
+        for (int i = 0; i < 300; i++) step(f, WIDE, 2500, round % 2);
+        assert_copied(capture, before);
+        capture_end(capture);
+        assert_same(f->list, &f->model);
+        model_delete(before, 0, before->count);
+        free(before);
+    }
+}
+
 /* --- Shape --- */
 
 static void fill(struct skiplist *list, int from, int to, int by) {
@@ -495,6 +530,7 @@ int main(void) {
         LIST_TEST(a_scan_of_a_list_that_rests_visits_each_member_once),
         LIST_TEST(a_scan_visits_what_was_there_throughout_while_the_list_changes),
         LIST_TEST(a_capture_stays_what_the_list_was),
+        LIST_TEST(a_capture_is_copied_to_a_list_of_its_own),
         LIST_TEST(members_in_order_fill_their_nodes),
         LIST_TEST(nodes_merge_when_members_go),
         LIST_TEST(nodes_merge_when_members_go_in_order),

@@ -2,14 +2,19 @@
  * [destination] numkeys key … [WEIGHTS weight …] [AGGREGATE SUM|MIN|MAX|COUNT] [WITHSCORES]
  * [LIMIT limit]
  *
- * Sums depend on the order in which they are made: as in Redis the smaller sources come first. */
+ * Sums depend on the order in which they are made: as in Redis the smaller sources come first.
+ *
+ * Combining reads entries and nothing else of the server: commands that take long and store nothing
+ * are works (engine/work.h). */
 #include "base/memory/alloc.h"
 #include "base/text/number.h"
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "commands/sorted_sets/zset_common.h"
 #include "engine/call.h"
+#include "engine/work.h"
 #include "types/set.h"
+#include "types/value.h"
 #include "types/zset.h"
 
 #include <math.h>
@@ -20,13 +25,14 @@
  * The values whose members are combined: only these functions know which types they may have. */
 
 struct zset_source {
-    const struct entry *entry; /* a sorted set or a set; NULL: there is no such key */
+    struct entry *entry; /* a sorted set or a set; NULL: there is no such key */
     double weight;
     size_t position;           /* among the sources of its command */
     struct zset_source *first; /* the first source with the same entry, perhaps this one */
     /* Of the first one: */
     double score;               /* in an intersection, of the member that is looked at */
     struct occurrence *members; /* in a union with repeated sources: all of them */
+    struct frozen frozen;       /* in a work: the entry as it was, or nothing */
 };
 
 /* Lives on the caller's stack, needs no end. The value must not change during the iteration. */
@@ -102,8 +108,9 @@ struct form {
 };
 
 struct combination {
-    struct call *call;
-    const struct form *form;
+    struct call *call; /* only while arguments are read, and when the result is replied */
+    struct form form;
+    const struct work *work; /* when that is cancelled, combining ends; or NULL */
     struct zset_source *sources;
     size_t count; /* sources */
     bool repeats; /* a source is named more than once */
@@ -145,7 +152,7 @@ static bool parse_aggregate(struct combination *combination, struct slice word) 
 /* Reads the option at *index and moves *index to its last argument. */
 static bool parse_option(struct combination *combination, size_t *index) {
     struct call *call = combination->call;
-    const struct form *form = combination->form;
+    const struct form *form = &combination->form;
     struct slice word = call->argv[*index];
     size_t at = *index + 1, left = call->argc - at;
     bool has_scores = form->operation != DIFFERENCE && !form->only_counts;
@@ -190,6 +197,10 @@ static double aggregated(enum aggregate aggregate, double a, double b) {
 
 /* --- Operations --- */
 
+static bool is_cancelled(const struct combination *combination) {
+    return combination->work && work_is_cancelled(combination->work);
+}
+
 /* Adds a member to the result, or aggregates its score with the one that it has there. */
 static void merge(struct zset_result *result, struct slice member, double score,
                   enum aggregate aggregate) {
@@ -231,7 +242,7 @@ static void unite_each(const struct combination *combination, struct zset_result
         struct zset_source_iter iter;
         struct zset_member member;
         zset_source_start(source, &iter);
-        while (zset_source_next(&iter, &member))
+        while (zset_source_next(&iter, &member) && !is_cancelled(combination))
             merge(result, member.text, weighted(combination, source, member.score),
                   combination->aggregate);
     }
@@ -286,9 +297,10 @@ static void unite_repeated(const struct combination *combination, struct zset_re
     uint64_t count = skiplist_count(numbers);
     double *scores = mem_alloc(count * sizeof(*scores));
     for (uint64_t i = 0; i < count; i++) scores[i] = NAN;
-    for (size_t i = 0; i < combination->count; i++) add_scores(combination, &sources[i], scores);
+    for (size_t i = 0; i < combination->count && !is_cancelled(combination); i++)
+        add_scores(combination, &sources[i], scores);
     if (count > 0) skiplist_seek(numbers, 0, &cursor);
-    for (uint64_t i = 0; i < count; i++, skiplist_next(&cursor))
+    for (uint64_t i = 0; i < count && !is_cancelled(combination); i++, skiplist_next(&cursor))
         zset_result_add(result, skiplist_cursor_member(&cursor), scores[i]);
     for (size_t i = 0; i < combination->count; i++)
         if (sources[i].first == &sources[i]) mem_free(sources[i].members);
@@ -327,10 +339,10 @@ static int64_t filter(const struct combination *combination, struct zset_result 
     struct zset_member member;
     int64_t found = 0;
     zset_source_start(first, &iter);
-    while (zset_source_next(&iter, &member)) {
+    while (zset_source_next(&iter, &member) && !is_cancelled(combination)) {
         double score = weighted(combination, first, member.score);
         first->score = member.score;
-        if (combination->form->operation == INTERSECTION
+        if (combination->form.operation == INTERSECTION
                 ? !is_in_others(combination, member.text, &score)
                 : is_in_any_other(combination, member.text))
             continue;
@@ -340,51 +352,203 @@ static int64_t filter(const struct combination *combination, struct zset_result 
     return found;
 }
 
-/* --- Results --- */
-
-static void reply_result(const struct combination *combination, struct zset_result *result) {
-    struct call *call = combination->call;
-    uint64_t count = skiplist_count(result->list);
-    enum zset_reply_form form = zset_reply_form(call, combination->with_scores);
-    struct skiplist_cursor cursor;
-    zset_reply_header(call->reply, count, form);
-    if (count > 0) skiplist_seek(result->list, 0, &cursor);
-    while (count-- > 0) {
-        struct zset_member member = {.text = skiplist_cursor_member(&cursor),
-                                     .score = skiplist_cursor_score(&cursor)};
-        zset_reply_member(call->reply, &member, form);
-        skiplist_next(&cursor);
-    }
-    skiplist_free(result->list);
-}
-
-static void run(struct combination *combination) {
-    const struct form *form = combination->form;
+/* Puts the sources in the order in which they are combined, and finds those that are the same.
+ * Returns whether the result is empty whatever their members. */
+static bool arrange(struct combination *combination) {
+    const struct form *form = &combination->form;
+    bool repeats_first = false;
     if (form->operation != DIFFERENCE)
         qsort(combination->sources, combination->count, sizeof(*combination->sources),
               compare_lengths);
-    bool repeats_first = false;
     if (form->operation == DIFFERENCE ||
         form->only_counts) /* what is named again changes nothing */
         combination->count =
             repeats_drop(combination->sources, sizeof(*combination->sources),
                          offsetof(struct zset_source, entry), combination->count, &repeats_first);
     find_repeated(combination);
-    if (form->only_counts) {
-        reply_integer(combination->call->reply, filter(combination, NULL));
-        return;
-    }
-    struct zset_result result = {.list = skiplist_new()};
-    if (form->operation == UNION && combination->repeats)
-        unite_repeated(combination, &result);
-    else if (form->operation == UNION)
-        unite_each(combination, &result);
-    else if (form->operation == INTERSECTION || !repeats_first)
-        filter(combination, &result);
-    if (form->stores)
-        zset_result_store(combination->call, combination->call->argv[1], &result, form->event);
+    return repeats_first && form->operation == DIFFERENCE;
+}
+
+/* Combines the sources, which are arranged: into `result`, unless the command only counts. Returns
+ * how many members an intersection or a difference has. */
+static int64_t make_result(const struct combination *combination, struct zset_result *result) {
+    if (combination->form.only_counts) return filter(combination, NULL);
+    result->list = skiplist_new();
+    if (combination->form.operation != UNION) return filter(combination, result);
+    if (combination->repeats)
+        unite_repeated(combination, result);
     else
-        reply_result(combination, &result);
+        unite_each(combination, result);
+    return 0;
+}
+
+/* --- Results --- */
+
+/* The result as a value without a key; NULL: it is empty. Takes ownership of the list. */
+static struct entry *entry_of(struct zset_result *result, const struct listpack_limits *limits) {
+    if (skiplist_count(result->list) > 0)
+        return zset_from_skiplist(SLICE(""), result->list, result->longest, limits);
+    skiplist_free(result->list);
+    return NULL;
+}
+
+static void reply_list(struct call *call, const struct skiplist *list, bool with_scores) {
+    uint64_t count = skiplist_count(list);
+    enum zset_reply_form form = zset_reply_form(call, with_scores);
+    struct skiplist_cursor cursor;
+    zset_reply_header(call->reply, count, form);
+    if (count > 0) skiplist_seek(list, 0, &cursor);
+    while (count-- > 0) {
+        struct zset_member member = {.text = skiplist_cursor_member(&cursor),
+                                     .score = skiplist_cursor_score(&cursor)};
+        zset_reply_member(call->reply, &member, form);
+        skiplist_next(&cursor);
+    }
+}
+
+/* Much of it is written while the reply is sent. */
+static void reply_entry(struct call *call, struct entry *entry, bool with_scores) {
+    enum zset_reply_form form = zset_reply_form(call, with_scores);
+    if (entry)
+        zset_reply_span(call, entry, (struct zset_span){0, zset_length(entry)}, true, form);
+    else
+        zset_reply_header(call->reply, 0, form);
+}
+
+/* --- In another thread --- */
+
+struct combining {
+    struct work work;
+    struct combination combination; /* of frozen sources */
+    struct listpack_limits limits;
+    struct entry *result; /* NULL: it is empty, or only counted */
+    int64_t count;
+};
+
+/* Only an intersection or a difference looks for members, in all sources but the first. */
+static bool is_searched(const struct combination *combination, size_t source) {
+    return combination->form.operation != UNION && source > 0;
+}
+
+static void thaw_sources(struct combination *combination) {
+    for (size_t i = 0; i < combination->count; i++) {
+        struct zset_source *source = &combination->sources[i];
+        source->entry = source->frozen.entry;
+        if (source->first != source)
+            source->entry = source->first->entry;
+        else if (source->entry && !is_set(source->entry))
+            source->entry = zset_thaw(&source->frozen, is_searched(combination, i));
+    }
+}
+
+static void end_thaw(struct combination *combination) {
+    for (size_t i = 0; i < combination->count; i++) {
+        struct zset_source *source = &combination->sources[i];
+        if (source->first == source && source->entry && !is_set(source->entry))
+            zset_thaw_end(&source->frozen, source->entry);
+    }
+}
+
+static void run_combining(struct work *work) {
+    struct combining *combining = (struct combining *)work;
+    struct zset_result result = {0};
+    thaw_sources(&combining->combination);
+    combining->count = make_result(&combining->combination, &result);
+    end_thaw(&combining->combination);
+    if (result.list) combining->result = entry_of(&result, &combining->limits);
+    if (!work_is_cancelled(work) || !combining->result) return;
+    value_free(combining->result);
+    combining->result = NULL;
+}
+
+static void answer_combining(struct call *call, struct work *work) {
+    struct combining *combining = (struct combining *)work;
+    if (combining->combination.form.only_counts)
+        reply_integer(call->reply, combining->count);
+    else
+        reply_entry(call, combining->result, combining->combination.with_scores);
+}
+
+static void free_combining(struct work *work) {
+    struct combining *combining = (struct combining *)work;
+    struct combination *combination = &combining->combination;
+    for (size_t i = 0; i < combination->count; i++)
+        work_unfreeze(work, &combination->sources[i].frozen);
+    if (combining->result) work_free_value(work, combining->result);
+    mem_free(combination->sources);
+}
+
+/* Takes ownership of the sources. */
+static void work_on(struct combination *combination) {
+    static const struct work_kind kind = {run_combining, answer_combining, free_combining};
+    struct call *call = combination->call;
+    struct combining *combining = mem_alloc_zeroed(sizeof(*combining));
+    combining->work.kind = &kind;
+    combining->limits = call->limits->zset;
+    for (size_t i = 0; i < combination->count; i++) {
+        struct zset_source *source = &combination->sources[i];
+        source->frozen = (struct frozen){0};
+        if (source->first == source && source->entry)
+            work_freeze(call, source->entry, &source->frozen);
+    }
+    combining->combination = *combination;
+    combining->combination.call = NULL;
+    combining->combination.work = &combining->work;
+    combination->sources = NULL;
+    work_begin(call, &combining->work);
+}
+
+/* --- Commands --- */
+
+/* Returns about how many members are looked at. O(sources). */
+static uint64_t steps_of(const struct combination *combination) {
+    uint64_t all = 0, first = zset_source_length(&combination->sources[0]);
+    for (size_t i = 0; i < combination->count; i++)
+        all += zset_source_length(&combination->sources[i]);
+    if (combination->form.operation == UNION) return all;
+    return first * combination->count;
+}
+
+/* A frozen sorted set is not searched before an index of its members is made: looking for few
+ * members in a very large one is done at once. O(sources). */
+static bool should_work(const struct combination *combination) {
+    enum { INDEXED_PER_STEP = 8 };
+    uint64_t steps = steps_of(combination), indexed = 0;
+    if (combination->form.stores || !work_pays(combination->call, steps)) return false;
+    for (size_t i = 0; i < combination->count; i++) {
+        const struct zset_source *source = &combination->sources[i];
+        if (source->first == source && source->entry && !is_set(source->entry) &&
+            is_searched(combination, i))
+            indexed += zset_source_length(source);
+    }
+    return indexed / INDEXED_PER_STEP <= steps;
+}
+
+static void run_here(struct combination *combination, bool is_empty) {
+    const struct form *form = &combination->form;
+    struct call *call = combination->call;
+    struct zset_result result = {0};
+    int64_t count = 0;
+    if (is_empty)
+        result.list = skiplist_new();
+    else
+        count = make_result(combination, &result);
+    if (form->only_counts) {
+        reply_integer(call->reply, count);
+    } else if (form->stores) {
+        zset_result_store(call, call->argv[1], &result, form->event);
+    } else {
+        reply_list(call, result.list, combination->with_scores);
+        skiplist_free(result.list);
+    }
+}
+
+static void run(struct combination *combination) {
+    bool is_empty = arrange(combination);
+    if (!is_empty && should_work(combination))
+        work_on(combination);
+    else
+        run_here(combination, is_empty);
 }
 
 /* Finds the sources, whose number stands at argv[at], and reads the options. */
@@ -400,7 +564,7 @@ static bool prepare(struct combination *combination, size_t at) {
 }
 
 static void combine(struct call *call, const struct form *form) {
-    struct combination combination = {.call = call, .form = form};
+    struct combination combination = {.call = call, .form = *form};
     size_t at = form->stores ? 2 : 1;
     if (!parse_count(call, at, &combination.count)) return;
     combination.sources = mem_alloc(combination.count * sizeof(*combination.sources));

@@ -151,6 +151,11 @@ uint64_t skiplist_capture_count(const struct capture *capture);
 void skiplist_capture_visit(struct capture *capture,
                             void (*visit)(struct slice member, double score, void *arg), void *arg);
 
+/* Returns a list of its own of the members that were captured. It is only for reading, and without
+ * `with_index`, which takes most of the time, skiplist_find finds nothing. In the same threads as
+ * above. O(n + nodes log nodes). */
+struct skiplist *skiplist_capture_copy(struct capture *capture, bool with_index);
+
 /* Captures the `count` (> 0) members from this rank on, or, unless `forward`, those before it that
  * end with it; the list has all of them. NULL as above. While there is such a capture, each node
  * that the list drops costs O(log nodes) if the capture has yet to read it. O(log n). */

@@ -251,6 +251,15 @@ void skiplist_index_grow(struct skiplist_index *index, const struct skiplist_reh
         split(index, rehash);
 }
 
+void skiplist_index_reserve(struct skiplist_index *index, uint64_t members) {
+    CHECKED_ASSERT(index->buckets.count == 0);
+    *(uint64_t *)segmented_push(&index->buckets) = 0;
+    while (index->buckets.count * SKIPLIST_LOAD < members) {
+        *(uint64_t *)segmented_push(&index->buckets) = 0;
+        linear_grow(&index->linear, SKIPLIST_WINDOW_BITS);
+    }
+}
+
 void skiplist_index_shrink(struct skiplist_index *index, const struct skiplist_rehash *rehash) {
     size_t after = index->buckets.count - 1;
     if (index->buckets.count > 1 && index->count * 4 < after * SKIPLIST_LOAD * 3)

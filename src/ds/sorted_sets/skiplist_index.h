@@ -62,6 +62,10 @@ void skiplist_index_free(struct skiplist_index *index);
 /* Makes `copy`, which is uninitialised, equal to `index`. O(members). */
 void skiplist_index_copy(struct skiplist_index *copy, const struct skiplist_index *index);
 
+/* Makes room for so many members in an index that has never had any: they can be inserted without
+ * skiplist_index_grow. O(members). */
+void skiplist_index_reserve(struct skiplist_index *index, uint64_t members);
+
 /* Splits a bucket when one more member would fill the index. To be called before each insert, when
  * the index has exactly the members of the nodes. At most one bucket is split: expected O(1). */
 void skiplist_index_grow(struct skiplist_index *index, const struct skiplist_rehash *rehash);

@@ -140,6 +140,18 @@ struct skiplist_node *skiplist_node_pieces(struct skiplist_node *node, bool has_
     return node;
 }
 
+size_t skiplist_node_own_texts(struct skiplist_node *node, struct pieces *pieces) {
+    size_t texts = 0;
+    for (unsigned slot = 0; slot < skiplist_node_count(node); slot++) {
+        struct skiplist_text *text = skiplist_node_text(node, slot);
+        if (!text) continue;
+        text = text_new(skiplist_node_member(node, slot), pieces);
+        memcpy((uint8_t *)(uintptr_t)record_at(node, slot) + 1, &text, sizeof(text));
+        texts++;
+    }
+    return texts;
+}
+
 double skiplist_node_score(const struct skiplist_node *node, unsigned slot) {
     return skiplist_score_of_key(skiplist_node_key(node, slot));
 }

@@ -221,6 +221,10 @@ void skiplist_node_set_key(struct skiplist_node *node, unsigned slot, uint64_t k
 struct skiplist_node *skiplist_node_pieces(struct skiplist_node *node, bool has_texts,
                                            const struct piece_visitor *visitor);
 
+/* Gives a node that was built from another list's its own copies of the members that are stored out
+ * of line, and returns how many there are. O(members). */
+size_t skiplist_node_own_texts(struct skiplist_node *node, struct pieces *pieces);
+
 size_t skiplist_text_size(const struct skiplist_text *text);
 
 /* The executable invariant of a node by itself. O(node). */

@@ -155,6 +155,74 @@ void skiplist_capture_visit(struct capture *capture,
     }
 }
 
+/* --- Copying what was captured --- */
+
+/* A copy of the node without its links, which the captured list may be changing now. */
+static struct skiplist_node *copy_members(struct skiplist *copy, const struct skiplist_node *node) {
+    struct skiplist_range all = {node, 0, skiplist_node_count(node)};
+    struct skiplist_packing packing = {node->base, node->width, node->shift};
+    struct skiplist_node *made =
+        skiplist_node_build(skiplist_node_height(node), packing, &all, 1, 0);
+    made->epoch = pieces_epoch(&copy->pieces);
+    made->number = (uint32_t)copy->nodes.count;
+    *(uint64_t *)segmented_push(&copy->nodes) = (uint64_t)(uintptr_t)made;
+    pieces_count(&copy->pieces, mem_good_size(skiplist_node_size(made)));
+    copy->long_members += skiplist_node_own_texts(made, &copy->pieces);
+    return made;
+}
+
+/* Puts the node at the end. `last` has the towers that end there, and their ranks. */
+static void append_node(struct skiplist *copy, struct skiplist_node *node,
+                        struct skiplist_link *last[SKIPLIST_LEVELS],
+                        uint64_t ranks[SKIPLIST_LEVELS]) {
+    unsigned height = skiplist_node_height(node);
+    for (unsigned level = 0; level <= height; level++) {
+        last[level]->next = node;
+        last[level]->key = skiplist_node_key(node, 0);
+        if (level > 0) last[level]->span = copy->count - ranks[level];
+        last[level] = &node->links[level];
+        ranks[level] = copy->count;
+    }
+    if (height > copy->height) copy->height = (uint8_t)height;
+    node->prev = copy->tail;
+    copy->tail = node;
+    copy->node_count++;
+    copy->count += skiplist_node_count(node);
+}
+
+static void index_node(struct skiplist *copy, const struct skiplist_node *node) {
+    enum { SOME = 32 };
+    uint64_t hashes[SOME];
+    unsigned count = skiplist_node_count(node);
+    for (unsigned from = 0; from < count; from += SOME) {
+        unsigned some = count - from < SOME ? count - from : SOME;
+        for (unsigned i = 0; i < some; i++) {
+            hashes[i] = hash_bytes(skiplist_node_member(node, from + i));
+            skiplist_index_prefetch(&copy->index, hashes[i]);
+        }
+        for (unsigned i = 0; i < some; i++)
+            skiplist_index_insert(&copy->index, hashes[i], node->number);
+    }
+}
+
+struct skiplist *skiplist_capture_copy(struct capture *capture, bool with_index) {
+    struct skiplist_capture *list = captured(capture);
+    struct skiplist *copy = skiplist_new();
+    struct skiplist_link *last[SKIPLIST_LEVELS];
+    uint64_t ranks[SKIPLIST_LEVELS] = {0};
+    if (!list->sorted) sort_nodes(list);
+    if (with_index) skiplist_index_reserve(&copy->index, list->count);
+    for (unsigned level = 0; level < SKIPLIST_LEVELS; level++) last[level] = &copy->head[level];
+    for (size_t i = list->word_count; i-- > 0;) {
+        struct skiplist_node *node = copy_members(copy, node_of(list->words[i]));
+        append_node(copy, node, last, ranks);
+        if (with_index) index_node(copy, node);
+    }
+    for (unsigned level = 1; level <= copy->height; level++)
+        last[level]->span = copy->count - ranks[level];
+    return copy;
+}
+
 /* --- Relocating --- */
 
 /* Moves the node of the path to a better place, with its long members. */
