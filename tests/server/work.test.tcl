@@ -267,7 +267,7 @@ check "sorted sets: small ones are combined at once, few members are looked for 
     r ZUNION 2 zc zc WITHSCORES
     r ZINTER 2 zc za
     r ZINTERCARD 2 zc za
-    r ZUNIONSTORE destination 2 za zb
+    r ZINTERSTORE destination 2 zc za
     expr {[total_works] - $before}
 } 0
 check "a sorted set is combined while its key has another value already, in RESP3, too" {
@@ -391,6 +391,10 @@ set stores {
     {make_sets change_sets {
         {SINTERSTORE to a b} {SUNIONSTORE to a b c} {SDIFFSTORE to a b} {SUNIONSTORE to b}
         {SUNIONSTORE to a c c c c c c c c c c c c d e f g h}
+    }}
+    {make_zsets change_zsets {
+        {ZUNIONSTORE to 2 za zb} {ZUNIONSTORE to 3 za zb za WEIGHTS 1 2 3} {ZINTERSTORE to 2 za members AGGREGATE MAX}
+        {ZDIFFSTORE to 2 za zb} {ZUNIONSTORE to 1 za}
     }}
 }
 

@@ -12,6 +12,7 @@
 #include "commands/common.h"
 #include "commands/sorted_sets/zset_common.h"
 #include "engine/call.h"
+#include "engine/claim.h"
 #include "engine/work.h"
 #include "types/set.h"
 #include "types/value.h"
@@ -384,14 +385,6 @@ static int64_t make_result(const struct combination *combination, struct zset_re
 
 /* --- Results --- */
 
-/* The result as a value without a key; NULL: it is empty. Takes ownership of the list. */
-static struct entry *entry_of(struct zset_result *result, const struct listpack_limits *limits) {
-    if (skiplist_count(result->list) > 0)
-        return zset_from_skiplist(SLICE(""), result->list, result->longest, limits);
-    skiplist_free(result->list);
-    return NULL;
-}
-
 static void reply_list(struct call *call, const struct skiplist *list, bool with_scores) {
     uint64_t count = skiplist_count(list);
     enum zset_reply_form form = zset_reply_form(call, with_scores);
@@ -455,7 +448,8 @@ static void run_combining(struct work *work) {
     thaw_sources(&combining->combination);
     combining->count = make_result(&combining->combination, &result);
     end_thaw(&combining->combination);
-    if (result.list) combining->result = entry_of(&result, &combining->limits);
+    struct slice key = work->claim ? work->claim->key.name : SLICE("");
+    if (result.list) combining->result = zset_result_entry(&result, key, &combining->limits);
     if (!work_is_cancelled(work) || !combining->result) return;
     value_free(combining->result);
     combining->result = NULL;
@@ -463,10 +457,15 @@ static void run_combining(struct work *work) {
 
 static void answer_combining(struct call *call, struct work *work) {
     struct combining *combining = (struct combining *)work;
-    if (combining->combination.form.only_counts)
+    const struct form *form = &combining->combination.form;
+    if (form->only_counts) {
         reply_integer(call->reply, combining->count);
-    else
+    } else if (form->stores) {
+        zset_result_put(call, call->argv[1], combining->result, form->event);
+        combining->result = NULL;
+    } else {
         reply_entry(call, combining->result, combining->combination.with_scores);
+    }
 }
 
 static void free_combining(struct work *work) {
@@ -495,7 +494,10 @@ static void work_on(struct combination *combination) {
     combining->combination.call = NULL;
     combining->combination.work = &combining->work;
     combination->sources = NULL;
-    work_begin(call, &combining->work);
+    if (combination->form.stores)
+        work_begin_storing(call, &combining->work, call->argv[1]);
+    else
+        work_begin(call, &combining->work);
 }
 
 /* --- Commands --- */
@@ -514,7 +516,9 @@ static uint64_t steps_of(const struct combination *combination) {
 static bool should_work(const struct combination *combination) {
     enum { INDEXED_PER_STEP = 8 };
     uint64_t steps = steps_of(combination), indexed = 0;
-    if (combination->form.stores || !work_pays(combination->call, steps)) return false;
+    if (combination->form.stores ? !work_pays_writing(combination->call, steps)
+                                 : !work_pays(combination->call, steps))
+        return false;
     for (size_t i = 0; i < combination->count; i++) {
         const struct zset_source *source = &combination->sources[i];
         if (source->first == source && source->entry && !is_set(source->entry) &&

@@ -153,18 +153,27 @@ void zset_result_add(struct zset_result *result, struct slice member, double sco
     zset_result_insert(result, &place, member, score);
 }
 
-void zset_result_store(struct call *call, struct slice key, struct zset_result *result,
-                       const char *event) {
-    uint64_t count = skiplist_count(result->list);
+struct entry *zset_result_entry(struct zset_result *result, struct slice key,
+                                const struct listpack_limits *limits) {
+    if (skiplist_count(result->list) > 0)
+        return zset_from_skiplist(key, result->list, result->longest, limits);
+    skiplist_free(result->list);
+    return NULL;
+}
+
+void zset_result_put(struct call *call, struct slice key, struct entry *entry, const char *event) {
     struct keyref ref;
     call_find_write(call, key, &ref);
-    reply_integer(call->reply, (int64_t)count);
-    if (count == 0) {
-        skiplist_free(result->list);
+    reply_integer(call->reply, entry ? (int64_t)zset_length(entry) : 0);
+    if (!entry) {
         call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
         return;
     }
-    call_put(call, &ref,
-             zset_from_skiplist(key, result->list, result->longest, &call->limits->zset));
+    call_put(call, &ref, entry);
     CALL_CHANGED(call, &ref, key, EVENT_SORTED_SET, event, 1);
+}
+
+void zset_result_store(struct call *call, struct slice key, struct zset_result *result,
+                       const char *event) {
+    zset_result_put(call, key, zset_result_entry(result, key, &call->limits->zset), event);
 }

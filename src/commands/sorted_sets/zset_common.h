@@ -119,8 +119,16 @@ void zset_result_insert(struct zset_result *result, const struct skiplist_place 
                         struct slice member, double score);
 void zset_result_add(struct zset_result *result, struct slice member, double score);
 
-/* Puts the result under `key` in place of what stands there, replies its length and publishes
- * `event`. Without members the key is deleted instead. Takes ownership of the list. */
+/* Returns the result as a value of this key; NULL: it has no members. Takes ownership of the list.
+ * In any thread. */
+struct entry *zset_result_entry(struct zset_result *result, struct slice key,
+                                const struct listpack_limits *limits);
+
+/* Puts the value under `key` in place of what stands there, replies its length and publishes
+ * `event`. NULL: the key is deleted instead. Takes ownership of the value. */
+void zset_result_put(struct call *call, struct slice key, struct entry *entry, const char *event);
+
+/* The same with a result, of whose list it takes ownership. */
 void zset_result_store(struct call *call, struct slice key, struct zset_result *result,
                        const char *event);
 
