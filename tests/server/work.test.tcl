@@ -148,6 +148,30 @@ proc change_zsets {} {
     r RENAME zb zz
 }
 
+# Elements that are sorted. The scores of the sorted set and the order of the list are others.
+proc make_sortable {} {
+    set numbers {}
+    for {set i 1} {$i <= 12000} {incr i} {
+        lappend numbers [expr {$i * 7919 % 1000003}]
+    }
+    r DEL list zset texts
+    r RPUSH list {*}$numbers
+    fill_set set [lrange $numbers 0 11000]
+    set pairs {}
+    foreach number [lrange $numbers 0 10500] {
+        lappend pairs [expr {$number % 1009}] $number
+    }
+    r ZADD zset {*}$pairs
+    r RPUSH texts x {*}$numbers 5 {*}[lrepeat 20 [string repeat long 5000]]
+}
+proc change_sortable {} {
+    r LTRIM list 7 2000
+    r LSET list 0 -5
+    r DEL set texts
+    r ZREMRANGEBYRANK zset 100 9000
+    r ZADD zset 1 12345678
+}
+
 # {what the reply is, the procedure that makes the values, the one that changes them, the commands to run}
 set families {
     {set make_sets change_sets {
@@ -163,6 +187,11 @@ set families {
         {ZUNION 3 za zc members AGGREGATE MAX WITHSCORES} {ZINTER 2 za zb WITHSCORES} {ZINTER 2 za za}
         {ZINTER 3 za members zb WEIGHTS 1 2 3} {ZINTER 3 za zb za AGGREGATE COUNT WITHSCORES}
         {ZDIFF 2 za zb WITHSCORES} {ZDIFF 3 za zc members} {ZDIFF 2 members za} {ZDIFF 2 za nokey}
+    }}
+    {list make_sortable change_sortable {
+        {SORT list} {SORT list DESC LIMIT 100 20000} {SORT list ALPHA LIMIT 0 10} {SORT_RO list LIMIT 50000 10}
+        {SORT list BY nosort LIMIT 10 29000} {SORT list BY nosort DESC} {SORT set} {SORT set ALPHA DESC} {SORT zset}
+        {SORT_RO zset BY nosort DESC} {SORT zset ALPHA LIMIT 0 0} {SORT texts ALPHA}
     }}
     {number make_zsets change_zsets {
         {ZINTERCARD 2 za zb} {ZINTERCARD 3 za members zb LIMIT 7000}
@@ -218,6 +247,10 @@ foreach family $families {
             r MULTI
             r {*}$::command
             set expected [shown $::kind [lindex [r EXEC] 0]]
+            set in_script [r EVAL {return redis.call(unpack(ARGV))} 0 {*}$::command]
+            if {"WITHSCORES" ni $::command} { ;# pairs in RESP3 alone
+                assert_equal [shown $::kind $in_script] $expected
+            }
             set before [total_works]
             assert_equal [shown $::kind [r {*}$::command]] $expected
             assert_equal [total_works] [expr {$before + 1}]
@@ -283,6 +316,21 @@ check "a sorted set is combined while its key has another value already, in RESP
     }
     expr {[$c read] eq $expected && [r GET za] eq "text"}
 } 1
+check "SORT that looks at other keys, or stores, runs at once" {
+    make_sortable
+    set before [total_works]
+    r SORT list BY weight*
+    r SORT list GET #
+    r SORT list STORE destination
+    r SORT list BY nosort GET value*
+    expr {[total_works] - $before}
+} 0
+check "SORT of what is no number says so" {
+    make_sortable
+    set before [total_works]
+    set replied [lindex [list [catch {r SORT texts} error] $error] 1]
+    list $replied [expr {[total_works] - $before}]
+} {{ERR One or more scores can't be converted into double} 1}
 check "of a wrong type says the command at once" {
     make_zsets
     r RPUSH list x

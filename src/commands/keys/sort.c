@@ -3,14 +3,17 @@
  *
  * The elements are copied first, because iterators do not keep them valid and the result may
  * replace the list or set. Items point to the copies, or to values of other keys, which do not
- * change until the command ends. */
+ * change until the command ends. Commands that take long, and neither look at other keys nor store
+ * anything, are works (engine/work.h). */
 #include "base/memory/alloc.h"
+#include "base/prefetch.h"
 #include "base/text/number.h"
 #include "commands/commands.h"
 #include "commands/hashes/hash_common.h"
 #include "commands/kept_texts.h"
 #include "commands/lists/list_common.h"
 #include "commands/sort_order.h"
+#include "engine/work.h"
 #include "types/set.h"
 #include "types/string.h"
 #include "types/value.h"
@@ -178,11 +181,8 @@ static bool weigh(struct sort *sort, struct sort_item *item) {
 }
 
 static bool weigh_all(struct sort *sort) {
-    for (size_t i = 0; i < sort->count; i++) {
-        if (weigh(sort, &sort->items[i])) continue;
-        return reply_error(sort->call->reply,
-                           "ERR One or more scores can't be converted into double");
-    }
+    for (size_t i = 0; i < sort->count; i++)
+        if (!weigh(sort, &sort->items[i])) return false;
     return true;
 }
 
@@ -263,7 +263,7 @@ static enum sort_order order_of(const struct sort *sort, const struct entry *ent
 }
 
 /* Reads the elements and sorts them. The result is the items [*from, *from + *count). Returns false
- * when an error was replied. */
+ * when an element that must be a number is none. In any thread, unless there are patterns. */
 static bool make_result(struct sort *sort, const struct entry *entry, size_t *from, size_t *count) {
     size_t length = entry ? (size_t)value_length(entry) : 0;
     clamp_limit(sort, length, from, count);
@@ -279,6 +279,10 @@ static bool make_result(struct sort *sort, const struct entry *entry, size_t *fr
 }
 
 /* --- The result --- */
+
+static void fail(struct call *call) {
+    reply_error(call->reply, "ERR One or more scores can't be converted into double");
+}
 
 static void answer(struct sort *sort, const struct sort_item *items, size_t count) {
     struct reply *reply = sort->call->reply;
@@ -330,6 +334,89 @@ static void store(struct sort *sort, const struct sort_item *items, size_t count
     mem_free(texts);
 }
 
+/* --- In another thread --- */
+
+struct sorting {
+    struct work work;
+    struct sort sort; /* without call and patterns */
+    struct frozen frozen;
+    struct quicklist_limits limits;
+    struct entry *result; /* a list; NULL: it is empty, or there is none */
+    size_t count;
+    bool has_failed;
+};
+
+/* Returns the items as a list without a key; NULL: there are none. Sorted, their texts are anywhere
+ * in memory. */
+static struct entry *list_of(const struct sort_item *items, size_t count,
+                             const struct quicklist_limits *limits) {
+    enum { AHEAD = 8 };
+    if (count == 0) return NULL;
+    struct quicklist *list = quicklist_new(*limits);
+    for (size_t i = 0; i < count; i++) {
+        struct listpack_element element;
+        if (i + AHEAD < count) prefetch(items[i + AHEAD].text.ptr);
+        listpack_prepare(&element, items[i].text);
+        quicklist_push(list, LIST_TAIL, &element);
+    }
+    return list_from_quicklist(SLICE(""), list, limits);
+}
+
+static void run_sorting(struct work *work) {
+    struct sorting *sorting = (struct sorting *)work;
+    struct sort *sort = &sorting->sort;
+    struct entry *entry = sorting->frozen.entry;
+    bool is_zset = entry_type(entry) == VALUE_ZSET;
+    size_t from;
+    if (is_zset) entry = zset_thaw(&sorting->frozen, false);
+    sorting->has_failed = !make_result(sort, entry, &from, &sorting->count);
+    if (is_zset) zset_thaw_end(&sorting->frozen, entry);
+    if (!sorting->has_failed && !work_is_cancelled(work))
+        sorting->result = list_of(sort->items + from, sorting->count, &sorting->limits);
+    kept_texts_free(&sort->texts);
+    mem_free(sort->items);
+}
+
+static void answer_sorting(struct call *call, struct work *work) {
+    struct sorting *sorting = (struct sorting *)work;
+    if (sorting->has_failed) {
+        fail(call);
+        return;
+    }
+    reply_array(call->reply, sorting->count);
+    if (sorting->result)
+        list_reply_elements(call, sorting->result, 0, sorting->count, LIST_FORWARD);
+}
+
+static void free_sorting(struct work *work) {
+    struct sorting *sorting = (struct sorting *)work;
+    work_unfreeze(work, &sorting->frozen);
+    if (sorting->result) work_free_value(work, sorting->result);
+}
+
+/* Returns whether the elements are sorted in another thread. */
+static bool should_work(const struct sort *sort, const struct entry *entry) {
+    bool is_alone = !sort->stores && sort->get_count == 0 && (!sort->has_by || sort->unsorted);
+    return is_alone && entry && work_pays(sort->call, value_length(entry));
+}
+
+static void work_on(struct sort *sort, struct entry *entry) {
+    static const struct work_kind kind = {run_sorting, answer_sorting, free_sorting};
+    struct call *call = sort->call;
+    struct sorting *sorting = mem_alloc_zeroed(sizeof(*sorting));
+    sorting->work.kind = &kind;
+    sorting->sort = *sort;
+    sorting->sort.call = NULL;
+    sorting->sort.has_by = false;
+    sorting->sort.gets = NULL;
+    sorting->limits = call->limits->list;
+    sorting->limits.compress_depth = 0; /* the list is read once */
+    work_freeze(call, entry, &sorting->frozen);
+    work_begin(call, &sorting->work);
+}
+
+/* --- Commands --- */
+
 /* What is stored, and what a script may store or decide by, must not depend on the order in which a
  * set has its members: that is each server's own. */
 static bool must_sort(const struct sort *sort, const struct entry *entry) {
@@ -347,8 +434,11 @@ static void run(struct sort *sort) {
         sort->unsorted = sort->has_by = false;
         sort->alpha = true;
     }
-    if (!make_result(sort, ref.entry, &from, &count)) return;
-    if (sort->stores)
+    if (should_work(sort, ref.entry))
+        work_on(sort, ref.entry);
+    else if (!make_result(sort, ref.entry, &from, &count))
+        fail(sort->call);
+    else if (sort->stores)
         store(sort, sort->items + from, count);
     else
         answer(sort, sort->items + from, count);
