@@ -46,8 +46,8 @@ void claim_put_back(struct claim *claim) {
     claim->taken = NULL;
 }
 
-void claim_prepare(const struct claim *claim, struct call *call) {
-    call->has_propagated = claim->is_logged;
+void claim_prepare(struct call *call) {
+    call->has_propagated = true;
     call->frees_in_pool = true;
 }
 
@@ -66,16 +66,13 @@ void claim_answer_alone(struct claim *claim) {
     struct engine *engine = work->engine;
     struct command_log *log = &engine->command_log;
     struct reply unread;
-    uint64_t dirty = engine->dirty;
     reply_init(&unread, 0);
     struct call call =
         call_make(engine, ORIGIN_SERVER, NULL, claim->database, &unread,
                   (struct command_line){claim->command, claim->args->argv, claim->args->argc});
-    claim_prepare(claim, &call);
+    claim_prepare(&call);
     work->kind->answer(&call, work);
     reply_free(&unread);
-    if (!log->is_on) return;
-    if (engine->dirty != dirty && !call.has_propagated) call_log(&call, call.argv, call.argc);
     if (command_log_is_inside_unit(log)) command_log_end_unit(log);
 }
 

@@ -1,13 +1,12 @@
-/* claim: a key that a work (engine/work.h) is going to write belongs to the work until that has
- * ended. Its value is out of the keyspace meanwhile, so nothing that walks over keys can read,
- * change, evict or expire it.
+/* claim: a work (engine/work.h) that is going to store a value owns the key until it has ended. The
+ * old value is out of the keyspace until then, so nothing that walks over keys can read, change,
+ * evict or expire it.
  *
- *      command   work_begin_storing, work_begin_changing: take the value, claim the key
+ *      command   work_begin_storing: takes the value, claims the key
  *      others    whoever needs the key, or all keys, ends the work first, and waits for it
  *      loop      put the value back, then kind->answer, which writes as commands that run at once
  *
- * A command that only stores a result goes to the command log when it comes, since its sources may
- * change from then on. One that changes the value itself takes effect when it has ended.
+ * The command goes to the command log when it comes, since its sources may change from then on.
  *
  * Clients' commands are asked for the keys that they name before they run (execute/admission.h).
  * What has to do with all keys asks for all: scripts, transactions, commands about databases,
@@ -38,7 +37,6 @@ struct claim {
     int database;
     const struct command *command; /* which, when its client has gone, */
     struct args *args;             /* has these arguments; owned */
-    bool is_logged;
 };
 
 /* Claims the key for the work of this call, and takes its value. No claim of its name may exist:
@@ -48,10 +46,11 @@ void claim_make(struct call *call, struct work *work, struct slice key);
 /* The work has ended: its key gets back the value that was taken. */
 void claim_put_back(struct claim *claim);
 
-/* Tells the call with which the work writes what is different from one that runs at once. */
-void claim_prepare(const struct claim *claim, struct call *call);
+/* Prepares the call with which the work stores its result: the command is in the command log
+ * already, and what the result replaces is freed in another thread. */
+void claim_prepare(struct call *call);
 
-/* Has the work write its result though its client has gone: nobody gets the reply. */
+/* Has the work store its result, though its client has gone and nobody gets the reply. */
 void claim_answer_alone(struct claim *claim);
 
 /* The claim is over. Frees it. */

@@ -126,7 +126,7 @@ static void begin_next(struct engine *engine) {
 
 static void answer(struct call *call, const void *state) {
     struct work *work = *(struct work *const *)state;
-    if (work->claim) claim_prepare(work->claim, call);
+    if (work->claim) claim_prepare(call);
     work->kind->answer(call, work);
 }
 
@@ -163,7 +163,6 @@ void work_begin(struct call *call, struct work *work) {
 void work_begin_storing(struct call *call, struct work *work, struct slice key) {
     work->engine = call->engine;
     claim_make(call, work, key);
-    work->claim->is_logged = true;
     if (call->propagates) call_propagate_as(call, call->argv, call->argc);
     work_begin(call, work);
 }
@@ -180,8 +179,7 @@ void work_freeze(const struct call *call, struct entry *entry, struct frozen *fr
 }
 
 void work_unfreeze(const struct work *work, struct frozen *frozen) {
-    struct capture *capture = value_unfreeze(frozen);
-    if (capture) lazyfree_capture(work->engine->lazyfree, capture);
+    work_end_capture(work, value_unfreeze(frozen));
 }
 
 void work_free_value(const struct work *work, struct entry *entry) {

@@ -43,25 +43,25 @@ void selection_take_all(struct selected *selected) {
     memset(selected->bits, 0xff, (selected->looked / 64 + 1) * sizeof(*selected->bits));
 }
 
-/* Drops the sets of which no member is in the result. */
+static void free_selected(const struct work *work, struct selected *selected) {
+    work_unfreeze(work, &selected->set);
+    mem_free(selected->bits);
+}
+
+/* Drops sets without members in the result. */
 static void drop_unselected(const struct work *work, struct set_selection *selection) {
     size_t kept = 0;
     for (size_t i = 0; i < selection->count; i++) {
-        if (selection->sets[i].members > 0) {
+        if (selection->sets[i].members > 0)
             selection->sets[kept++] = selection->sets[i];
-            continue;
-        }
-        work_unfreeze(work, &selection->sets[i].set);
-        mem_free(selection->sets[i].bits);
+        else
+            free_selected(work, &selection->sets[i]);
     }
     selection->count = kept;
 }
 
 void selection_free(const struct work *work, struct set_selection *selection) {
-    for (size_t i = 0; i < selection->count; i++) {
-        work_unfreeze(work, &selection->sets[i].set);
-        mem_free(selection->sets[i].bits);
-    }
+    for (size_t i = 0; i < selection->count; i++) free_selected(work, &selection->sets[i]);
     mem_free(selection->sets);
     *selection = (struct set_selection){0};
 }

@@ -36,8 +36,8 @@ void selection_freeze(const struct call *call, struct set_operands *operands,
 void selection_take_set(const struct call *call, const struct work *work,
                         struct set_selection *selection, struct entry **set);
 
-/* Makes room for the bits of the set, of which none was looked at. In any thread. O(members / 64).
- */
+/* Makes room for the bits of the set, before its first member is looked at. In any thread.
+ * O(members / 64). */
 void selection_begin(struct selected *selected);
 
 /* All members of the set are in the result. In any thread. O(members / 64). */

@@ -1,5 +1,5 @@
 /* SINTER SUNION SDIFF, the same with STORE and with CARD: sets made of several sets. Those that
- * take long and store nothing are works (engine/work.h). */
+ * take long are works (engine/work.h). */
 #include "base/memory/alloc.h"
 #include "commands/commands.h"
 #include "commands/common.h"
@@ -107,7 +107,7 @@ static void answer_algebra(struct call *call, struct work *work) {
 
 static void free_algebra(struct work *work) {
     struct algebra *algebra = (struct algebra *)work;
-    if (algebra->made) value_free(algebra->made);
+    if (algebra->made) work_free_value(work, algebra->made);
     selection_free(work, &algebra->selection);
     mem_free(algebra->operands.sets);
 }

@@ -4,8 +4,8 @@
  *
  * Sums depend on the order in which they are made: as in Redis the smaller sources come first.
  *
- * Combining reads entries and nothing else of the server: commands that take long and store nothing
- * are works (engine/work.h). */
+ * Combining reads entries and nothing else of the server: commands that take long are works
+ * (engine/work.h). */
 #include "base/memory/alloc.h"
 #include "base/text/number.h"
 #include "commands/commands.h"
