@@ -337,6 +337,21 @@ void call_put(struct call *call, struct keyref *ref, struct entry *entry) {
     keyspace_add(ref, entry);
 }
 
+void call_put_result(struct call *call, struct slice key, struct entry *result,
+                     const struct change *change) {
+    struct keyref ref;
+    uint64_t length = result ? value_length(result) : 0;
+    call_find_write(call, key, &ref);
+    reply_integer(call->reply, (int64_t)length);
+    if (length == 0) {
+        if (result) value_free(result);
+        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
+        return;
+    }
+    call_put(call, &ref, result);
+    call_changed(call, &ref, key, change);
+}
+
 bool call_replaces_in_pool(struct engine *engine, const struct entry *entry) {
     return engine->config.lazyfree_server_del && lazyfree_is_much(entry);
 }

@@ -206,6 +206,11 @@ struct entry *call_remove(struct call *call, struct keyref *ref, struct slice ke
  * call_notify_overwritten does. call_changed follows. */
 void call_put(struct call *call, struct keyref *ref, struct entry *entry);
 
+/* Replies how many elements the result of a command has, and puts it under the key in place of what
+ * stands there; an empty one, which may also be NULL, deletes that. Takes ownership of it. */
+void call_put_result(struct call *call, struct slice key, struct entry *result,
+                     const struct change *change);
+
 /* Publishes the events "overwritten" and, if the types differ, "type_changed": of a key whose whole
  * value, of type `old`, gives way to one of type `type`. */
 void call_notify_overwritten(struct call *call, struct slice key, enum value_type old,

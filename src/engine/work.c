@@ -146,6 +146,12 @@ bool work_pays_writing(const struct call *call, uint64_t steps) {
     return work_pays(call, steps) && !call->engine->is_replica;
 }
 
+void *work_new(const struct work_kind *kind, size_t size) {
+    struct work *work = mem_alloc_zeroed(size);
+    work->kind = kind;
+    return work;
+}
+
 void work_begin(struct call *call, struct work *work) {
     static const struct waiter_kind kind = {.unserved = answer, .left = leave, .for_work = true};
     struct works *works = call->engine->works;

@@ -34,7 +34,7 @@ struct work_kind {
     void (*free)(struct work *work);
 };
 
-/* The first member of the struct of each kind, which mem_alloc has made. */
+/* The first member of the struct of each kind. */
 struct work {
     const struct work_kind *kind;
     struct engine *engine;
@@ -85,8 +85,12 @@ static inline bool work_pays(const struct call *call, uint64_t steps) {
  * meet claimed keys. O(1). */
 bool work_pays_writing(const struct call *call, uint64_t steps);
 
-/* Runs the work, which has a kind and is otherwise 0 but for what the kind has added, and takes
- * ownership of it. The command, of which work_pays was true, must do nothing after it. */
+/* Returns a new work of this kind, in a struct of `size` bytes that begins with it; the others are
+ * 0. work_begin gets it. */
+void *work_new(const struct work_kind *kind, size_t size);
+
+/* Runs the work and takes ownership of it. The command, of which work_pays was true, must do
+ * nothing after it. */
 void work_begin(struct call *call, struct work *work);
 
 /* As work_begin, of a command that stores what the work makes under `key`, in place of what is

@@ -44,8 +44,7 @@ static bool dump_later(struct call *call, struct entry *entry) {
     static const struct work_kind kind = {run_dump, answer_dump, free_dump};
     struct capture *capture = work_capture(call, entry);
     if (!capture) return false;
-    struct dumping *dumping = mem_alloc_zeroed(sizeof(*dumping));
-    dumping->work.kind = &kind;
+    struct dumping *dumping = work_new(&kind, sizeof(*dumping));
     dumping->value = (struct dump_captured){.capture = capture,
                                             .format = type_format_of_entry(entry),
                                             .written = type_format_written(entry)};

@@ -403,8 +403,7 @@ static bool should_work(const struct sort *sort, const struct entry *entry) {
 static void work_on(struct sort *sort, struct entry *entry) {
     static const struct work_kind kind = {run_sorting, answer_sorting, free_sorting};
     struct call *call = sort->call;
-    struct sorting *sorting = mem_alloc_zeroed(sizeof(*sorting));
-    sorting->work.kind = &kind;
+    struct sorting *sorting = work_new(&kind, sizeof(*sorting));
     sorting->sort = *sort;
     sorting->sort.call = NULL;
     sorting->sort.has_by = false;

@@ -169,8 +169,7 @@ static bool search_later(struct call *call, const struct search *search, struct 
     static const struct work_kind kind = {run_search, answer_search, free_search};
     struct capture *capture = work_capture(call, entry);
     if (!capture) return false;
-    struct search_work *searching = mem_alloc_zeroed(sizeof(*searching));
-    searching->work.kind = &kind;
+    struct search_work *searching = work_new(&kind, sizeof(*searching));
     searching->capture = capture;
     searching->search = *search;
     searching->text = sds_new(search->text);

@@ -44,18 +44,8 @@ static struct entry *make_set(enum set_operation operation, const struct set_ope
 
 /* The set takes the place of whatever stands under argv[1]; an empty one deletes it. */
 static void store(struct call *call, struct entry *set, const char *event) {
-    struct slice key = call->argv[1];
-    struct keyref ref;
-    call_find_write(call, key, &ref);
-    uint64_t length = set_length(set);
-    reply_integer(call->reply, (int64_t)length);
-    if (length == 0) {
-        value_free(set);
-        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
-        return;
-    }
-    call_put(call, &ref, set);
-    CALL_CHANGED(call, &ref, key, EVENT_SET, event, 1);
+    call_put_result(call, call->argv[1], set,
+                    &(struct change){.class = EVENT_SET, .event = event, .count = 1});
 }
 
 /* --- In another thread --- */
@@ -116,8 +106,7 @@ static void free_algebra(struct work *work) {
 static struct algebra *new_algebra(struct call *call, enum set_operation operation,
                                    struct set_operands *operands) {
     static const struct work_kind kind = {run_algebra, answer_algebra, free_algebra};
-    struct algebra *algebra = mem_alloc_zeroed(sizeof(*algebra));
-    algebra->work.kind = &kind;
+    struct algebra *algebra = work_new(&kind, sizeof(*algebra));
     algebra->operation = operation;
     algebra->limits = call->limits->set;
     algebra->operands = *operands;

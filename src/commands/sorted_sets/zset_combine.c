@@ -481,8 +481,7 @@ static void free_combining(struct work *work) {
 static void work_on(struct combination *combination) {
     static const struct work_kind kind = {run_combining, answer_combining, free_combining};
     struct call *call = combination->call;
-    struct combining *combining = mem_alloc_zeroed(sizeof(*combining));
-    combining->work.kind = &kind;
+    struct combining *combining = work_new(&kind, sizeof(*combining));
     combining->limits = call->limits->zset;
     for (size_t i = 0; i < combination->count; i++) {
         struct zset_source *source = &combination->sources[i];

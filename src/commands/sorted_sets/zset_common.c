@@ -162,15 +162,8 @@ struct entry *zset_result_entry(struct zset_result *result, struct slice key,
 }
 
 void zset_result_put(struct call *call, struct slice key, struct entry *entry, const char *event) {
-    struct keyref ref;
-    call_find_write(call, key, &ref);
-    reply_integer(call->reply, entry ? (int64_t)zset_length(entry) : 0);
-    if (!entry) {
-        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
-        return;
-    }
-    call_put(call, &ref, entry);
-    CALL_CHANGED(call, &ref, key, EVENT_SORTED_SET, event, 1);
+    call_put_result(call, key, entry,
+                    &(struct change){.class = EVENT_SORTED_SET, .event = event, .count = 1});
 }
 
 void zset_result_store(struct call *call, struct slice key, struct zset_result *result,

@@ -70,7 +70,7 @@ static void end_capture(struct work *work) {
 static bool begin(struct call *call, struct entry *entry, const struct bit_work *how) {
     struct capture *capture = work_capture(call, entry);
     if (!capture) return false;
-    struct bit_work *bits = mem_alloc(sizeof(*bits));
+    struct bit_work *bits = work_new(how->work.kind, sizeof(*bits));
     *bits = *how;
     bits->capture = capture;
     work_begin(call, &bits->work);

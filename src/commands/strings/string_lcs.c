@@ -168,8 +168,7 @@ static void free_lcs(struct work *work) {
 static void lcs_later(struct call *call, struct entry *const entries[2],
                       const struct slice texts[2], const struct lcs_options *options) {
     static const struct work_kind kind = {run_lcs, answer_lcs, free_lcs};
-    struct lcs_work *lcs = mem_alloc_zeroed(sizeof(*lcs));
-    lcs->work.kind = &kind;
+    struct lcs_work *lcs = work_new(&kind, sizeof(*lcs));
     lcs->options = *options;
     lcs->protocol = call->reply->protocol;
     for (size_t i = 0; i < 2; i++) {
