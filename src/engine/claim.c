@@ -14,23 +14,33 @@
 
 /* --- The value --- */
 
-/* Takes the value out of the keyspace, without its expiry: an expired value would be deleted, in
- * the command log, too, after the command that replaces it. */
-static struct entry *take(struct call *call, struct slice key) {
-    struct keyref ref;
-    if (!call_find(call, key, 0, &ref)) return NULL;
-    keyspace_before_change(&ref);
-    if (entry_expiry(ref.entry) >= 0) keyspace_set_expiry(&ref, -1, value_size(ref.entry));
-    return keyspace_take(&ref);
+static void move(struct keyref *from, struct keyspace *to) {
+    struct entry *entry = keyspace_take(from);
+    struct keyref ref = keyspace_find(to, entry_key(entry));
+    keyspace_add(&ref, entry);
 }
 
-void claim_make(struct call *call, struct work *work, struct slice key) {
+/* Moves the value to a keyspace of its own; without its expiry where it will be replaced: an
+ * expired value would be deleted, in the command log, too, after the command that replaces it. */
+static void take(struct call *call, struct claim *claim) {
+    struct keyref ref;
+    claim->keyspace = keyspace_new(value_free, value_length);
+    if (!call_find(call, claim->key.name, 0, &ref)) return;
+    keyspace_before_change(&ref);
+    if (!claim->changes && entry_expiry(ref.entry) >= 0)
+        keyspace_set_expiry(&ref, -1, value_size(ref.entry));
+    move(&ref, claim->keyspace);
+    keyspace_hand_over(claim->keyspace);
+}
+
+void claim_make(struct call *call, struct work *work, struct slice key, bool changes) {
     struct works *works = call->engine->works;
     struct claim *claim = keytable_find_or_add(&works->claims, 0, key, sizeof(*claim));
     assert(!claim->work);
     claim->work = work;
-    claim->taken = take(call, key);
     claim->database = call->database;
+    claim->changes = changes;
+    take(call, claim);
     claim->command = call->command;
     claim->args = args_copy(call->argv, call->argc);
     CHAIN_APPEND(works->first_claim, works->last_claim, claim, prev, next);
@@ -38,16 +48,28 @@ void claim_make(struct call *call, struct work *work, struct slice key) {
     work->claim = claim;
 }
 
-void claim_put_back(struct claim *claim) {
-    struct keyspace *keyspace = claim->work->engine->keyspaces[claim->database];
-    if (!claim->taken) return;
-    struct keyref ref = keyspace_find(keyspace, claim->key.name);
-    keyspace_add(&ref, claim->taken);
-    claim->taken = NULL;
+const struct slice *claim_argv(const struct claim *claim) {
+    return claim->args->argv;
 }
 
-void claim_prepare(struct call *call) {
-    call->has_propagated = true;
+static struct keyspace *database_of(const struct claim *claim) {
+    return claim->work->engine->keyspaces[claim->database];
+}
+
+struct keyref claim_value(const struct claim *claim) {
+    return keyspace_find(claim->keyspace ? claim->keyspace : database_of(claim), claim->key.name);
+}
+
+void claim_put_back(struct claim *claim) {
+    keyspace_hand_over(claim->keyspace);
+    struct keyref ref = claim_value(claim);
+    if (ref.entry) move(&ref, database_of(claim));
+    keyspace_free(claim->keyspace);
+    claim->keyspace = NULL;
+}
+
+void claim_prepare(const struct claim *claim, struct call *call) {
+    call->has_propagated = !claim->changes;
     call->frees_in_pool = true;
 }
 
@@ -70,7 +92,7 @@ void claim_answer_alone(struct claim *claim) {
     struct call call =
         call_make(engine, ORIGIN_SERVER, NULL, claim->database, &unread,
                   (struct command_line){claim->command, claim->args->argv, claim->args->argc});
-    claim_prepare(&call);
+    claim_prepare(claim, &call);
     work->kind->answer(&call, work);
     reply_free(&unread);
     if (command_log_is_inside_unit(log)) command_log_end_unit(log);

@@ -1,12 +1,13 @@
-/* claim: a work (engine/work.h) that is going to store a value owns the key until it has ended. The
- * old value is out of the keyspace until then, so nothing that walks over keys can read, change,
- * evict or expire it.
+/* claim: a work (engine/work.h) that is going to store or change a value owns the key until it has
+ * ended. The value is out of the keyspace until then, so nothing that walks over keys can read,
+ * change, evict or expire it.
  *
- *      command   work_begin_storing: takes the value, claims the key
+ *      command   work_begin_storing, work_begin_changing: takes the value, claims the key
  *      others    whoever needs the key, or all keys, ends the work first, and waits for it
  *      loop      put the value back, then kind->answer, which writes as commands that run at once
  *
- * The command goes to the command log when it comes, since its sources may change from then on.
+ * A command that stores goes to the command log when it comes, since its sources may change from
+ * then on. One that changes a value takes effect, and goes there, when the work has ended.
  *
  * Clients' commands are asked for the keys that they name before they run (execute/admission.h).
  * What has to do with all keys asks for all: scripts, transactions, commands about databases,
@@ -24,7 +25,8 @@
 struct call;
 struct command;
 struct engine;
-struct entry;
+struct keyref;
+struct keyspace;
 struct work;
 
 /* An item of works->claims, by its name alone: the same name in another database waits, too. */
@@ -33,24 +35,32 @@ struct claim {
     struct claim *prev;
     struct claim *next;
     struct work *work;
-    struct entry *taken; /* owned; NULL: there is no value */
+    struct keyspace *keyspace; /* holds the value, if there is one; NULL: it was put back */
     int database;
+    bool changes;                  /* the value, else it stores another one */
     const struct command *command; /* which, when its client has gone, */
     struct args *args;             /* has these arguments; owned */
 };
 
-/* Claims the key for the work of this call, and takes its value. No claim of its name may exist:
- * the call was asked (claims_end_for). O(arguments). */
-void claim_make(struct call *call, struct work *work, struct slice key);
+/* Claims the key for the work of this call, which changes its value or else stores another one, and
+ * takes the value. No claim of its name may exist: the call was asked (claims_end_for).
+ * O(arguments). */
+void claim_make(struct call *call, struct work *work, struct slice key, bool changes);
+
+/* Returns the arguments of the command, which live as long as the claim. O(1). */
+const struct slice *claim_argv(const struct claim *claim);
+
+/* Returns the value that the work changes: in its thread, and in the loop when it answers. O(1). */
+struct keyref claim_value(const struct claim *claim);
 
 /* The work has ended: its key gets back the value that was taken. */
 void claim_put_back(struct claim *claim);
 
-/* Prepares the call with which the work stores its result: the command is in the command log
- * already, and what the result replaces is freed in another thread. */
-void claim_prepare(struct call *call);
+/* Prepares the call with which the work writes: a command that stores is in the command log
+ * already, and what it replaces is freed in another thread. */
+void claim_prepare(const struct claim *claim, struct call *call);
 
-/* Has the work store its result, though its client has gone and nobody gets the reply. */
+/* Has the work write its result, though its client has gone and nobody gets the reply. */
 void claim_answer_alone(struct claim *claim);
 
 /* The claim is over. Frees it. */

@@ -126,7 +126,7 @@ static void begin_next(struct engine *engine) {
 
 static void answer(struct call *call, const void *state) {
     struct work *work = *(struct work *const *)state;
-    if (work->claim) claim_prepare(call);
+    if (work->claim) claim_prepare(work->claim, call);
     work->kind->answer(call, work);
 }
 
@@ -168,8 +168,18 @@ void work_begin(struct call *call, struct work *work) {
 
 void work_begin_storing(struct call *call, struct work *work, struct slice key) {
     work->engine = call->engine;
-    claim_make(call, work, key);
+    claim_make(call, work, key, false);
     if (call->propagates) call_propagate_as(call, call->argv, call->argc);
+    work_begin(call, work);
+}
+
+bool work_pays_changing(const struct call *call, const struct entry *entry, uint64_t steps) {
+    return work_pays_writing(call, steps) && !value_is_captured(entry);
+}
+
+void work_begin_changing(struct call *call, struct work *work, struct slice key) {
+    work->engine = call->engine;
+    claim_make(call, work, key, true);
     work_begin(call, work);
 }
 

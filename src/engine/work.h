@@ -97,6 +97,14 @@ void work_begin(struct call *call, struct work *work);
  * there: kind->answer does that. The command goes to the command log now. */
 void work_begin_storing(struct call *call, struct work *work, struct slice key);
 
+/* Returns whether a command of so many steps, which changes the value of the entry, should be a
+ * work: as work_pays_writing, and not while others read the value as it was. O(1). */
+bool work_pays_changing(const struct call *call, const struct entry *entry, uint64_t steps);
+
+/* As work_begin, of a command that changes the value under `key`, of which work_pays_changing was
+ * true: kind->run does that with claim_value, kind->answer reports it. */
+void work_begin_changing(struct call *call, struct work *work, struct slice key);
+
 /* Runs the work now, if it has not run yet, and ends it. In the loop's thread. */
 void work_end_now(struct work *work);
 

@@ -39,6 +39,10 @@ struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
     return keyspace;
 }
 
+void keyspace_hand_over(struct keyspace *keyspace) {
+    keyspace->owner = (struct owner){0};
+}
+
 /* Lets the snapshot iterator visit all remaining entries, before they are freed. */
 static void finish_snapshot_iterator(struct keyspace *keyspace) {
     while (keyspace->iterator) snapshot_iterator_step(keyspace->iterator);

@@ -29,6 +29,9 @@ struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
                               uint64_t (*length)(const struct entry *entry));
 void keyspace_free(struct keyspace *keyspace);
 
+/* The next thread that uses the keyspace is the one that may, from then on. */
+void keyspace_hand_over(struct keyspace *keyspace);
+
 size_t keyspace_count(const struct keyspace *keyspace);
 
 /* Bytes of the table and the histogram; entries not included. O(1). */

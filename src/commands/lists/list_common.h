@@ -4,6 +4,7 @@
 
 #include "commands/common.h"
 #include "engine/call.h"
+#include "engine/work.h"
 #include "types/list.h"
 
 /* Converts an index (negative ones count from the tail) to a position. Returns false when there is
@@ -29,6 +30,17 @@ static inline void list_put(struct call *call, struct keyref *ref, struct slice 
     else
         list_create(ref, key, end, elements, count, &call->limits->list);
 }
+
+/* Returns whether searching the list may take so long that list_search_steps must say. An element
+ * takes two bytes at least, so that fewer bytes are fewer steps than WORK_MIN. O(1). */
+static inline bool list_may_be_long(const struct entry *entry) {
+    const struct quicklist *list = list_quicklist(entry);
+    return list && quicklist_serialized_size(list) >= 2 * WORK_MIN;
+}
+
+/* Returns how many steps of a work (engine/work.h) a search takes that looks at so many elements of
+ * a list of which list_may_be_long is true. O(1). */
+uint64_t list_search_steps(const struct entry *entry, uint64_t elements);
 
 /* Return the name of an event at an end of a list: "lpush" and "lpop", or "rpush" and "rpop". */
 static inline const char *list_push_event(enum list_end end) {

@@ -3,7 +3,7 @@
 #include "base/memory/alloc.h"
 #include "commands/commands.h"
 #include "commands/lists/list_common.h"
-#include "engine/work.h"
+#include "resp/made_reply.h"
 
 struct lpos {
     int64_t rank;   /* the first match to reply, from 1 on; negative: counted from the tail */
@@ -127,9 +127,8 @@ struct search_work {
     struct work work;
     struct capture *capture;
     struct search search;
-    sds text;           /* that is sought */
-    struct reply reply; /* while it is being made */
-    sds made;
+    sds text; /* that is sought */
+    struct made_reply made;
 };
 
 static void run_search(struct work *work) {
@@ -140,26 +139,24 @@ static void run_search(struct work *work) {
     list_iter_start_capture(&iter, searching->capture, next_position(search), search->direction);
     while (!is_at_end(search) && !work_is_cancelled(work)) {
         uint64_t left = search->limit - search->looked_at;
-        search_until(&searching->reply, search, &iter,
+        search_until(&searching->made.reply, search, &iter,
                      search->looked_at + (left < AT_ONCE ? left : AT_ONCE));
     }
     quicklist_iter_end(&iter);
-    end_reply(&searching->reply, 0, search);
-    searching->made = sds_new(slice_make(searching->reply.data, searching->reply.len));
+    end_reply(&searching->made.reply, 0, search);
+    made_reply_end(&searching->made);
 }
 
 static void answer_search(struct call *call, struct work *work) {
     struct search_work *searching = (struct search_work *)work;
-    reply_raw_owned(call->reply, searching->made);
-    searching->made = NULL;
+    made_reply_pass(&searching->made, call->reply);
 }
 
 static void free_search(struct work *work) {
     struct search_work *searching = (struct search_work *)work;
     work_end_capture(work, searching->capture);
-    reply_free(&searching->reply);
+    made_reply_free(&searching->made);
     sds_free(searching->text);
-    sds_free(searching->made);
 }
 
 /* Goes on later. What was found already stands in the reply, after `mark`. Returns false, and does
@@ -174,47 +171,27 @@ static bool search_later(struct call *call, const struct search *search, struct 
     searching->search = *search;
     searching->text = sds_new(search->text);
     searching->search.text = sds_slice(searching->text);
-    reply_init(&searching->reply, 0);
-    searching->reply.protocol = call->reply->protocol;
+    made_reply_begin(&searching->made, call->reply->protocol);
     if (mark < call->reply->len) {
-        reply_raw(&searching->reply, slice_make(call->reply->data + mark, call->reply->len - mark));
+        reply_raw(&searching->made.reply,
+                  slice_make(call->reply->data + mark, call->reply->len - mark));
         reply_truncate(call->reply, mark);
     }
     work_begin(call, &searching->work);
     return true;
 }
 
-/* So many elements, bytes of them, and matches take about 50 ns. */
-enum {
-    ELEMENTS_PER_STEP = 16,
-    BYTES_PER_STEP = 512,
-    COMPRESSED_BYTES_PER_STEP = 128,
-    MATCHES_PER_STEP = 2
-};
-
-static uint64_t search_steps(const struct quicklist *list, const struct search *search) {
-    bool is_compressed = quicklist_limits_of(list).compress_depth > 0;
-    size_t bytes = quicklist_serialized_size(list) /
-                   (is_compressed ? COMPRESSED_BYTES_PER_STEP : BYTES_PER_STEP);
+static uint64_t search_steps(const struct entry *entry, const struct search *search) {
+    enum { MATCHES_PER_STEP = 2 };
     uint64_t matches = search->wanted < search->limit ? search->wanted : search->limit;
-    double part = (double)search->limit / (double)search->length;
-    return search->limit / ELEMENTS_PER_STEP + (uint64_t)(part * (double)bytes) +
-           matches / MATCHES_PER_STEP;
-}
-
-/* Returns whether the search may be long. An element takes two bytes at least, so that fewer bytes
- * are fewer steps than WORK_MIN. */
-static bool may_be_long(const struct entry *entry) {
-    const struct quicklist *list = list_quicklist(entry);
-    return list && quicklist_serialized_size(list) >= 2 * WORK_MIN;
+    return list_search_steps(entry, search->limit) + matches / MATCHES_PER_STEP;
 }
 
 /* Searches only the first elements if all would be too many for the loop. Returns whether the
  * search goes on later. */
 static bool search_long(struct call *call, struct search *search, struct entry *entry,
                         size_t mark) {
-    const struct quicklist *list = list_quicklist(entry);
-    uint64_t steps = search_steps(list, search);
+    uint64_t steps = search_steps(entry, search);
     if (!work_pays(call, steps)) return false;
     search_here(call->reply, search, entry, search->limit * (WORK_MIN / 8) / steps);
     return !is_at_end(search) && search_later(call, search, entry, mark);
@@ -229,7 +206,7 @@ void lpos_command(struct call *call) {
     search = search_for(call->argv[2], &lpos, ref.entry ? list_length(ref.entry) : 0);
     size_t mark = search.wants_one ? call->reply->len : reply_begin(call->reply);
     if (ref.entry) {
-        if (may_be_long(ref.entry) && search_long(call, &search, ref.entry, mark)) return;
+        if (list_may_be_long(ref.entry) && search_long(call, &search, ref.entry, mark)) return;
         if (!is_at_end(&search)) search_here(call->reply, &search, ref.entry, search.limit);
     }
     end_reply(call->reply, mark, &search);

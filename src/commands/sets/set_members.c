@@ -1,10 +1,10 @@
-/* SADD SREM SMOVE, SISMEMBER SMISMEMBER SCARD SMEMBERS SSCAN, SPOP SRANDMEMBER: members of one
- * set. */
+/* SADD SREM SMOVE, SISMEMBER SMISMEMBER SCARD SMEMBERS SSCAN, SRANDMEMBER: members of one set. */
 #include "base/memory/alloc.h"
 #include "base/text/sds.h"
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "commands/deferred_records.h"
+#include "commands/sets/set_common.h"
 #include "engine/call.h"
 #include "types/set.h"
 
@@ -106,8 +106,7 @@ void smismember_command(struct call *call) {
 
 COMMAND_FORM(scard_command, reply_length, VALUE_SET, set_length)
 
-/* Replies all members, after the header. */
-static void reply_all(struct call *call, struct entry *entry) {
+void set_reply_members(struct call *call, struct entry *entry) {
     struct set_iter iter;
     struct text_batch batch;
     if (deferred_records_reply(call, entry, RECORD_FIELD, 0, set_length(entry))) return;
@@ -119,7 +118,7 @@ void smembers_command(struct call *call) {
     struct keyref ref;
     if (!call_find_typed_read(call, call->argv[1], VALUE_SET, &ref)) return;
     reply_set(call->reply, ref.entry ? set_length(ref.entry) : 0);
-    if (ref.entry) reply_all(call, ref.entry);
+    if (ref.entry) set_reply_members(call, ref.entry);
 }
 
 /* --- SSCAN key cursor [MATCH pattern] [COUNT count] --- */
@@ -167,7 +166,7 @@ static void reply_different(struct call *call, struct entry *entry, uint64_t cou
     uint64_t length = set_length(entry);
     reply_array(call->reply, count < length ? count : length);
     if (count >= length)
-        reply_all(call, entry);
+        set_reply_members(call, entry);
     else
         set_sample(entry, call_random(call), count, reply_member, call->reply);
 }
@@ -192,83 +191,4 @@ void srandmember_command(struct call *call) {
         reply_repeated(call, ref.entry, (uint64_t)-count);
     else
         reply_different(call, ref.entry, (uint64_t)count);
-}
-
-/* --- SPOP key [count] --- */
-
-static void pop_one(struct call *call, struct keyref *ref) {
-    struct slice key = call->argv[1];
-    sds member = set_take_one(ref, call_random(call));
-    reply_bulk(call->reply, sds_slice(member));
-    CALL_CHANGED(call, ref, key, EVENT_SET, "spop", 1);
-    CALL_PROPAGATE(call, SLICE("SREM"), key, sds_slice(member));
-    sds_free(member);
-}
-
-static void pop_all(struct call *call, struct keyref *ref) {
-    struct slice key = call->argv[1];
-    uint64_t length = set_length(ref->entry);
-    reply_set(call->reply, length);
-    reply_all(call, ref->entry);
-    CALL_CHANGED(call, ref, key, EVENT_SET, "spop", length - 1);
-    call_remove(call, ref, key, REMOVAL_POPPED);
-}
-
-/* How many members one SREM names: as many as Redis gives it, but not of many bytes, because they
- * are copied. */
-enum { BATCH = 1024, BATCH_BYTES = 1024 * 1024 };
-
-/* Members that were taken out and are not propagated yet. */
-struct popped {
-    struct call *call;
-    size_t count;
-    size_t bytes;
-    sds members[BATCH];
-};
-
-static void propagate_popped(struct popped *popped) {
-    struct call *call = popped->call;
-    struct slice argv[2 + BATCH];
-    argv[0] = SLICE("SREM");
-    argv[1] = call->argv[1];
-    for (size_t i = 0; i < popped->count; i++) argv[2 + i] = sds_slice(popped->members[i]);
-    if (call->propagates) call_propagate_as(call, argv, 2 + popped->count);
-    for (size_t i = 0; i < popped->count; i++) sds_free(popped->members[i]);
-    popped->count = popped->bytes = 0;
-}
-
-static void reply_popped(sds member, void *arg) {
-    struct popped *popped = arg;
-    reply_bulk(popped->call->reply, sds_slice(member));
-    popped->members[popped->count++] = member;
-    popped->bytes += sds_len(member);
-    if (popped->count == BATCH || popped->bytes >= BATCH_BYTES) propagate_popped(popped);
-}
-
-static void pop_many(struct call *call, struct keyref *ref, uint64_t count) {
-    struct popped popped; /* not zeroed: the members are many */
-    popped.call = call;
-    popped.count = popped.bytes = 0;
-    reply_set(call->reply, count);
-    set_take(ref, call_random(call), count, reply_popped, &popped);
-    if (popped.count) propagate_popped(&popped);
-    CALL_CHANGED(call, ref, call->argv[1], EVENT_SET, "spop", count);
-}
-
-void spop_command(struct call *call) {
-    int64_t count = 0;
-    struct keyref ref;
-    bool has_count = call->argc == 3;
-    if (!pop_count_parse(call, &count)) return;
-    if (!call_find_typed_write(call, call->argv[1], VALUE_SET, &ref)) return;
-    if (!has_count && !ref.entry)
-        reply_null(call->reply);
-    else if (!has_count)
-        pop_one(call, &ref);
-    else if (!ref.entry || count == 0)
-        reply_set(call->reply, 0);
-    else if ((uint64_t)count >= set_length(ref.entry))
-        pop_all(call, &ref);
-    else
-        pop_many(call, &ref, (uint64_t)count);
 }

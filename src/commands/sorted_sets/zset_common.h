@@ -106,6 +106,20 @@ void zset_add(struct zset_addition *addition, const double *scores);
 void zset_remove_span(struct call *call, struct keyref *ref, struct slice key,
                       struct zset_span span, const char *event);
 
+/* What a command removes. */
+struct zset_removal {
+    struct zset_span span;
+    const char *event;
+    bool pops; /* it replies the members, else their number: */
+    bool forward;
+    enum zset_reply_form form;
+};
+
+/* Removes members of the sorted set under argv[1] in another thread, and replies later. Returns
+ * false, and does nothing, if that should be done at once. O(1). */
+bool zset_remove_later(struct call *call, const struct entry *entry,
+                       const struct zset_removal *removal);
+
 /* --- Results --- */
 
 /* Members that are collected to be stored or replied. */

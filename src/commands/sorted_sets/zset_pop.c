@@ -3,28 +3,31 @@
 #include "commands/common.h"
 #include "commands/sorted_sets/zset_common.h"
 
-/* Removes members, which were replied, from one end. */
-static void drop(struct call *call, struct keyref *ref, struct slice key, bool from_last,
-                 struct zset_span span) {
-    zset_remove_span(call, ref, key, span, from_last ? "zpopmax" : "zpopmin");
+static const char *event_of(bool from_last) {
+    return from_last ? "zpopmax" : "zpopmin";
+}
+
+/* The members that a pop takes of an entry. */
+static struct zset_span span_of(const struct entry *entry, bool from_last, uint64_t count) {
+    uint64_t length = zset_length(entry);
+    if (count > length) count = length;
+    return (struct zset_span){from_last ? length - count : 0, count};
 }
 
 /* Replies up to `count` members from one end with the header of an array, and removes them. Returns
  * their number. */
 static uint64_t pop_many(struct call *call, struct keyref *ref, struct slice key, bool from_last,
                          uint64_t count, enum zset_reply_form form) {
-    uint64_t length = zset_length(ref->entry);
-    if (count > length) count = length;
-    struct zset_span span = {from_last ? length - count : 0, count};
+    struct zset_span span = span_of(ref->entry, from_last, count);
     zset_reply_span(call, ref->entry, span, !from_last, form);
-    if (count) drop(call, ref, key, from_last, span);
-    return count;
+    if (span.count) zset_remove_span(call, ref, key, span, event_of(from_last));
+    return span.count;
 }
 
 /* Replies [member, score], or, when `with_key`, [key, member, score], and removes the member. */
 static void pop_one(struct call *call, struct keyref *ref, struct slice key, bool from_last,
                     bool with_key) {
-    struct zset_span span = {from_last ? zset_length(ref->entry) - 1 : 0, 1};
+    struct zset_span span = span_of(ref->entry, from_last, 1);
     struct zset_iter iter;
     struct zset_member member;
     zset_iter_start(&iter, ref->entry, span.from, !from_last);
@@ -32,7 +35,18 @@ static void pop_one(struct call *call, struct keyref *ref, struct slice key, boo
     reply_array(call->reply, with_key ? 3 : 2);
     if (with_key) reply_bulk(call->reply, key);
     zset_reply_member(call->reply, &member, ZSET_FLAT);
-    drop(call, ref, key, from_last, span);
+    zset_remove_span(call, ref, key, span, event_of(from_last));
+}
+
+/* Returns whether the members of the sorted set under argv[1] are popped in another thread. */
+static bool pop_later(struct call *call, const struct entry *entry, bool from_last,
+                      uint64_t count) {
+    struct zset_removal removal = {.span = span_of(entry, from_last, count),
+                                   .event = event_of(from_last),
+                                   .pops = true,
+                                   .forward = !from_last,
+                                   .form = zset_reply_form(call, true)};
+    return zset_remove_later(call, entry, &removal);
 }
 
 static void pop(struct call *call, bool from_last) {
@@ -44,6 +58,8 @@ static void pop(struct call *call, bool from_last) {
     if (!call_find_typed_write(call, key, VALUE_ZSET, &ref)) return;
     if (ref.entry == NULL)
         reply_array(call->reply, 0);
+    else if (has_count && pop_later(call, ref.entry, from_last, (uint64_t)count))
+        return;
     else if (has_count)
         pop_many(call, &ref, key, from_last, (uint64_t)count, zset_reply_form(call, true));
     else

@@ -4,6 +4,7 @@
 #include "commands/commands.h"
 #include "commands/strings/string_common.h"
 #include "engine/work.h"
+#include "resp/made_reply.h"
 #include "types/lcs.h"
 
 struct lcs_options {
@@ -123,8 +124,7 @@ struct lcs_work {
     struct lcs_options options;
     struct capture *captures[2]; /* of large texts; else NULL */
     sds texts[2];                /* those of large ones are read in the thread */
-    int protocol;
-    sds made; /* the reply */
+    struct made_reply made;
 };
 
 /* Reads the text from its capture, if it has one. Returns false if the memory can't be had. */
@@ -139,21 +139,17 @@ static bool read_text(struct lcs_work *lcs, size_t i) {
 
 static void run_lcs(struct work *work) {
     struct lcs_work *lcs = (struct lcs_work *)work;
-    struct reply reply;
-    reply_init(&reply, 0);
-    reply.protocol = lcs->protocol;
+    struct reply *reply = &lcs->made.reply;
     if (read_text(lcs, 0) && read_text(lcs, 1))
-        reply_lcs(&reply, sds_slice(lcs->texts[0]), sds_slice(lcs->texts[1]), &lcs->options);
+        reply_lcs(reply, sds_slice(lcs->texts[0]), sds_slice(lcs->texts[1]), &lcs->options);
     else
-        reply_no_memory(&reply);
-    lcs->made = sds_new(slice_make(reply.data, reply.len));
-    reply_free(&reply);
+        reply_no_memory(reply);
+    made_reply_end(&lcs->made);
 }
 
 static void answer_lcs(struct call *call, struct work *work) {
     struct lcs_work *lcs = (struct lcs_work *)work;
-    reply_raw_owned(call->reply, lcs->made);
-    lcs->made = NULL;
+    made_reply_pass(&lcs->made, call->reply);
 }
 
 static void free_lcs(struct work *work) {
@@ -162,7 +158,7 @@ static void free_lcs(struct work *work) {
         work_end_capture(work, lcs->captures[i]);
         sds_free(lcs->texts[i]);
     }
-    sds_free(lcs->made);
+    made_reply_free(&lcs->made);
 }
 
 static void lcs_later(struct call *call, struct entry *const entries[2],
@@ -170,7 +166,7 @@ static void lcs_later(struct call *call, struct entry *const entries[2],
     static const struct work_kind kind = {run_lcs, answer_lcs, free_lcs};
     struct lcs_work *lcs = work_new(&kind, sizeof(*lcs));
     lcs->options = *options;
-    lcs->protocol = call->reply->protocol;
+    made_reply_begin(&lcs->made, call->reply->protocol);
     for (size_t i = 0; i < 2; i++) {
         lcs->captures[i] = entries[i] ? work_capture(call, entries[i]) : NULL;
         if (!lcs->captures[i]) lcs->texts[i] = sds_new(texts[i]);

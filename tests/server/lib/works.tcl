@@ -12,6 +12,7 @@
 #                                          makes the values, `change` changes them. kind: set, whose members are in any
 #                                          order, or another word
 #   check_stores make change commands      what they store under the key `to` is that of the moment when they came
+#   check_changes make key commands        they make of the key what they make of it at once
 source [file join [file dirname [file normalize [info script]]] collections.tcl]
 source [file join [file dirname [file normalize [info script]]] zsets.tcl]
 
@@ -198,6 +199,57 @@ proc check_stores {make change commands} {
                 $::change
             }
             assert_equal [digest to] $stored
+        }
+    }
+}
+
+# Makes the values, runs the command at once, in a transaction, and returns its reply and what it has made of the key.
+proc changed_at_once {make command key} {
+    $make
+    r MULTI
+    r {*}$command
+    set reply [lindex [r EXEC] 0]
+    return [list $reply [digest $key]]
+}
+
+proc check_changes {make key commands} {
+    lassign [list $make $key] ::make ::key
+    foreach ::command $commands {
+        check "$::command: the same change in another thread as at once" {
+            lassign [changed_at_once $::make $::command $::key] reply changed
+            $::make
+            set before [total_works]
+            assert_equal [r {*}$::command] $reply
+            assert_equal [total_works] [expr {$before + 1}]
+            assert_equal [digest $::key] $changed
+            foreach look [list [list EXISTS $::key] {MULTI} {DBSIZE} {EVAL "return redis.call('DBSIZE')" 0} {SCAN 0}] {
+                $::make
+                paused {
+                    set c [send_work $::command]
+                    if {$look eq "MULTI"} {
+                        r MULTI
+                        r EXISTS $::key
+                        r EXEC
+                    } else {
+                        r {*}$look
+                    }
+                    assert_equal [$c read] $reply ;# although no thread runs it
+                    assert_equal [digest $::key] $changed
+                }
+            }
+        }
+        check "$::command is done though its client has gone" {
+            lassign [changed_at_once $::make $::command $::key] reply changed
+            $::make
+            r PEXPIRE $::key 1000000
+            paused {
+                set c [send_work $::command]
+                $c close
+                wait_for_works 0
+            }
+            assert {![r EXISTS $::key] || [r PTTL $::key] > 900000}
+            r PERSIST $::key
+            assert_equal [digest $::key] $changed
         }
     }
 }

@@ -1,0 +1,63 @@
+/* Members of a sorted set that are removed by a work (engine/work.h): for ZREMRANGEBY… and ZPOP… */
+#include "commands/sorted_sets/zset_common.h"
+#include "engine/claim.h"
+#include "engine/work.h"
+#include "resp/made_reply.h"
+
+struct removing {
+    struct work work;
+    struct zset_removal removal;
+    struct made_reply popped;
+};
+
+static void reply_popped(struct removing *removing, const struct entry *entry) {
+    const struct zset_removal *removal = &removing->removal;
+    struct zset_span span = removal->span;
+    struct reply *reply = &removing->popped.reply;
+    struct zset_iter iter;
+    struct zset_member member;
+    zset_reply_header(reply, span.count, removal->form);
+    zset_iter_start(&iter, entry, removal->forward ? span.from : span.from + span.count - 1,
+                    removal->forward);
+    for (uint64_t i = 0; i < span.count && zset_iter_next(&iter, &member); i++) {
+        zset_reply_member(reply, &member, removal->form);
+        made_reply_grow(&removing->popped);
+    }
+    made_reply_end(&removing->popped);
+}
+
+static void run_removing(struct work *work) {
+    struct removing *removing = (struct removing *)work;
+    struct keyref ref = claim_value(work->claim);
+    if (removing->removal.pops) reply_popped(removing, ref.entry);
+    zset_remove_range(&ref, removing->removal.span.from, removing->removal.span.count);
+}
+
+static void answer_removing(struct call *call, struct work *work) {
+    struct removing *removing = (struct removing *)work;
+    const struct zset_removal *removal = &removing->removal;
+    struct keyref ref = claim_value(work->claim);
+    if (removal->pops)
+        made_reply_pass(&removing->popped, call->reply);
+    else
+        reply_integer(call->reply, (int64_t)removal->span.count);
+    CALL_CHANGED(call, &ref, call->argv[1], EVENT_SORTED_SET, removal->event, removal->span.count);
+}
+
+static void free_removing(struct work *work) {
+    made_reply_free(&((struct removing *)work)->popped);
+}
+
+bool zset_remove_later(struct call *call, const struct entry *entry,
+                       const struct zset_removal *removal) {
+    static const struct work_kind kind = {run_removing, answer_removing, free_removing};
+    enum { STEPS = 3 }; /* for each member */
+    uint64_t count = removal->span.count;
+    bool is_part = count >= WORK_MIN / STEPS && count < zset_length(entry);
+    if (!is_part || !work_pays_changing(call, entry, STEPS * count)) return false;
+    struct removing *removing = work_new(&kind, sizeof(*removing));
+    removing->removal = *removal;
+    made_reply_begin(&removing->popped, call->reply->protocol);
+    work_begin_changing(call, &removing->work, call->argv[1]);
+    return true;
+}

@@ -1,0 +1,36 @@
+/* made_reply: a reply that another thread makes, in pieces: the loop passes them on without copying
+ * them, and each is freed when it was sent. */
+#ifndef PACKLIST_RESP_MADE_REPLY_H
+#define PACKLIST_RESP_MADE_REPLY_H
+
+#include "base/text/sds.h"
+#include "resp/reply.h"
+
+#include <stddef.h>
+
+/* Zeroed, it is empty and may be freed. */
+struct made_reply {
+    struct reply reply; /* what is written goes here */
+    sds *pieces;
+    size_t count;
+};
+
+/* Begins a reply in this version of the protocol. In any thread, as the next two. */
+void made_reply_begin(struct made_reply *made, int protocol);
+
+/* To be called after each element. Amortised O(bytes written since). */
+void made_reply_add_piece(struct made_reply *made); /* for made_reply_grow alone */
+static inline void made_reply_grow(struct made_reply *made) {
+    enum { PIECE = 256 * 1024 };
+    if (made->reply.len >= PIECE) made_reply_add_piece(made);
+}
+
+/* To be called after the last one. */
+void made_reply_end(struct made_reply *made);
+
+/* Moves all of it to the end of a reply. O(pieces). */
+void made_reply_pass(struct made_reply *made, struct reply *reply);
+
+void made_reply_free(struct made_reply *made);
+
+#endif

@@ -1,0 +1,172 @@
+# Commands that change much of a value, or search it for long, run in another thread.
+source [file join [file dirname [file normalize [info script]]] lib works.tcl]
+
+server_start {enable-debug-command yes}
+
+proc fill_list {key elements} {
+    r DEL $key
+    r RPUSH $key {*}$elements
+}
+proc make_list {} {
+    fill_list list [concat [numbered 1 200000] [lrepeat 5 twin] 7]
+}
+check_changes make_list list {
+    {LREM list 0 nosuch} {LREM list 0 twin} {LREM list 2 twin} {LREM list -2 7} {LREM list 1 199000}
+    {LINSERT list BEFORE 199000 new} {LINSERT list AFTER twin new} {LINSERT list AFTER nosuch new}
+}
+proc make_twins {} {
+    fill_list list [lrepeat 200000 twin]
+}
+check_changes make_twins list {
+    {LREM list 0 twin} {LREM list 199999 twin} {LREM list -150000 twin}
+}
+
+proc make_zset {} {
+    fill_zset zset 1 $::many 7
+}
+check_changes make_zset zset {
+    {ZREMRANGEBYRANK zset 0 9999} {ZREMRANGEBYRANK zset 7 -8} {ZREMRANGEBYSCORE zset 100 9000}
+    {ZREMRANGEBYSCORE zset -inf (9972} {ZPOPMIN zset 9999} {ZPOPMAX zset 19999}
+}
+proc make_equal_scores {} {
+    r DEL zset
+    r ZADD zset {*}[concat {*}[lmap member [numbered 1 $::many] {list 0 $member}]]
+}
+check_changes make_equal_scores zset {
+    {ZREMRANGEBYLEX zset (2 [8}
+}
+
+# --- SPOP takes random members
+
+proc make_set {} {
+    fill_set set [numbered 1 $::many]
+}
+
+check "SPOP of many takes different members, which are gone" {
+    foreach count {5000 19000} {
+        make_set
+        set before [total_works]
+        set popped [r SPOP set $count]
+        assert_equal [total_works] [expr {$before + 1}]
+        assert_equal [llength [lsort -unique $popped]] $count
+        assert_equal [r SCARD set] [expr {$::many - $count}]
+        assert_equal [lsort [concat $popped [r SMEMBERS set]]] [lsort [numbered 1 $::many]]
+    }
+}
+check "SPOP of many, and whoever looks at the key sees what it has left" {
+    make_set
+    paused {
+        set c [send_work {SPOP set 5000}]
+        assert_equal [r SCARD set] [expr {$::many - 5000}]
+        assert_equal [llength [$c read]] 5000
+    }
+}
+
+# --- Others meanwhile
+
+check "short lists, and elements that are found soon, take no thread" {
+    make_list
+    fill_list short [numbered 1 100]
+    make_set
+    make_zset
+    set before [total_works]
+    r LREM short 0 50
+    r LINSERT short BEFORE 50 x
+    r LREM list 1 3
+    r LREM list -1 7
+    r LINSERT list BEFORE 5 x
+    r SPOP set 100
+    r ZPOPMIN zset 100
+    r ZREMRANGEBYRANK zset 0 100
+    r ZREMRANGEBYRANK zset 0 -1
+    expr {[total_works] - $before}
+} 0
+check "a value that is being read is changed at once, and the reader gets what it was" {
+    make_set
+    set c [client_open]
+    paused {
+        $c send SUNION set set
+        wait_for_works 1
+        set popped [r SPOP set 5000]
+    }
+    assert_equal [llength $popped] 5000
+    llength [$c read]
+} 20000
+check "a key whose time comes meanwhile is changed, and then expires" {
+    make_zset
+    r PEXPIRE zset 30
+    paused {
+        set c [send_work {ZPOPMIN zset 9999}]
+        after 40
+    }
+    assert_equal [expr {[llength [$c read]] > 9000}] 1
+    r EXISTS zset
+} 0
+check "one that is emptied goes" {
+    make_twins
+    r LREM list 0 twin
+    list [r EXISTS list] [r DBSIZE]
+} {0 0}
+check "who watches the key runs no transaction" {
+    make_list
+    r WATCH list
+    paused {
+        set c [send_work {LREM list 0 twin}]
+        r MULTI
+        r PING
+        assert_equal [r EXEC] (nil)
+    }
+    $c read
+} 5
+check "each change goes to the append-only file when it is done, and to replicas" {
+    with_server {appendonly yes enable-debug-command yes aof-use-rdb-preamble no} {
+        make_list
+        make_zset
+        make_set
+        r PEXPIRE set 100000
+        paused {
+            set list [send_work {LREM list 0 twin}]
+            r RPUSH other 1
+            [client_open] send ZPOPMAX zset 15000
+            wait_for_works 2
+            [client_open] send SPOP set 15000
+            wait_for_works 3
+            r RPUSH other 2
+        }
+        $list read
+        wait_for_works 0
+        set before [r DEBUG DIGEST]
+        r DEBUG LOADAOF
+        assert_equal [r DEBUG DIGEST] $before
+        list [r ZCARD zset] [r SCARD set]
+    }
+} {5000 5000}
+check "a snapshot, FLUSHALL, RENAME and SWAPDB meanwhile find the changed value" {
+    foreach {request count} {{RENAME list renamed} 200001 {SWAPDB 0 1} 200001 FLUSHALL 0 {COPY list copied} 200001} {
+        r FLUSHALL
+        make_list
+        paused {
+            set c [send_work {LREM list 0 twin}]
+            r {*}$request
+            assert_equal [$c read] 5
+        }
+        set found 0
+        foreach key {renamed copied list} database {0 0 1} {
+            r SELECT $database
+            set found [expr {max($found, [r LLEN $key])}]
+        }
+        r SELECT 0
+        assert_equal $found $count
+    }
+    make_list
+    paused {
+        set c [send_work {LREM list 0 twin}]
+        r SAVE
+        $c read
+        set digest [r DEBUG DIGEST]
+        r DEBUG RELOAD NOSAVE
+        assert_equal [r DEBUG DIGEST] $digest
+    }
+}
+
+finish
