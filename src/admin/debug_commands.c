@@ -9,6 +9,7 @@
 #include "base/text/number.h"
 #include "engine/claim.h"
 #include "engine/engine.h"
+#include "engine/steps.h"
 #include "engine/work.h"
 #include "persist/type_format.h"
 #include "reclaim/expire.h"
@@ -360,6 +361,7 @@ static void debug_pause_threads(struct call *call) {
     bool is_paused = false;
     set_switch(call, &is_paused);
     works_pause(call->engine, is_paused);
+    call->engine->steps->is_paused = is_paused;
 }
 
 static void debug_skip_checksums(struct call *call) {
@@ -472,7 +474,8 @@ static const char help_text[] =
     "PAUSE-CRON <0|1>\n"
     "    Whether periodic work rests.\n"
     "PAUSE-THREADS <0|1>\n"
-    "    Whether commands that take long wait for their turn in another thread.\n"
+    "    Whether commands that take long wait for their turn in another thread, or for\n"
+    "    their second step.\n"
     "POPULATE <count> [<prefix>] [<size>]\n"
     "    Create strings under the keys <prefix>:0 and on, 'key' if there is no prefix;\n"
     "    each holds value:<number>, cut or filled up with zeros to <size> bytes.\n"

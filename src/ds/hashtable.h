@@ -115,6 +115,15 @@ void hashtable_delete(struct hashtable *table, hashtable_slot *slot, uint64_t ha
 uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
                         void (*visit)(void *item, void *arg), void *arg);
 
+/* As hashtable_scan, for several buckets, and visits no item twice. Ends after the bucket in which
+ * visit() has returned false, or after 16. */
+uint64_t hashtable_walk(const struct hashtable *table, uint64_t cursor,
+                        bool (*visit)(void *item, void *arg), void *arg);
+
+/* Returns whether the calls of hashtable_walk from cursor `from` up to the one that returns `to`
+ * visit the items of this hash. O(1). */
+bool hashtable_walk_passes(uint64_t hash, uint64_t from, uint64_t to);
+
 /* One step of moving memory to better places (base/memory/relocate.h), with a cursor as that of
  * hashtable_scan: moves the table's own memory of one or a few buckets, and puts what move()
  * returns for each of their items, which may have moved, in its place. move() must not use the

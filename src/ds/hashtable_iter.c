@@ -44,6 +44,84 @@ uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
     return next;
 }
 
+/* --- Walking --- */
+
+#ifdef TINY_LIMITS
+enum { BUCKETS_AHEAD = 2 };
+#else
+enum { BUCKETS_AHEAD = 16 };
+#endif
+
+/* The next buckets of a walk, and the cursors with which they are visited. */
+struct buckets_ahead {
+    size_t count;
+    struct hashtable_bucket *buckets[BUCKETS_AHEAD];
+    uint64_t cursors[BUCKETS_AHEAD + 1];
+    bool is_begun; /* a walk has visited some items of the first one */
+};
+
+/* Finds and prefetches them all at once: they lie anywhere in memory. A bucket whose number is not
+ * the cursor begins before that: the table has shrunk since, and has merged the bucket with one
+ * that was visited. */
+static void find_ahead(const struct hashtable *table, uint64_t cursor,
+                       struct buckets_ahead *ahead) {
+    ahead->count = 0;
+    ahead->is_begun = hashtable__locate(table, cursor).index != cursor;
+    do {
+        size_t index = hashtable__locate(table, cursor).index;
+        ahead->buckets[ahead->count] = hashtable__bucket(table, index);
+        prefetch(ahead->buckets[ahead->count]);
+        ahead->cursors[ahead->count++] = cursor;
+        cursor = linear_scan_next(&table->linear, index);
+    } while (cursor != 0 && ahead->count < BUCKETS_AHEAD);
+    ahead->cursors[ahead->count] = cursor;
+}
+
+static void prefetch_ahead(const struct buckets_ahead *ahead, size_t i) {
+    enum { ITEMS = 1, OVERFLOW = 2 };
+    if (i + OVERFLOW < ahead->count) {
+        struct hashtable_bucket *later = ahead->buckets[i + OVERFLOW];
+        if (hashtable__has_overflow(later)) prefetch(hashtable__overflow(later));
+    }
+    if (i + ITEMS >= ahead->count) return;
+    struct hashtable_bucket *soon = ahead->buckets[i + ITEMS];
+    size_t count = hashtable__bucket_count(soon);
+    for (size_t item = 0; item < count; item++) prefetch_item(*hashtable__bucket_slot(soon, item));
+}
+
+bool hashtable_walk_passes(uint64_t hash, uint64_t from, uint64_t to) {
+    uint64_t place = linear_bits_reversed(hash);
+    return place >= linear_bits_reversed(from) && (to == 0 || place < linear_bits_reversed(to));
+}
+
+/* Visits the items of the bucket that were not visited. Returns whether the walk is to go on. */
+static inline bool visit_ahead(const struct hashtable *table, const struct buckets_ahead *ahead,
+                               size_t i, bool (*visit)(void *item, void *arg), void *arg) {
+    struct hashtable_bucket *bucket = ahead->buckets[i];
+    size_t count = hashtable__bucket_count(bucket);
+    bool is_begun = i == 0 && ahead->is_begun, goes_on = true;
+    for (size_t item_at = 0; item_at < count; item_at++) {
+        void *item = hashtable_item(*hashtable__bucket_slot(bucket, item_at));
+        if (is_begun && !hashtable_walk_passes(hashtable_hash(table->type->key(item)),
+                                               ahead->cursors[0], ahead->cursors[1]))
+            continue;
+        goes_on &= visit(item, arg);
+    }
+    return goes_on;
+}
+
+uint64_t hashtable_walk(const struct hashtable *table, uint64_t cursor,
+                        bool (*visit)(void *item, void *arg), void *arg) {
+    struct buckets_ahead ahead;
+    size_t i = 0;
+    if (table->count == 0) return 0;
+    find_ahead(table, cursor, &ahead);
+    bucket_prefetch_items(ahead.buckets[0]);
+    do prefetch_ahead(&ahead, i);
+    while (visit_ahead(table, &ahead, i++, visit, arg) && i < ahead.count);
+    return ahead.cursors[i];
+}
+
 /* --- Relocating --- */
 
 /* Segments are full but for the last, and as large as 32 KB: only overflow arrays can gain. */

@@ -97,8 +97,8 @@ struct waiter_kind {
     int64_t (*wakes_at)(const void *state);
     /* The wait has ended, whatever the reason: frees what the state refers to. May be NULL. */
     void (*left)(const void *state);
-    bool for_work; /* of another thread, or for the deadline alone: until blocking_finish or the
-                      deadline, whatever CLIENT UNBLOCK asks for */
+    bool for_work; /* of another thread or in steps, or for the deadline alone: until
+                      blocking_finish or the deadline, whatever CLIENT UNBLOCK asks for */
 };
 
 /* What call_block gets. */

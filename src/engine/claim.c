@@ -25,7 +25,8 @@ static void move(struct keyref *from, struct keyspace *to) {
 static void take(struct call *call, struct claim *claim) {
     struct keyref ref;
     claim->keyspace = keyspace_new(value_free, value_length);
-    if (!call_find(call, claim->key.name, 0, &ref)) return;
+    claim->has_value = call_find(call, claim->key.name, 0, &ref);
+    if (!claim->has_value) return;
     keyspace_before_change(&ref);
     if (!claim->changes && entry_expiry(ref.entry) >= 0)
         keyspace_set_expiry(&ref, -1, value_size(ref.entry));
@@ -63,7 +64,7 @@ struct keyref claim_value(const struct claim *claim) {
 void claim_put_back(struct claim *claim) {
     keyspace_hand_over(claim->keyspace);
     struct keyref ref = claim_value(claim);
-    if (ref.entry) move(&ref, database_of(claim));
+    if (claim->has_value) move(&ref, database_of(claim));
     keyspace_free(claim->keyspace);
     claim->keyspace = NULL;
 }
@@ -103,6 +104,12 @@ void claim_answer_alone(struct claim *claim) {
 void claims_end_all(struct engine *engine) {
     struct works *works = engine->works;
     while (works->first_claim) work_end_now(works->first_claim->work);
+}
+
+void claims_visit_taken(struct engine *engine, int database,
+                        void (*visit)(struct slice key, void *arg), void *arg) {
+    for (struct claim *claim = engine->works->first_claim; claim; claim = claim->next)
+        if (claim->has_value && claim->database == database) visit(claim->key.name, arg);
 }
 
 struct asked {

@@ -35,7 +35,8 @@ struct claim {
     struct claim *prev;
     struct claim *next;
     struct work *work;
-    struct keyspace *keyspace; /* holds the value, if there is one; NULL: it was put back */
+    struct keyspace *keyspace; /* holds the value meanwhile; NULL: it was put back */
+    bool has_value;
     int database;
     bool changes;                  /* the value, else it stores another one */
     const struct command *command; /* which, when its client has gone, */
@@ -65,6 +66,10 @@ void claim_answer_alone(struct claim *claim);
 
 /* The claim is over. Frees it. */
 void claim_free(struct claim *claim);
+
+/* Visits the keys of the values that claims have taken out of this database. O(claims). */
+void claims_visit_taken(struct engine *engine, int database,
+                        void (*visit)(struct slice key, void *arg), void *arg);
 
 /* Ends the works that have claimed a key which the command may use with these arguments, and
  * returns whether there were any: their replies were written, and sessions may have been closed.

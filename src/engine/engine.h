@@ -106,6 +106,7 @@ struct engine {
     struct lazyfree *lazyfree;   /* engine/lazyfree.h */
     struct flushes *flushes;     /* execute/flush.h */
     struct works *works;         /* engine/work.h: commands that run in other threads */
+    struct steps *steps;         /* engine/steps.h: commands that run in steps */
 
     /* Scripts, and what is counted. */
     struct scripts *scripts; /* script/script.h */

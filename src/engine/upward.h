@@ -33,8 +33,8 @@ struct upward {
      * function of it, to execute/flush.h. */
     void (*keyspace_freed)(struct engine *engine, uint64_t number);
 
-    /* A client's work in another thread has ended, after so many ticks. From engine/work.c to
-     * execute/blocking_serve.h. */
+    /* A client's command that runs in another thread, or in steps, has ended after so many ticks.
+     * From engine/work.c and engine/steps.c to execute/blocking_serve.h. */
     void (*work_has_ended)(struct session *session, uint64_t ticks);
 
     /* The deadline of a client that waits has come. From engine/blocking.c to

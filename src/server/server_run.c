@@ -2,6 +2,7 @@
 
 #include "engine/blocking.h"
 #include "engine/engine.h"
+#include "engine/steps.h"
 #include "engine/watch.h"
 #include "execute/blocking_serve.h"
 #include "net/nested_poll.h"
@@ -42,6 +43,7 @@ static bool end_iteration(void *arg) {
     more |= evict_step(engine);
     more |= incremental_step(engine);
     more |= watch_step(engine->watches);
+    if (!steps_are_idle(engine)) more |= steps_run(engine);
     if (blocking_has_ready(engine->blocking) && !engine->shutting_down) serve_waiting(engine);
     session_resume_all(engine);
     if (engine->config.maxmemory_clients) more |= evict_clients(engine);

@@ -6,6 +6,7 @@
 #include "aof/aof.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
+#include "engine/steps.h"
 #include "engine/unknown_commands.h"
 #include "engine/watch.h"
 #include "engine/work.h"
@@ -62,6 +63,7 @@
     STRUCT(unknown_commands, unknown_commands)                                                     \
     STRUCT(flushes, flushes)                                                                       \
     STRUCT(works, works)                                                                           \
+    STRUCT(steps, steps)                                                                           \
     STRUCT(expire_cycle, expire)                                                                   \
     STRUCT(evict, evict)                                                                           \
     STRUCT(defrag, defrag)                                                                         \

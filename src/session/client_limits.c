@@ -190,7 +190,9 @@ void client_limits_sweep(struct engine *engine) {
              * known only now. */
             client_limits_check_output(session);
         }
-        /* What others change is left to the captures of its replies. */
-        if (session->sources.count > 0) client_memory_note(session);
+        /* What others change is left to the captures of its replies; and a command that runs in
+         * steps collects its reply. */
+        if (session->sources.count > 0 || session->flags & SESSION_BLOCKED)
+            client_memory_note(session);
     }
 }

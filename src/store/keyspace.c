@@ -331,6 +331,27 @@ uint64_t keyspace_scan(struct keyspace *keyspace, enum keyspace_keys which, uint
     return hashtable_scan(keyspace->tables[which], cursor, visit_item, &scan);
 }
 
+/* Likewise for hashtable_walk. */
+struct walk_visit {
+    bool (*visit)(struct entry *entry, void *arg);
+    void *arg;
+};
+
+static bool walk_item(void *item, void *arg) {
+    const struct walk_visit *walk = arg;
+    return walk->visit(item, walk->arg);
+}
+
+uint64_t keyspace_walk(struct keyspace *keyspace, uint64_t cursor,
+                       bool (*visit)(struct entry *entry, void *arg), void *arg) {
+    struct walk_visit walk = {visit, arg};
+    return hashtable_walk(keyspace->tables[ALL_KEYS], cursor, walk_item, &walk);
+}
+
+bool keyspace_walk_passes(struct slice key, uint64_t from, uint64_t to) {
+    return hashtable_walk_passes(hashtable_hash(key), from, to);
+}
+
 /* --- Relocating --- */
 
 struct relocation {

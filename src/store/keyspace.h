@@ -140,6 +140,16 @@ struct entry *keyspace_random(struct keyspace *keyspace, enum keyspace_keys whic
 uint64_t keyspace_scan(struct keyspace *keyspace, enum keyspace_keys which, uint64_t cursor,
                        void (*visit)(struct entry *entry, void *arg), void *arg);
 
+/* One step of a walk over all keys, which visits those that are there from the first step to the
+ * last, and no key twice: see hashtable_walk. The keyspace may also be swapped with another between
+ * two steps, or be emptied and filled again. */
+uint64_t keyspace_walk(struct keyspace *keyspace, uint64_t cursor,
+                       bool (*visit)(struct entry *entry, void *arg), void *arg);
+
+/* Returns whether a walk's steps from cursor `from` up to the one that returned `to` visit such a
+ * key. O(1). */
+bool keyspace_walk_passes(struct slice key, uint64_t from, uint64_t to);
+
 /* Deletes every key. O(n). */
 void keyspace_clear(struct keyspace *keyspace);
 

@@ -317,6 +317,46 @@ static void a_scan_misses_nothing_however_the_table_changes(void **state) {
     model_end(&model);
 }
 
+static bool count_visit_of_walk(void *item, void *arg) {
+    struct visits *visits = arg;
+    count_visit(item, arg);
+    return random_below(&visits->model->random, 8) > 0;
+}
+
+/* Its calls so far have visited what their cursors say, and nothing else; what has come and gone,
+ * too, at most once. */
+static void check_walk(const struct visits *visits, const bool *throughout, uint64_t cursor) {
+    for (size_t i = 0; i < visits->model->capacity; i++) {
+        bool is_passed = hashtable_walk_passes(hash_of(visits->model, i), 0, cursor);
+        assert_uint_in_range(visits->times[i], 0, is_passed);
+        if (throughout[i]) assert_int_equal(visits->times[i], is_passed);
+    }
+}
+
+static void a_walk_visits_each_item_once_however_the_table_changes(void **state) {
+    (void)state;
+    enum { ITEMS = 3000 };
+    struct model model;
+    model_start(&model, ITEMS);
+    for (int round = 0; round < 40; round++) {
+        drift_to(&model, random_below(&model.random, ITEMS - 10));
+        bool *throughout = mem_alloc(ITEMS);
+        memcpy(throughout, model.in, ITEMS);
+        struct visits visits = {&model, mem_alloc_zeroed(ITEMS * sizeof(unsigned))};
+        uint64_t cursor = 0;
+        do {
+            cursor = hashtable_walk(model.table, cursor, count_visit_of_walk, &visits);
+            check_walk(&visits, throughout, cursor);
+            if (random_below(&model.random, 4) == 0)
+                drift_to(&model, random_below(&model.random, ITEMS - 10));
+            for (size_t i = 0; i < ITEMS; i++) throughout[i] &= model.in[i];
+        } while (cursor != 0);
+        mem_free(visits.times);
+        mem_free(throughout);
+    }
+    model_end(&model);
+}
+
 static void an_iterator_visits_each_item_once(void **state) {
     (void)state;
     struct model model;
@@ -443,6 +483,7 @@ int main(void) {
         cmocka_unit_test(replaced_items_are_found_and_keep_their_tags),
         cmocka_unit_test(a_scan_visits_each_item_once_in_one_call_a_bucket),
         cmocka_unit_test(a_scan_misses_nothing_however_the_table_changes),
+        cmocka_unit_test(a_walk_visits_each_item_once_however_the_table_changes),
         cmocka_unit_test(an_iterator_visits_each_item_once),
         cmocka_unit_test(random_items_come_about_equally_often),
         cmocka_unit_test(prefetching_is_harmless),

@@ -1,7 +1,6 @@
-/* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY KEYS SCAN TOUCH; RENAME RENAMENX COPY MOVE: keys of any
+/* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY SCAN TOUCH; RENAME RENAMENX COPY MOVE: keys of any
  * type. */
 #include "base/memory/alloc.h"
-#include "base/text/glob.h"
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "engine/call.h"
@@ -84,23 +83,6 @@ void randomkey_command(struct call *call) {
         reply_bulk(call->reply, entry_key(entry));
     else
         reply_null(call->reply);
-}
-
-void keys_command(struct call *call) {
-    struct slice pattern = call->argv[1];
-    bool all = glob_is_match_all(pattern);
-    size_t mark = reply_begin(call->reply), count = 0;
-    struct keyspace_iter iter;
-    const struct entry *entry;
-    keyspace_iter_start(&iter, call->keyspace);
-    while ((entry = keyspace_iter_next(&iter)) != NULL) {
-        struct slice key = entry_key(entry);
-        if (!all && !glob_match(pattern, key, false)) continue;
-        if (call_is_expired(call, entry) || call_hides_key(call, key)) continue;
-        reply_bulk(call->reply, key);
-        count++;
-    }
-    reply_array_end(call->reply, mark, count);
 }
 
 /* --- SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] --- */
