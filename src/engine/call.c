@@ -352,8 +352,9 @@ void call_put_result(struct call *call, struct slice key, struct entry *result,
     call_changed(call, &ref, key, change);
 }
 
-bool call_replaces_in_pool(struct engine *engine, const struct entry *entry) {
-    return engine->config.lazyfree_server_del && lazyfree_is_much(entry);
+bool call_replaces_in_pool(const struct call *call, const struct entry *entry) {
+    bool in_pool = call->frees_in_pool || call->engine->config.lazyfree_server_del;
+    return in_pool && lazyfree_is_much(entry);
 }
 
 /* On a replica: the entry gets this expiry, or none. */

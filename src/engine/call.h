@@ -221,7 +221,7 @@ void call_free(struct call *call, struct entry *entry, enum freeing freeing);
 
 /* Returns whether the entry's value would be freed in another thread if the key were overwritten.
  * O(1). */
-bool call_replaces_in_pool(struct engine *engine, const struct entry *entry);
+bool call_replaces_in_pool(const struct call *call, const struct entry *entry);
 
 /* Publishes one event of a key, if notify-keyspace-events asks for its class. Uses only the
  * database of the call. */

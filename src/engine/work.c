@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/lazyfree.h"
 #include "net/loop/pool.h"
+#include "types/string.h"
 #include "types/value.h"
 
 #include <assert.h>
@@ -204,6 +205,10 @@ void work_free_value(const struct work *work, struct entry *entry) {
 
 struct capture *work_capture(const struct call *call, struct entry *entry) {
     return value_capture(entry, &call->engine->works->left);
+}
+
+struct capture *work_capture_text(const struct call *call, struct entry *entry) {
+    return text_capture_begin(string_share(entry), &call->engine->works->left);
 }
 
 void work_end_capture(const struct work *work, struct capture *capture) {

@@ -126,6 +126,10 @@ void work_free_value(const struct work *work, struct entry *entry);
  * value_capture. */
 struct capture *work_capture(const struct call *call, struct entry *entry);
 
+/* As work_capture, of a string with an out-of-line text of any length: a command that reads many of
+ * them should copy none. */
+struct capture *work_capture_text(const struct call *call, struct entry *entry);
+
 /* Ends a capture, unless it is NULL. In the loop's thread. As work_unfreeze. */
 void work_end_capture(const struct work *work, struct capture *capture);
 

@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "base/processor.h"
+#include "ds/strings/shared_text.h"
 
 #include <endian.h>
 #ifdef PROCESSOR_X86_64
@@ -165,28 +166,47 @@ static void invert(uint8_t *out, size_t len) {
     for (size_t i = 0; i < len; i++) out[i] = (uint8_t)~out[i];
 }
 
-/* The part of [at, at + len) that the source has. */
-static struct slice part_of(struct slice source, size_t at, size_t len) {
-    if (source.len <= at) return SLICE("");
-    size_t rest = source.len - at;
-    return slice_make(source.ptr + at, rest < len ? rest : len);
-}
-
 enum { BLOCK = 8192 }; /* stays in the L1 cache while the sources are combined */
 
+struct sources {
+    const struct slice *texts;
+    struct capture *const *captures; /* NULL: all sources are texts */
+    size_t count;
+    char *buffer; /* of BLOCK bytes, for parts of captures */
+};
+
+static __attribute__((noinline)) void read_part(struct capture *capture, size_t at, char *buffer,
+                                                size_t len) {
+    enum { PASSED_AT_ONCE = 16 * BLOCK };
+    text_capture_read(capture, at, buffer, len);
+    if ((at + len) % PASSED_AT_ONCE == 0) text_capture_pass(capture, at + len);
+}
+
+/* The part of [at, at + len) that the source has. It may lie in the buffer. */
+static struct slice part_of(const struct sources *sources, size_t index, size_t at, size_t len) {
+    struct slice text = sources->texts[index];
+    if (text.len <= at) return SLICE("");
+    if (text.len - at < len) len = text.len - at;
+    if (!sources->captures || !sources->captures[index]) return slice_make(text.ptr + at, len);
+    read_part(sources->captures[index], at, sources->buffer, len);
+    return slice_make(sources->buffer, len);
+}
+
 /* The part of the source, and zeros after it. */
-static void copy_part(uint8_t *out, struct slice source, size_t at, size_t len) {
-    struct slice part = part_of(source, at, len);
+static void copy_part(uint8_t *out, const struct sources *sources, size_t index, size_t at,
+                      size_t len) {
+    struct slice part = part_of(sources, index, at, len);
     if (part.len && part.ptr != (const char *)out) memcpy(out, part.ptr, part.len);
     memset(out + part.len, 0, len - part.len);
 }
 
-/* Combines one source after the other: AND, OR, XOR, NOT. */
+/* Combines one source after the other, from the one with the index `first` on: AND, OR, XOR,
+ * NOT. */
 static void combine_all(enum bits_operation operation, uint8_t *out, size_t at, size_t len,
-                        const struct slice *sources, size_t count) {
-    copy_part(out, sources[0], at, len);
-    for (size_t i = 1; i < count; i++) {
-        struct slice part = part_of(sources[i], at, len);
+                        const struct sources *sources, size_t first) {
+    copy_part(out, sources, first, at, len);
+    for (size_t i = first + 1; i < sources->count; i++) {
+        struct slice part = part_of(sources, i, at, len);
         if (operation == BITS_AND) {
             combine_two(BITS_AND, out, part.ptr, part.len);
             memset(out + part.len, 0, len - part.len);
@@ -201,10 +221,10 @@ static void combine_all(enum bits_operation operation, uint8_t *out, size_t at, 
 
 /* Combines the first source with what is set in any other one: DIFF, DIFF1, ANDOR. */
 static void combine_first(enum bits_operation operation, uint8_t *out, size_t at, size_t len,
-                          const struct slice *sources, size_t count) {
+                          const struct sources *sources) {
     uint8_t others[BLOCK];
-    combine_all(BITS_OR, others, at, len, sources + 1, count - 1);
-    copy_part(out, sources[0], at, len);
+    combine_all(BITS_OR, others, at, len, sources, 1);
+    copy_part(out, sources, 0, at, len);
     switch (operation) {
     case BITS_DIFF: combine_two(BITS_DIFF, out, (const char *)others, len); break;
     case BITS_DIFF1: combine_two(BITS_DIFF1, out, (const char *)others, len); break;
@@ -213,12 +233,11 @@ static void combine_first(enum bits_operation operation, uint8_t *out, size_t at
 }
 
 /* Keeps what is set in one source; `out` gets what is set in any. */
-static void combine_one(uint8_t *out, size_t at, size_t len, const struct slice *sources,
-                        size_t count) {
+static void combine_one(uint8_t *out, size_t at, size_t len, const struct sources *sources) {
     uint8_t twice[BLOCK] = {0}, both[BLOCK];
-    copy_part(out, sources[0], at, len);
-    for (size_t i = 1; i < count; i++) {
-        struct slice part = part_of(sources[i], at, len);
+    copy_part(out, sources, 0, at, len);
+    for (size_t i = 1; i < sources->count; i++) {
+        struct slice part = part_of(sources, i, at, len);
         if (part.len == 0) continue;
         memcpy(both, out, part.len);
         combine_two(BITS_AND, both, part.ptr, part.len);
@@ -228,19 +247,27 @@ static void combine_one(uint8_t *out, size_t at, size_t len, const struct slice 
     combine_two(BITS_DIFF, out, (const char *)twice, len);
 }
 
-void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
-                  const struct slice *sources, size_t count) {
+void bits_combine_captured(enum bits_operation operation, uint8_t *out, size_t len,
+                           const struct slice *texts, struct capture *const *captures,
+                           size_t count) {
+    char buffer[BLOCK];
+    struct sources sources = {texts, captures, count, buffer};
     CHECKED_ASSERT(operation == BITS_NOT ? count == 1 : count > 0);
     CHECKED_ASSERT(bits_is_commutative(operation) || count > 1);
     for (size_t at = 0; at < len; at += BLOCK) {
         size_t size = len - at < BLOCK ? len - at : BLOCK;
         if (operation <= BITS_NOT)
-            combine_all(operation, out + at, at, size, sources, count);
+            combine_all(operation, out + at, at, size, &sources, 0);
         else if (operation == BITS_ONE)
-            combine_one(out + at, at, size, sources, count);
+            combine_one(out + at, at, size, &sources);
         else
-            combine_first(operation, out + at, at, size, sources, count);
+            combine_first(operation, out + at, at, size, &sources);
     }
+}
+
+void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
+                  const struct slice *sources, size_t count) {
+    bits_combine_captured(operation, out, len, sources, NULL, count);
 }
 
 /* --- Integers --- */

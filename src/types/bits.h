@@ -1,5 +1,5 @@
 /* bits: strings as arrays of bits, for the bit commands. Bit 0 is the highest of byte 0. Pure
- * functions on bytes; none of them needs any alignment. */
+ * functions on bytes, and on captures of texts; none of them needs any alignment. */
 #ifndef PACKLIST_TYPES_BITS_H
 #define PACKLIST_TYPES_BITS_H
 
@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct capture; /* ds/strings/shared_text.h */
 
 /* The byte that holds a bit, and the mask of the bit in it. */
 static inline uint64_t bits_byte(uint64_t offset) {
@@ -53,6 +55,12 @@ static inline bool bits_is_commutative(enum bits_operation operation) {
  * two. At the speed of memory; `out` is written once. */
 void bits_combine(enum bits_operation operation, uint8_t *out, size_t len,
                   const struct slice *sources, size_t count);
+
+/* As bits_combine, for another thread: a source that has a capture is read from that, a part at a
+ * time, and only the length of its text counts; the others have NULL. */
+void bits_combine_captured(enum bits_operation operation, uint8_t *out, size_t len,
+                           const struct slice *texts, struct capture *const *captures,
+                           size_t count);
 
 /* --- Integers of 1 to 64 bits (63 when unsigned) at any bit offset, highest bit first --- */
 

@@ -10,7 +10,7 @@ void string_refer(struct reply *reply, struct entry *entry, size_t start, size_t
 }
 
 uint32_t string_make_way_for_large(struct call *call, struct keyref *ref) {
-    if (entry_type(ref->entry) == VALUE_STRING && !call_replaces_in_pool(call->engine, ref->entry))
+    if (entry_type(ref->entry) == VALUE_STRING && !call_replaces_in_pool(call, ref->entry))
         return 0;
     uint32_t clock = entry_clock(ref->entry);
     call_remove(call, ref, entry_key(ref->entry), REMOVAL_OVERWRITTEN);
