@@ -21,6 +21,19 @@ check_changes make_twins list {
     {LREM list 0 twin} {LREM list 199999 twin} {LREM list -150000 twin}
 }
 
+# Whole nodes are cut off, so that it takes more elements until that pays.
+proc make_huge {} {
+    r DEL list
+    r EVAL {
+        local many = {}
+        for i = 1, 1000 do many[i] = i end
+        for i = 1, 2200 do redis.call('RPUSH', KEYS[1], unpack(many)) end
+    } 1 list
+}
+check_changes make_huge list {
+    {LTRIM list 2100500 -1} {LTRIM list 7 100}
+}
+
 proc make_zset {} {
     fill_zset zset 1 $::many 7
 }
