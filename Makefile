@@ -72,7 +72,7 @@ unit_helpers := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/u
 # places: the rest of these is not compiled. A test that needs more of it fails to link: add the object here, or the
 # test to not_tiny if no constant matters to it.
 server_modules := admin aof check commands main replication requests server
-tiny_needs := admin/client_filter admin/command_syntax commands/sort_order commands/strings/string_edit replication/history/backlog
+tiny_needs := admin/client_filter admin/command_syntax commands/sort_order commands/strings/string_edit commands/text_queue replication/history/backlog
 not_tiny := tests/unit/command_files_test.c tests/unit/keysizes_test.c
 archived := $(if $(TINY),$(filter-out $(foreach module,$(server_modules),$(B)/src/$(module)/%),$(objects)) $(tiny_needs:%=$(B)/src/%.o),$(objects))
 unit_tests := $(patsubst %.c,$(B)/%,$(filter-out $(if $(TINY),$(not_tiny)),$(wildcard tests/unit/*_test.c)))
