@@ -461,15 +461,38 @@ bool zset_seek(struct zset_seeker *seeker, const struct entry *entry, double sco
                               skiplist_seek_score(skiplist_of(entry), score, &seeker->cursor));
 }
 
+static bool seek_captured(struct zset_seeker *seeker, double score) {
+    return skiplist_capture_seek_score(seeker->capture, score, &seeker->place, &seeker->cursor);
+}
+
+bool zset_seek_frozen(struct zset_seeker *seeker, const struct frozen *frozen, double score) {
+    if (!frozen->capture) return zset_seek(seeker, frozen->entry, score);
+    *seeker = (struct zset_seeker){.capture = frozen->capture};
+    return settle_in_skiplist(seeker, seek_captured(seeker, score));
+}
+
+/* To a score that the node at which the seeker is does not have; to the next node. */
+static bool leave_node_to(struct zset_seeker *seeker, double score) {
+    if (!seeker->entry) return seek_captured(seeker, score);
+    return skiplist_seek_score(skiplist_of(seeker->entry), score, &seeker->cursor);
+}
+
+static bool leave_node(struct zset_seeker *seeker) {
+    if (seeker->entry) return skiplist_next_node(&seeker->cursor);
+    return skiplist_capture_next_node(seeker->capture, &seeker->place, &seeker->cursor);
+}
+
 bool zset_seek_forward(struct zset_seeker *seeker, double score) {
     CHECKED_ASSERT(score > seeker->score);
     if (seeker->at) return settle_in_listpack(seeker, score);
-    const struct skiplist *list = skiplist_of(seeker->entry);
-    return settle_in_skiplist(seeker, skiplist_skip_to_score(list, score, &seeker->cursor));
+    return settle_in_skiplist(seeker, skiplist_skip_in_node(score, &seeker->cursor) ||
+                                          leave_node_to(seeker, score));
 }
 
 bool zset_seek_next(struct zset_seeker *seeker) {
-    if (!seeker->at) return settle_in_skiplist(seeker, skiplist_next(&seeker->cursor));
+    if (!seeker->at)
+        return settle_in_skiplist(seeker,
+                                  skiplist_next_in_node(&seeker->cursor) || leave_node(seeker));
     seeker->at += listpack_size(seeker->at);
     seeker->at += listpack_size(seeker->at);
     return settle_in_listpack(seeker, -INFINITY);
@@ -634,6 +657,12 @@ struct entry *zset_thaw(const struct frozen *frozen, bool finds) {
 
 void zset_thaw_end(const struct frozen *frozen, struct entry *entry) {
     if (entry != frozen->entry) value_free(entry);
+}
+
+void zset_frozen_select(const struct frozen *frozen,
+                        bool (*wants)(double first, double last, const void *arg),
+                        const void *arg) {
+    if (frozen->capture) skiplist_capture_select(frozen->capture, wants, arg);
 }
 
 const struct type_operations zset_operations = TYPE_OPERATIONS(zset);

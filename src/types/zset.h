@@ -142,9 +142,11 @@ struct zset_seeker {
     double score; /* of the member at which it is */
 
     /* Private: where. */
-    const struct entry *entry;
+    const struct entry *entry; /* NULL: it reads a capture */
     struct skiplist_cursor cursor;
     const uint8_t *at; /* listpack: the pair */
+    struct capture *capture;
+    size_t place; /* of the node in the capture */
 };
 
 /* Goes to the first member whose score is at least this one. Returns false, at no member, when
@@ -177,7 +179,7 @@ void zset_draws_end(struct zset_draws *draws);
 uint64_t zset_scan(const struct entry *entry, uint64_t cursor,
                    void (*visit)(struct slice member, double score, void *arg), void *arg);
 
-/* --- Reading frozen sorted sets (types/value.h), in any thread --- */
+/* --- Reading frozen sorted sets (types/value.h), in any thread: a copy, or by their scores --- */
 
 struct frozen;
 
@@ -187,6 +189,16 @@ struct entry *zset_thaw(const struct frozen *frozen, bool finds);
 
 /* Frees that entry. In any thread, before value_unfreeze. O(n). */
 void zset_thaw_end(const struct frozen *frozen, struct entry *entry);
+
+/* A thread that needs members of few scores says so first, once: only those are found from then on
+ * of which wants() returns true for some range of scores, from the first to the last, in which they
+ * are. O(n / 100). */
+void zset_frozen_select(const struct frozen *frozen,
+                        bool (*wants)(double first, double last, const void *arg), const void *arg);
+
+/* As zset_seek; the other functions of seekers follow as usual. The first time O(n), unless members
+ * were selected. The texts live as long as the frozen sorted set. */
+bool zset_seek_frozen(struct zset_seeker *seeker, const struct frozen *frozen, double score);
 
 /* --- Encodings: for saving and DEBUG --- */
 

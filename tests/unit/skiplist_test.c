@@ -114,7 +114,13 @@ static void look_by_score(struct fixture *f, enum taste taste) {
     bool found = skiplist_seek_score(f->list, score, &cursor);
     assert_at_score(f, found, &cursor, score);
     if (!found || further <= skiplist_cursor_score(&cursor)) return;
-    assert_at_score(f, skiplist_skip_to_score(f->list, further, &cursor), &cursor, further);
+    struct skiplist_cursor first = cursor;
+    if (skiplist_skip_in_node(further, &cursor)) {
+        assert_at_score(f, true, &cursor, further);
+        return;
+    }
+    assert_int_equal(cursor.slot, first.slot);
+    assert_true(!skiplist_seek_score(f->list, further, &cursor) || cursor.node != first.node);
 }
 
 static void look(struct fixture *f, enum taste taste) {
@@ -395,6 +401,67 @@ static void a_capture_is_copied_to_a_list_of_its_own(void **state) {
     }
 }
 
+/* --- A capture read by scores --- */
+
+static size_t member_below(const struct model *model, double score) {
+    size_t at = 0;
+    while (at < model->count && model->pairs[at].score < score) at++;
+    return at;
+}
+
+/* The members from this score on, which is at most `until`, up to there are those that were
+ * captured. */
+static void assert_captured_from(struct capture *capture, const struct model *before, double score,
+                                 double until) {
+    size_t at = member_below(before, score), place;
+    struct skiplist_cursor cursor;
+    bool found = skiplist_capture_seek_score(capture, score, &place, &cursor);
+    for (; at < before->count && before->pairs[at].score <= until; at++) {
+        assert_true(found);
+        assert_true(slice_equal(skiplist_cursor_member(&cursor), member_of(&before->pairs[at])));
+        assert_true(skiplist_cursor_score(&cursor) == before->pairs[at].score);
+        found =
+            skiplist_next_in_node(&cursor) || skiplist_capture_next_node(capture, &place, &cursor);
+    }
+    if (at == before->count) assert_false(found);
+    assert_true(!found || skiplist_cursor_score(&cursor) > until);
+}
+
+struct wanted {
+    double from;
+    double to;
+};
+
+static bool is_wanted(double first, double last, const void *arg) {
+    const struct wanted *wanted = arg;
+    assert_true(first <= last);
+    return last >= wanted->from && first <= wanted->to;
+}
+
+static void a_capture_is_read_by_scores(void **state) {
+    struct fixture *f = *state;
+    for (int round = 0; round < 60; round++) {
+        enum taste taste = round % 3 ? WIDE : FEW_SCORES;
+        for (int i = 0; i < 150; i++) step(f, taste, 2500, round % 10 < 7);
+        set(f, SLICE("one at least"), 1);
+        struct model *before = model_copy(&f->model);
+        struct capture *capture = skiplist_capture_begin(f->list, NULL);
+        for (int i = 0; i < 300; i++) step(f, taste, 2500, round % 2);
+        double a = random_score(&f->random, taste), b = random_score(&f->random, taste);
+        struct wanted wanted = {a < b ? a : b, a < b ? b : a};
+        if (round % 2) {
+            skiplist_capture_select(capture, is_wanted, &wanted);
+            assert_captured_from(capture, before, wanted.from, wanted.to);
+        } else {
+            assert_captured_from(capture, before, a, INFINITY);
+            assert_captured_from(capture, before, -INFINITY, b);
+        }
+        capture_end(capture);
+        model_delete(before, 0, before->count);
+        free(before);
+    }
+}
+
 /* --- Shape --- */
 
 static void fill(struct skiplist *list, int from, int to, int by) {
@@ -531,6 +598,7 @@ int main(void) {
         LIST_TEST(a_scan_visits_what_was_there_throughout_while_the_list_changes),
         LIST_TEST(a_capture_stays_what_the_list_was),
         LIST_TEST(a_capture_is_copied_to_a_list_of_its_own),
+        LIST_TEST(a_capture_is_read_by_scores),
         LIST_TEST(members_in_order_fill_their_nodes),
         LIST_TEST(nodes_merge_when_members_go),
         LIST_TEST(nodes_merge_when_members_go_in_order),

@@ -3,7 +3,10 @@
  *
  * The cells that cover the shape are ranges of scores. They are read in their order, without what
  * is outside the bounds of the shape. Where only the nearest places are wanted, the bounds become
- * narrower while better ones are found. */
+ * narrower while better ones are found.
+ *
+ * A search reads the sorted set and nothing else of the server: commands that take long are works
+ * (engine/work.h). */
 #include "base/memory/alloc.h"
 #include "base/text/number.h"
 #include "commands/commands.h"
@@ -12,6 +15,9 @@
 #include "commands/sort_order.h"
 #include "commands/sorted_sets/zset_common.h"
 #include "ds/places/geo_shape.h"
+#include "engine/claim.h"
+#include "engine/work.h"
+#include "types/value.h"
 
 #include <math.h>
 
@@ -26,9 +32,9 @@ struct form {
 enum order { UNSORTED, ASCENDING, DESCENDING };
 
 struct query {
-    struct call *call;
-    const struct form *form;
-    const struct entry *entry; /* NULL: there is no such key */
+    struct call *call; /* not in a work */
+    struct form form;
+    struct entry *entry; /* NULL: there is no such key, or it is a work */
     struct geo_shape shape;
     struct geo_point *vertices; /* owned, as are shape.edges */
     double unit;                /* of distances, in metres */
@@ -127,7 +133,7 @@ static bool find_center(struct query *query, size_t index) {
 static bool parse_place(struct query *query, size_t *index, bool *valid) {
     struct slice word = query->call->argv[*index];
     size_t at = *index + 1, left = query->call->argc - at;
-    if (!query->form->is_search) return false;
+    if (!query->form.is_search) return false;
     if (slice_is(word, "frommember") && left >= 1 && !query->has_point && !query->has_polygon) {
         *index += 1;
         *valid = find_center(query, at);
@@ -160,7 +166,7 @@ static bool parse_valued(struct query *query, size_t *index, bool *valid) {
     if (slice_is(word, "count")) {
         *valid = call_integer_within(query->call, at, 1, INT64_MAX, &query->count,
                                      "ERR COUNT must be > 0");
-    } else if (query->form->may_store && (slice_is(word, "store") || slice_is(word, "storedist"))) {
+    } else if (query->form.may_store && (slice_is(word, "store") || slice_is(word, "storedist"))) {
         query->target = at;
         query->stores_distance = slice_is(word, "storedist");
     } else {
@@ -183,7 +189,7 @@ static bool parse_word(struct query *query, struct slice word) {
         query->order = ASCENDING;
     else if (slice_is(word, "desc"))
         query->order = DESCENDING;
-    else if (query->form->stores && slice_is(word, "storedist"))
+    else if (query->form.stores && slice_is(word, "storedist"))
         query->stores_distance = true;
     else
         return false;
@@ -211,12 +217,12 @@ static bool check_options(struct query *query) {
     if (query->target && (query->with_distance || query->with_hash || query->with_point))
         return reply_error_format(
             call->reply, "ERR %s is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
-            query->form->stores ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS");
-    if (query->form->is_search && !has_center)
+            query->form.stores ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS");
+    if (query->form.is_search && !has_center)
         return reply_error_format(
             call->reply, "ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for %.*s",
             slice_precision(name), name.ptr);
-    if (query->form->is_search && !has_shape)
+    if (query->form.is_search && !has_shape)
         return reply_error_format(call->reply,
                                   "ERR exactly one of BYRADIUS and BYBOX can be specified for %.*s",
                                   slice_precision(name), name.ptr);
@@ -229,9 +235,9 @@ static bool check_options(struct query *query) {
 /* GEORADIUS has centre and radius before its options. Without a key GEORADIUSBYMEMBER does not look
  * at them. */
 static bool parse_fixed(struct query *query, size_t *options) {
-    *options = query->form->stores ? 3 : 2;
-    if (query->form->is_search) return true;
-    if (!query->form->by_member) {
+    *options = query->form.stores ? 3 : 2;
+    if (query->form.is_search) return true;
+    if (!query->form.by_member) {
         *options = 6;
         return geo_parse_point(query->call, 2, &query->shape.center) && parse_circle(query, 4);
     }
@@ -241,11 +247,11 @@ static bool parse_fixed(struct query *query, size_t *options) {
 
 static bool parse_query(struct query *query) {
     struct call *call = query->call;
-    size_t options, key = query->form->stores ? 2 : 1;
+    size_t options, key = query->form.stores ? 2 : 1;
     struct keyref ref;
     if (!call_find_typed_read(call, call->argv[key], VALUE_ZSET, &ref)) return false;
     query->entry = ref.entry;
-    if (query->form->stores) query->target = 1;
+    if (query->form.stores) query->target = 1;
     return parse_fixed(query, &options) && parse_options(query, options) && check_options(query);
 }
 
@@ -255,6 +261,9 @@ static bool parse_query(struct query *query) {
  * score in the sorted set. */
 struct search {
     const struct query *query;
+    const struct work *work;     /* when that is cancelled, the search may end; or NULL */
+    const struct frozen *frozen; /* of the work; NULL: query->entry is read */
+    struct geo_cover cover;
     struct geo_bounds bounds;
     struct sort_item *items;
     size_t count;
@@ -276,9 +285,11 @@ enum {
 #endif
 };
 
-static void search_begin(struct search *search, const struct query *query) {
-    *search = (struct search){.query = query};
+/* Of a search for `search->query`, whose other members are 0. */
+static void search_begin(struct search *search) {
+    const struct query *query = search->query;
     search->selects = query->count > 0 && !query->any;
+    geo_cover(&query->shape, &search->cover);
     geo_bounds_of(&query->shape, &search->bounds);
     if (!search->selects) return;
     uint64_t length = zset_length(query->entry);
@@ -340,6 +351,11 @@ static bool leap(struct zset_seeker *at, double score) {
     return score > at->score ? zset_seek_forward(at, score) : zset_seek_next(at);
 }
 
+static bool seek(const struct search *search, struct zset_seeker *at, double score) {
+    if (search->frozen) return zset_seek_frozen(at, search->frozen, score);
+    return zset_seek(at, search->query->entry, score);
+}
+
 /* The places of one cell, in their order. */
 static void search_cell(struct search *search, struct geohash_cell cell) {
     struct geohash_window window;
@@ -349,7 +365,7 @@ static void search_cell(struct search *search, struct geohash_cell cell) {
     if (!geo_bounds_window(&search->bounds, cell, &window)) return;
     if ((double)window.first >= search->gap_from && (double)(window.last + 1) <= search->gap_to)
         return;
-    bool found = zset_seek(&at, search->query->entry, (double)window.first);
+    bool found = seek(search, &at, (double)window.first);
     search->gap_from = (double)window.first;
     search->gap_to = found ? at.score : INFINITY;
     while (found && at.score < (double)end && !is_full(search)) {
@@ -363,13 +379,15 @@ static void search_cell(struct search *search, struct geohash_cell cell) {
     }
 }
 
+static bool is_cancelled(const struct search *search) {
+    return search->work && work_is_cancelled(search->work);
+}
+
 /* All places of the shape, or those that COUNT leaves, in the order of the reply. */
 static void search_run(struct search *search) {
     const struct query *query = search->query;
-    struct geo_cover cover;
-    geo_cover(&query->shape, &cover);
-    for (unsigned i = 0; i < cover.count && !is_full(search); i++)
-        search_cell(search, cover.cells[i]);
+    for (unsigned i = 0; i < search->cover.count && !is_full(search) && !is_cancelled(search); i++)
+        search_cell(search, search->cover.cells[i]);
     size_t wanted = search->count;
     if (search->selects && search->wanted < wanted) wanted = search->wanted;
     if (query->order != UNSORTED) search_sort(search, wanted);
@@ -382,8 +400,8 @@ static void search_end(struct search *search) {
 
 /* --- Results --- */
 
-static void reply_item(const struct query *query, const struct sort_item *item) {
-    struct reply *reply = query->call->reply;
+static void reply_item(struct reply *reply, const struct query *query,
+                       const struct sort_item *item) {
     size_t more = (size_t)query->with_distance + query->with_hash + query->with_point;
     if (more > 0) reply_array(reply, 1 + more);
     reply_bulk(reply, item->text);
@@ -392,34 +410,186 @@ static void reply_item(const struct query *query, const struct sort_item *item) 
     if (query->with_point) geo_reply_point(reply, geo_place(item->carried));
 }
 
-static void store(const struct query *query, const struct search *search) {
+static void reply_found(struct reply *reply, const struct search *search) {
+    reply_array(reply, search->count);
+    for (size_t i = 0; i < search->count; i++) reply_item(reply, search->query, &search->items[i]);
+}
+
+/* Returns what was found as a value of this key; NULL: nothing was. */
+static struct entry *make_zset(const struct search *search, struct slice key,
+                               const struct listpack_limits *limits) {
+    const struct query *query = search->query;
     struct zset_result result = {.list = skiplist_new()};
     for (size_t i = 0; i < search->count; i++) {
         const struct sort_item *item = &search->items[i];
         zset_result_add(&result, item->text,
                         query->stores_distance ? item->score / query->unit : item->carried);
     }
-    zset_result_store(query->call, query->call->argv[query->target], &result,
-                      query->form->is_search ? "geosearchstore" : "georadiusstore");
+    return zset_result_entry(&result, key, limits);
 }
 
-static void run(const struct query *query) {
-    struct search search = {0};
-    if (query->entry) {
-        search_begin(&search, query);
-        search_run(&search);
+static void store(struct call *call, const struct query *query, struct entry *zset) {
+    zset_result_put(call, call->argv[query->target], zset,
+                    query->form.is_search ? "geosearchstore" : "georadiusstore");
+}
+
+/* --- In another thread --- */
+
+struct searching {
+    struct work work;
+    struct query query;
+    struct search search;
+    struct frozen frozen;
+    struct listpack_limits limits;
+    struct reply reply; /* while it is being made */
+    sds made;
+    struct entry *result; /* what is stored; NULL: nothing */
+};
+
+/* Returns whether a place with such a score may be found. */
+static bool is_in_cells(double first, double last, const void *arg) {
+    const struct geo_cover *cover = arg;
+    for (unsigned i = 0; i < cover->count; i++) {
+        uint64_t from, end;
+        geo_cell_range(cover->cells[i], &from, &end);
+        if (last >= (double)from && first < (double)end) return true;
     }
-    if (query->target) {
-        store(query, &search);
+    return false;
+}
+
+static void run_searching(struct work *work) {
+    struct searching *searching = (struct searching *)work;
+    struct search *search = &searching->search;
+    zset_frozen_select(&searching->frozen, is_in_cells, &search->cover);
+    search_run(search);
+    if (searching->query.target) {
+        searching->result = make_zset(search, work->claim->key.name, &searching->limits);
     } else {
-        reply_array(query->call->reply, search.count);
-        for (size_t i = 0; i < search.count; i++) reply_item(query, &search.items[i]);
+        reply_found(&searching->reply, search);
+        searching->made = sds_new(slice_make(searching->reply.data, searching->reply.len));
     }
-    search_end(&search);
+    search_end(search);
+    reply_free(&searching->reply);
+}
+
+static void answer_searching(struct call *call, struct work *work) {
+    struct searching *searching = (struct searching *)work;
+    if (searching->query.target) {
+        store(call, &searching->query, searching->result);
+        searching->result = NULL;
+    } else {
+        reply_raw_owned(call->reply, searching->made);
+        searching->made = NULL;
+    }
+}
+
+static void free_searching(struct work *work) {
+    struct searching *searching = (struct searching *)work;
+    work_unfreeze(work, &searching->frozen);
+    if (searching->result) work_free_value(work, searching->result);
+    sds_free(searching->made);
+    free_polygon(&searching->query);
+}
+
+/* Takes ownership of what the query owns. */
+static void work_on(struct query *query, const struct search *search) {
+    static const struct work_kind kind = {run_searching, answer_searching, free_searching};
+    struct call *call = query->call;
+    struct searching *searching = work_new(&kind, sizeof(*searching));
+    work_freeze(call, query->entry, &searching->frozen);
+    searching->query = *query;
+    searching->query.call = NULL;
+    searching->query.entry = NULL;
+    query->vertices = NULL;
+    query->shape.edges = NULL;
+    searching->search = *search;
+    searching->search.query = &searching->query;
+    searching->search.work = &searching->work;
+    searching->search.frozen = &searching->frozen;
+    searching->limits = call->limits->zset;
+    reply_init(&searching->reply, 0);
+    searching->reply.protocol = call->reply->protocol;
+    if (query->target)
+        work_begin_storing(call, &searching->work, call->argv[query->target]);
+    else
+        work_begin(call, &searching->work);
+}
+
+/* --- How long it takes --- */
+
+/* The steps, as work_pays counts them, of a place that is stored; of longitude and latitude in a
+ * reply, where anything else is one step. */
+enum { STEPS_TO_STORE = 5, STEPS_OF_POINT = 3 };
+
+/* Of so many places one is looked at where the bounds become narrower. */
+enum { NARROWED_TO = 4 };
+
+/* Returns the steps of each place that is found. */
+static uint64_t steps_of_result(const struct query *query) {
+    if (query->target) return STEPS_TO_STORE;
+    return 1 + (uint64_t)(query->order != UNSORTED) + (uint64_t)query->with_distance +
+           STEPS_OF_POINT * (uint64_t)query->with_point;
+}
+
+/* Returns the steps of a search that has so many places to look at. */
+static uint64_t steps_for(const struct search *search, uint64_t places) {
+    const struct query *query = search->query;
+    uint64_t found = places;
+    if (query->count > 0 && (uint64_t)query->count < found) found = (uint64_t)query->count;
+    if (query->any)
+        places = found;
+    else if (search->selects)
+        places = query->order == DESCENDING ? 2 * places : places / NARROWED_TO;
+    return places + found * steps_of_result(query);
+}
+
+/* Returns about how many places are within the cells and the bounds. O(log n). */
+static uint64_t count_places(const struct search *search) {
+    const struct entry *entry = search->query->entry;
+    uint64_t places = 0;
+    for (unsigned i = 0; i < search->cover.count; i++) {
+        struct geohash_window window;
+        if (!geo_bounds_window(&search->bounds, search->cover.cells[i], &window)) continue;
+        places += zset_count_below(entry, (double)window.last, true) -
+                  zset_count_below(entry, (double)window.first, false);
+    }
+    return places;
+}
+
+static bool pays(const struct search *search, uint64_t places) {
+    const struct call *call = search->query->call;
+    uint64_t steps = steps_for(search, places);
+    return search->query->target ? work_pays_writing(call, steps) : work_pays(call, steps);
+}
+
+/* Most sorted sets are too small, whatever the shape. */
+static bool should_work(const struct search *search) {
+    return pays(search, zset_length(search->query->entry)) && pays(search, count_places(search));
+}
+
+/* --- Commands --- */
+
+static void run_here(const struct query *query, struct search *search) {
+    struct call *call = query->call;
+    if (query->entry) search_run(search);
+    if (query->target)
+        store(call, query, make_zset(search, call->argv[query->target], &call->limits->zset));
+    else
+        reply_found(call->reply, search);
+    search_end(search);
+}
+
+static void run(struct query *query) {
+    struct search search = {.query = query};
+    if (query->entry) search_begin(&search);
+    if (query->entry && should_work(&search))
+        work_on(query, &search);
+    else
+        run_here(query, &search);
 }
 
 static void search_places(struct call *call, const struct form *form) {
-    struct query query = {.call = call, .form = form, .unit = 1};
+    struct query query = {.call = call, .form = *form, .unit = 1};
     if (parse_query(&query)) run(&query);
     free_polygon(&query);
 }

@@ -106,13 +106,18 @@ void skiplist_seek(const struct skiplist *list, uint64_t rank, struct skiplist_c
 /* To the first member whose score is at least this one: false if there is none. O(log n). */
 bool skiplist_seek_score(const struct skiplist *list, double score, struct skiplist_cursor *cursor);
 
-/* The same for a cursor on a member whose score is less. O(1) within the node, else O(log n). */
-bool skiplist_skip_to_score(const struct skiplist *list, double score,
-                            struct skiplist_cursor *cursor);
+/* The same for a cursor on a member whose score is less, within its node: false, and the cursor
+ * stays, if the node has no such member. O(log members of the node). */
+bool skiplist_skip_in_node(double score, struct skiplist_cursor *cursor);
 
 /* To the next or the previous member: false at the end. O(1). */
 bool skiplist_next(struct skiplist_cursor *cursor);
 bool skiplist_previous(struct skiplist_cursor *cursor);
+
+/* The two steps of skiplist_next: to the next member of the node, false if there is none; if so, to
+ * the next node, false at the end. */
+bool skiplist_next_in_node(struct skiplist_cursor *cursor);
+bool skiplist_next_node(struct skiplist_cursor *cursor);
 
 /* What is at the cursor. The member is a view until the next change. */
 struct slice skiplist_cursor_member(const struct skiplist_cursor *cursor);
@@ -150,6 +155,24 @@ uint64_t skiplist_capture_count(const struct capture *capture);
  * thread at a time. O(n + nodes log nodes). */
 void skiplist_capture_visit(struct capture *capture,
                             void (*visit)(struct slice member, double score, void *arg), void *arg);
+
+/* Leaves out of the capture all nodes but those of which wants() returns true, which gets the
+ * scores of their first and their last member: to be called once, before anything is read, where
+ * little of the list is needed. In the same threads. O(nodes + those that are left, sorted). */
+void skiplist_capture_select(struct capture *capture,
+                             bool (*wants)(double first, double last, const void *arg),
+                             const void *arg);
+
+/* Moves the cursor to the first member whose score is at least this one; false if there is none.
+ * *place gets the place of its node, for skiplist_capture_next_node. Only skiplist_next_in_node and
+ * skiplist_skip_in_node may move the cursor besides. In the same threads. O(log n), but the first
+ * time O(nodes log nodes), unless they were selected. */
+bool skiplist_capture_seek_score(struct capture *capture, double score, size_t *place,
+                                 struct skiplist_cursor *cursor);
+
+/* To the first member of the next node: false at the end. O(1). */
+bool skiplist_capture_next_node(struct capture *capture, size_t *place,
+                                struct skiplist_cursor *cursor);
 
 /* Returns a list of its own of the members that were captured. It is only for reading, and without
  * `with_index`, which takes most of the time, skiplist_find finds nothing. In the same threads as

@@ -76,19 +76,16 @@ bool skiplist_seek_score(const struct skiplist *list, double score,
     return cursor->node;
 }
 
-bool skiplist_skip_to_score(const struct skiplist *list, double score,
-                            struct skiplist_cursor *cursor) {
+bool skiplist_skip_in_node(double score, struct skiplist_cursor *cursor) {
     const struct skiplist_node *node = cursor->node;
     uint64_t key = skiplist_key(score);
     unsigned slot = cursor->slot + 1, count = skiplist_node_count(node);
     CHECKED_ASSERT(skiplist_node_key(node, cursor->slot) < key);
     if (slot < count && skiplist_node_key(node, slot) < key)
         slot = skiplist_node_seek_key(node, key, false);
-    if (slot < count) {
-        cursor->slot = slot;
-        return true;
-    }
-    return skiplist_seek_score(list, score, cursor);
+    if (slot == count) return false;
+    cursor->slot = slot;
+    return true;
 }
 
 uint64_t skiplist_count_below_member(const struct skiplist *list, struct slice member,
@@ -118,14 +115,20 @@ void skiplist_seek(const struct skiplist *list, uint64_t rank, struct skiplist_c
     }
 }
 
-bool skiplist_next(struct skiplist_cursor *cursor) {
+inline bool skiplist_next_in_node(struct skiplist_cursor *cursor) {
     CHECKED_ASSERT(cursor->node && cursor->slot < skiplist_node_count(cursor->node));
-    if (++cursor->slot < skiplist_node_count(cursor->node)) return true;
-    cursor->node = cursor->node->links[0].next;
-    cursor->slot = 0;
+    return ++cursor->slot < skiplist_node_count(cursor->node);
+}
+
+inline bool skiplist_next_node(struct skiplist_cursor *cursor) {
+    *cursor = (struct skiplist_cursor){cursor->node->links[0].next, 0};
     if (!cursor->node) return false;
     if (cursor->node->links[0].next) prefetch(cursor->node->links[0].next);
     return true;
+}
+
+bool skiplist_next(struct skiplist_cursor *cursor) {
+    return skiplist_next_in_node(cursor) || skiplist_next_node(cursor);
 }
 
 bool skiplist_previous(struct skiplist_cursor *cursor) {
