@@ -1,8 +1,12 @@
 /* ZRANGE and the commands that are forms of it, ZRANGESTORE; ZCARD ZSCORE ZMSCORE ZRANK ZREVRANK
- * ZCOUNT ZLEXCOUNT: members by their places, and places by members. */
+ * ZCOUNT ZLEXCOUNT: members by their places, and places by members. A ZRANGESTORE of many members
+ * is a work (engine/work.h). */
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "commands/sorted_sets/zset_common.h"
+#include "engine/claim.h"
+#include "engine/work.h"
+#include "types/value.h"
 
 COMMAND_FORM(zcard_command, reply_length, VALUE_ZSET, zset_length)
 
@@ -191,24 +195,91 @@ COMMAND_FORM(zrevrangebylex_command, reply_query,
 
 /* --- ZRANGESTORE destination key … --- */
 
-static struct zset_result copy_span(const struct query *query, const struct entry *entry,
-                                    struct zset_span span) {
+static const char stored_event[] = "zrangestore";
+
+/* In which direction the members are copied does not matter. */
+static void store_here(struct call *call, const struct entry *entry, struct zset_span span) {
     struct zset_result result = {.list = skiplist_new()};
-    struct zset_iter iter;
+    struct zset_iter iter = {0};
     struct zset_member member;
-    bool forward = !query->reverse;
-    if (span.count == 0) return result;
-    zset_iter_start(&iter, entry, forward ? span.from : span.from + span.count - 1, forward);
+    if (span.count > 0) zset_iter_start(&iter, entry, span.from, true);
     while (span.count-- > 0 && zset_iter_next(&iter, &member))
         zset_result_add(&result, member.text, member.score);
-    return result;
+    zset_result_store(call, call->argv[1], &result, stored_event);
+}
+
+/* The same in another thread, which knows scores and no ranks. */
+struct copying {
+    struct work work;
+    struct frozen frozen;
+    double first, last; /* the scores with which the span begins and ends */
+    uint64_t before;    /* members with the first score that are before the span */
+    uint64_t count;     /* members of the span */
+    struct listpack_limits limits;
+    struct entry *result;
+};
+
+static bool is_in_span(double first, double last, const void *arg) {
+    const struct copying *copying = arg;
+    return last >= copying->first && first <= copying->last;
+}
+
+static void run_copying(struct work *work) {
+    struct copying *copying = (struct copying *)work;
+    struct zset_result result = {.list = skiplist_new()};
+    struct zset_seeker at;
+    char digits[INT64_TEXT_MAX];
+    zset_frozen_select(&copying->frozen, is_in_span, copying);
+    bool found = zset_seek_frozen(&at, &copying->frozen, copying->first);
+    for (uint64_t i = 0; found && i < copying->before; i++) found = zset_seek_next(&at);
+    for (uint64_t i = 0; found && i < copying->count; i++) {
+        zset_result_add(&result, zset_seek_text(&at, digits), at.score);
+        found = zset_seek_next(&at);
+    }
+    copying->result = zset_result_entry(&result, work->claim->key.name, &copying->limits);
+}
+
+static void answer_copying(struct call *call, struct work *work) {
+    struct copying *copying = (struct copying *)work;
+    zset_result_put(call, call->argv[1], copying->result, stored_event);
+    copying->result = NULL;
+}
+
+static void free_copying(struct work *work) {
+    struct copying *copying = (struct copying *)work;
+    work_unfreeze(work, &copying->frozen);
+    if (copying->result) work_free_value(work, copying->result);
+}
+
+static double score_at(const struct entry *entry, uint64_t rank) {
+    struct zset_iter iter;
+    struct zset_member member;
+    zset_iter_start(&iter, entry, rank, true);
+    zset_iter_next(&iter, &member);
+    return member.score;
+}
+
+static void store_elsewhere(struct call *call, struct entry *entry, struct zset_span span) {
+    static const struct work_kind kind = {run_copying, answer_copying, free_copying};
+    struct copying *copying = work_new(&kind, sizeof(*copying));
+    copying->first = score_at(entry, span.from);
+    copying->last = score_at(entry, span.from + span.count - 1);
+    copying->before = span.from - zset_count_below(entry, copying->first, false);
+    copying->count = span.count;
+    copying->limits = call->limits->zset;
+    work_freeze(call, entry, &copying->frozen);
+    work_begin_storing(call, &copying->work, call->argv[1]);
 }
 
 void zrangestore_command(struct call *call) {
+    enum { STEPS_TO_STORE = 5 };
     struct query query = {.call = call};
     struct keyref ref;
     if (!parse_query(&query, &(struct form){.is_free = true, .stores = true})) return;
     if (!call_find_typed_read(call, call->argv[2], VALUE_ZSET, &ref)) return;
-    struct zset_result result = copy_span(&query, ref.entry, find_span(&query, ref.entry));
-    zset_result_store(call, call->argv[1], &result, "zrangestore");
+    struct zset_span span = find_span(&query, ref.entry);
+    if (work_pays_writing(call, span.count * STEPS_TO_STORE))
+        store_elsewhere(call, ref.entry, span);
+    else
+        store_here(call, ref.entry, span);
 }
