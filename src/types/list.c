@@ -202,29 +202,54 @@ static uint64_t push_listpack(struct keyref *ref, enum list_end end, const struc
     return length;
 }
 
-void list_create(struct keyref *ref, struct slice key, enum list_end end,
-                 const struct slice *elements, size_t count,
-                 const struct quicklist_limits *limits) {
+/* Returns the body of a list in an entry of its own. */
+static struct entry *embedded_from_body(struct slice key, const uint8_t *first, size_t size,
+                                        size_t count) {
+    uint8_t *body;
+    struct entry *entry = packed_new(key, VALUE_LIST, LIST_EMBEDDED, size, count, &body);
+    memcpy(body, first, size);
+    return entry;
+}
+
+/* Returns a list that is shown as listpack if it has one raw node, and whose limits are those of
+ * one; takes ownership of it. */
+static struct entry *from_one_node(struct slice key, struct quicklist *list,
+                                   const struct quicklist_limits *limits) {
+    const uint8_t *first, *end;
+    size_t count = quicklist_count(list);
+    if (!quicklist_single_body(list, &first, &end)) {
+        quicklist_set_limits(list, *limits);
+        return entry_new_pointer(key, VALUE_LIST, LIST_QUICKLIST, list);
+    }
+    if (!fits_entry((size_t)(end - first), count))
+        return entry_new_pointer(key, VALUE_LIST, LIST_LISTPACK, list);
+    struct entry *entry = embedded_from_body(key, first, (size_t)(end - first), count);
+    quicklist_free(list);
+    return entry;
+}
+
+struct entry *list_new(struct slice key, enum list_end end, const struct slice *elements,
+                       size_t count, const struct quicklist_limits *limits) {
     CHECKED_ASSERT(count > 0);
     struct batch batch;
     batch_prepare(&batch, elements, count);
     bool large = outgrows(LISTPACK_OVERHEAD, 0, elements, count, limits);
-    if (!large && fits_entry(batch.size, batch.count)) {
+    if (!large && batch.count == count && fits_entry(batch.size, count)) {
         uint8_t *first;
-        struct entry *entry =
-            packed_new(key, VALUE_LIST, LIST_EMBEDDED, batch.size, batch.count, &first);
+        struct entry *entry = packed_new(key, VALUE_LIST, LIST_EMBEDDED, batch.size, count, &first);
         batch_write(&batch, first, end);
-        keyspace_add(ref, entry);
-        if (batch.count == count) return;
-        push_listpack(ref, end, elements + batch.count, count - batch.count, limits);
-        keyspace_resized(ref, batch.count, count);
-        return;
+        return entry;
     }
     struct quicklist *list = quicklist_new(large ? *limits : one_node_limits);
     push_out_of_line(list, end, elements, count);
-    keyspace_add(ref,
-                 entry_new_pointer(key, VALUE_LIST, large ? LIST_QUICKLIST : LIST_LISTPACK, list));
-    if (!large) choose_encoding(ref, limits);
+    if (large) return entry_new_pointer(key, VALUE_LIST, LIST_QUICKLIST, list);
+    return from_one_node(key, list, limits);
+}
+
+void list_create(struct keyref *ref, struct slice key, enum list_end end,
+                 const struct slice *elements, size_t count,
+                 const struct quicklist_limits *limits) {
+    keyspace_add(ref, list_new(key, end, elements, count, limits));
 }
 
 struct entry *list_from_body(struct slice key, const uint8_t *first, const uint8_t *end,
@@ -234,10 +259,7 @@ struct entry *list_from_body(struct slice key, const uint8_t *first, const uint8
     if (!fits_entry(size, count) ||
         quicklist_exceeds_fill(limits->fill, size + LISTPACK_OVERHEAD, count))
         return list_from_quicklist(key, quicklist_from_body(*limits, first, end, count), limits);
-    uint8_t *body;
-    struct entry *entry = packed_new(key, VALUE_LIST, LIST_EMBEDDED, size, count, &body);
-    memcpy(body, first, size);
-    return entry;
+    return embedded_from_body(key, first, size, count);
 }
 
 struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
@@ -248,13 +270,8 @@ struct entry *list_from_quicklist(struct slice key, struct quicklist *list,
     if (!quicklist_single_body(list, &first, &end) ||
         quicklist_exceeds_fill(limits->fill, (size_t)(end - first) + LISTPACK_OVERHEAD, count))
         return entry_new_pointer(key, VALUE_LIST, LIST_QUICKLIST, list);
-    if (fits_entry((size_t)(end - first), count)) {
-        struct entry *entry = list_from_body(key, first, end, count, limits);
-        quicklist_free(list);
-        return entry;
-    }
     quicklist_set_limits(list, one_node_limits);
-    return entry_new_pointer(key, VALUE_LIST, LIST_LISTPACK, list);
+    return from_one_node(key, list, limits);
 }
 
 /* Returns the new length. */

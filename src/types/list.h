@@ -32,6 +32,10 @@
 void list_create(struct keyref *ref, struct slice key, enum list_end end,
                  const struct slice *elements, size_t count, const struct quicklist_limits *limits);
 
+/* The same as a new entry that is in no keyspace. In any thread. */
+struct entry *list_new(struct slice key, enum list_end end, const struct slice *elements,
+                       size_t count, const struct quicklist_limits *limits);
+
 /* Pushes `count` elements one after another. O(bytes pushed); O(LIST_EMBEDDED_MAX) while small. */
 void list_push(struct keyref *ref, enum list_end end, const struct slice *elements, size_t count,
                const struct quicklist_limits *limits);

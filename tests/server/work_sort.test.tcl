@@ -32,13 +32,49 @@ check_works list make_sortable change_sortable {
     {SORT list BY nosort LIMIT 10 29000} {SORT list BY nosort DESC} {SORT set} {SORT set ALPHA DESC} {SORT zset}
     {SORT_RO zset BY nosort DESC} {SORT zset ALPHA LIMIT 0 0} {SORT texts ALPHA}
 }
-check "SORT that looks at other keys, or stores, runs at once" {
+check_stores make_sortable change_sortable {
+    {SORT list ALPHA STORE to} {SORT list BY nosort DESC STORE to} {SORT set BY nosort STORE to}
+    {SORT zset BY nosort DESC LIMIT 100 9000 STORE to} {SORT texts ALPHA LIMIT 11990 100 STORE to}
+    {SORT list ALPHA LIMIT 0 0 STORE to}
+}
+check "what SORT stores has the encoding and counts the changes that it has at once" {
+    make_sortable
+    foreach last {3 50 700 1500 1900} {
+        set command [list SORT list ALPHA LIMIT 0 $last STORE to]
+        set seen {}
+        foreach at_once {1 0} {
+            r SET to old
+            set before [total_works]
+            lappend seen [changes {
+                if {$at_once} {
+                    r EVAL {return redis.call(unpack(ARGV))} 0 {*}$command
+                } else {
+                    r {*}$command
+                }
+            }] [r OBJECT ENCODING to] [digest to]
+            assert_equal [total_works] [expr {$before + !$at_once}]
+        }
+        assert_equal [lrange $seen 0 2] [lrange $seen 3 5]
+        lappend encodings [lindex $seen 1]
+    }
+    list [lindex $encodings 0] [lindex $encodings end]
+} {listpack quicklist}
+check "SORT STORE to the list itself stores what was there" {
+    set expected [stored_at_once make_sortable {SORT list ALPHA STORE to}]
+    paused {
+        set c [send_work {SORT list ALPHA STORE list}]
+    }
+    set reply [$c read]
+    expr {[list $reply [digest list]] eq $expected}
+} 1
+check "SORT that looks at other keys, or stores what must be numbers, runs at once" {
     make_sortable
     set before [total_works]
     r SORT list BY weight*
     r SORT list GET #
     r SORT list STORE destination
     r SORT list BY nosort GET value*
+    r SORT list BY nosort LIMIT 5000 10
     expr {[total_works] - $before}
 } 0
 check "SORT of what is no number says so" {

@@ -3,8 +3,9 @@
  *
  * The elements are copied first, because iterators do not keep them valid and the result may
  * replace the list or set. Items point to the copies, or to values of other keys, which do not
- * change until the command ends. Commands that take long, and neither look at other keys nor store
- * anything, are works (engine/work.h). */
+ * change until the command ends. Commands that take long and do not look at other keys are works
+ * (engine/work.h). One that stores goes to the command log before it has run, where it must not
+ * fail: so it is none if it needs numbers. */
 #include "base/memory/alloc.h"
 #include "base/prefetch.h"
 #include "base/text/number.h"
@@ -13,6 +14,7 @@
 #include "commands/kept_texts.h"
 #include "commands/lists/list_common.h"
 #include "commands/sort_order.h"
+#include "engine/claim.h"
 #include "engine/work.h"
 #include "types/set.h"
 #include "types/string.h"
@@ -43,8 +45,7 @@ struct sort {
     int64_t limit;
     struct pattern *gets;
     size_t get_count;
-    bool stores;
-    struct slice destination;
+    size_t destination; /* argv index of the key to store to; 0: none */
     struct kept_texts texts;
     struct sort_item *items;
     size_t count; /* number of items */
@@ -81,8 +82,7 @@ static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
         return call_integer(call, *index - 1, &sort->offset) &&
                call_integer(call, *index, &sort->limit);
     } else if (slice_is(option, "store") && left >= 1 && may_store) {
-        sort->stores = true;
-        sort->destination = call->argv[++*index];
+        sort->destination = ++*index;
     } else if (slice_is(option, "by") && left >= 1) {
         sort->by = parse_pattern(call->argv[++*index]);
         sort->has_by = true;
@@ -312,26 +312,27 @@ static struct slice *collect(struct sort *sort, const struct sort_item *items, s
     return texts;
 }
 
-static void store(struct sort *sort, const struct sort_item *items, size_t count) {
-    struct call *call = sort->call;
-    struct slice key = sort->destination;
+/* Returns the items as a list under this key; NULL: there are none. */
+static struct entry *make_list(struct sort *sort, const struct sort_item *items, size_t count,
+                               struct slice key, const struct quicklist_limits *limits) {
     struct slice *texts = collect(sort, items, count);
     if (sort->get_count) count *= sort->get_count;
-    struct keyref ref;
-    call_find_write(call, key, &ref);
-    reply_integer(call->reply, (int64_t)count);
-    if (count == 0) {
-        call_remove(call, &ref, key, REMOVAL_RESULT_EMPTY);
-    } else {
-        /* The old value may contain some of the texts, so it is freed last. */
-        struct entry *old = ref.entry ? keyspace_take(&ref) : NULL;
-        list_create(&ref, key, LIST_TAIL, texts, count, &call->limits->list);
-        if (old) entry_set_clock(ref.entry, entry_clock(old)); /* the key existed before */
-        if (old) call_notify_overwritten(call, key, entry_type(old), VALUE_LIST);
-        if (old) call_free(call, old, FREE_AS_SERVER_DEL);
-        CALL_CHANGED(call, &ref, key, EVENT_LIST, "sortstore", count);
-    }
+    struct entry *list = count ? list_new(key, LIST_TAIL, texts, count, limits) : NULL;
     mem_free(texts);
+    return list;
+}
+
+static void put_list(struct call *call, struct slice key, struct entry *list) {
+    call_put_result(call, key, list,
+                    &(struct change){.class = EVENT_LIST,
+                                     .event = "sortstore",
+                                     .count = list ? list_length(list) : 0});
+}
+
+static void store(struct sort *sort, const struct sort_item *items, size_t count) {
+    struct call *call = sort->call;
+    struct slice key = call->argv[sort->destination];
+    put_list(call, key, make_list(sort, items, count, key, &call->limits->list));
 }
 
 /* --- In another thread --- */
@@ -346,10 +347,10 @@ struct sorting {
     bool has_failed;
 };
 
-/* Returns the items as a list without a key; NULL: there are none. Sorted, their texts are anywhere
- * in memory. */
-static struct entry *list_of(const struct sort_item *items, size_t count,
-                             const struct quicklist_limits *limits) {
+/* Returns the items as a list without a key, to be replied; NULL: there are none. Sorted, their
+ * texts are anywhere in memory. */
+static struct entry *reply_list_of(const struct sort_item *items, size_t count,
+                                   const struct quicklist_limits *limits) {
     enum { AHEAD = 8 };
     if (count == 0) return NULL;
     struct quicklist *list = quicklist_new(*limits);
@@ -371,8 +372,11 @@ static void run_sorting(struct work *work) {
     if (is_zset) entry = zset_thaw(&sorting->frozen, false);
     sorting->has_failed = !make_result(sort, entry, &from, &sorting->count);
     if (is_zset) zset_thaw_end(&sorting->frozen, entry);
-    if (!sorting->has_failed && !work_is_cancelled(work))
-        sorting->result = list_of(sort->items + from, sorting->count, &sorting->limits);
+    if (sort->destination)
+        sorting->result = make_list(sort, sort->items + from, sorting->count, work->claim->key.name,
+                                    &sorting->limits);
+    else if (!sorting->has_failed && !work_is_cancelled(work))
+        sorting->result = reply_list_of(sort->items + from, sorting->count, &sorting->limits);
     kept_texts_free(&sort->texts);
     mem_free(sort->items);
 }
@@ -381,11 +385,14 @@ static void answer_sorting(struct call *call, struct work *work) {
     struct sorting *sorting = (struct sorting *)work;
     if (sorting->has_failed) {
         fail(call);
-        return;
+    } else if (sorting->sort.destination) {
+        put_list(call, call->argv[sorting->sort.destination], sorting->result);
+        sorting->result = NULL;
+    } else {
+        reply_array(call->reply, sorting->count);
+        if (sorting->result)
+            list_reply_elements(call, sorting->result, 0, sorting->count, LIST_FORWARD);
     }
-    reply_array(call->reply, sorting->count);
-    if (sorting->result)
-        list_reply_elements(call, sorting->result, 0, sorting->count, LIST_FORWARD);
 }
 
 static void free_sorting(struct work *work) {
@@ -394,10 +401,23 @@ static void free_sorting(struct work *work) {
     if (sorting->result) work_free_value(work, sorting->result);
 }
 
+/* Returns how many elements are read. */
+static uint64_t elements_read(const struct sort *sort, const struct entry *entry) {
+    size_t length = (size_t)value_length(entry), from, count;
+    if (!sort->unsorted) return length;
+    clamp_limit(sort, length, &from, &count);
+    return entry_type(entry) == VALUE_SET ? from + count : count;
+}
+
 /* Returns whether the elements are sorted in another thread. */
 static bool should_work(const struct sort *sort, const struct entry *entry) {
-    bool is_alone = !sort->stores && sort->get_count == 0 && (!sort->has_by || sort->unsorted);
-    return is_alone && entry && work_pays(sort->call, value_length(entry));
+    enum { STEPS_TO_REPLY = 2, STEPS_TO_STORE = 4 };
+    bool is_alone = sort->get_count == 0 && (!sort->has_by || sort->unsorted);
+    if (!entry || !is_alone) return false;
+    uint64_t elements = elements_read(sort, entry);
+    if (!sort->destination) return work_pays(sort->call, elements * STEPS_TO_REPLY);
+    bool may_fail = !sort->alpha && !sort->unsorted;
+    return !may_fail && work_pays_writing(sort->call, elements * STEPS_TO_STORE);
 }
 
 static void work_on(struct sort *sort, struct entry *entry) {
@@ -409,9 +429,13 @@ static void work_on(struct sort *sort, struct entry *entry) {
     sorting->sort.has_by = false;
     sorting->sort.gets = NULL;
     sorting->limits = call->limits->list;
-    sorting->limits.compress_depth = 0; /* the list is read once */
     work_freeze(call, entry, &sorting->frozen);
-    work_begin(call, &sorting->work);
+    if (sort->destination) {
+        work_begin_storing(call, &sorting->work, call->argv[sort->destination]);
+    } else {
+        sorting->limits.compress_depth = 0; /* the list is read once */
+        work_begin(call, &sorting->work);
+    }
 }
 
 /* --- Commands --- */
@@ -420,7 +444,7 @@ static void work_on(struct sort *sort, struct entry *entry) {
  * set has its members: that is each server's own. */
 static bool must_sort(const struct sort *sort, const struct entry *entry) {
     return sort->unsorted && entry && entry_type(entry) == VALUE_SET &&
-           (sort->stores || sort->call->origin == ORIGIN_SCRIPT);
+           (sort->destination || sort->call->origin == ORIGIN_SCRIPT);
 }
 
 static void run(struct sort *sort) {
@@ -437,7 +461,7 @@ static void run(struct sort *sort) {
         work_on(sort, ref.entry);
     else if (!make_result(sort, ref.entry, &from, &count))
         fail(sort->call);
-    else if (sort->stores)
+    else if (sort->destination)
         store(sort, sort->items + from, count);
     else
         answer(sort, sort->items + from, count);
