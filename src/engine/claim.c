@@ -34,14 +34,17 @@ static void take(struct call *call, struct claim *claim) {
     keyspace_hand_over(claim->keyspace);
 }
 
-void claim_make(struct call *call, struct work *work, struct slice key, bool changes) {
+void claim_make(const struct call *call, struct work *work, int database, struct slice key,
+                bool changes) {
+    struct call other = call_in_database(call, database);
     struct works *works = call->engine->works;
     struct claim *claim = keytable_find_or_add(&works->claims, 0, key, sizeof(*claim));
     assert(!claim->work);
     claim->work = work;
-    claim->database = call->database;
+    claim->database = database;
+    claim->selected = call->database;
     claim->changes = changes;
-    take(call, claim);
+    take(&other, claim);
     claim->command = call->command;
     claim->args = args_copy(call->argv, call->argc);
     CHAIN_APPEND(works->first_claim, works->last_claim, claim, prev, next);
@@ -91,7 +94,7 @@ void claim_answer_alone(struct claim *claim) {
     struct reply unread;
     reply_init(&unread, 0);
     struct call call =
-        call_make(engine, ORIGIN_SERVER, NULL, claim->database, &unread,
+        call_make(engine, ORIGIN_SERVER, NULL, claim->selected, &unread,
                   (struct command_line){claim->command, claim->args->argv, claim->args->argc});
     claim_prepare(claim, &call);
     work->kind->answer(&call, work);

@@ -37,16 +37,18 @@ struct claim {
     struct work *work;
     struct keyspace *keyspace; /* holds the value meanwhile; NULL: it was put back */
     bool has_value;
-    int database;
-    bool changes;                  /* the value, else it stores another one */
-    const struct command *command; /* which, when its client has gone, */
+    int database;                  /* of the key */
+    int selected;                  /* the database of the client, */
+    const struct command *command; /* whose command, when it has gone, */
     struct args *args;             /* has these arguments; owned */
+    bool changes;                  /* the value, else it stores another one */
 };
 
-/* Claims the key for the work of this call, which changes its value or else stores another one, and
- * takes the value. No claim of its name may exist: the call was asked (claims_end_for).
- * O(arguments). */
-void claim_make(struct call *call, struct work *work, struct slice key, bool changes);
+/* Claims a key of this database for the work of this call, which changes its value or else stores
+ * another one, and takes the value. No claim of its name may exist: the call was asked
+ * (claims_end_for). O(arguments). */
+void claim_make(const struct call *call, struct work *work, int database, struct slice key,
+                bool changes);
 
 /* Returns the arguments of the command, which live as long as the claim. O(1). */
 const struct slice *claim_argv(const struct claim *claim);

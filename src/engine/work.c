@@ -167,11 +167,15 @@ void work_begin(struct call *call, struct work *work) {
     begin_next(call->engine);
 }
 
-void work_begin_storing(struct call *call, struct work *work, struct slice key) {
+void work_begin_storing_in(struct call *call, struct work *work, int database, struct slice key) {
     work->engine = call->engine;
-    claim_make(call, work, key, false);
+    claim_make(call, work, database, key, false);
     if (call->propagates) call_propagate_as(call, call->argv, call->argc);
     work_begin(call, work);
+}
+
+void work_begin_storing(struct call *call, struct work *work, struct slice key) {
+    work_begin_storing_in(call, work, call->database, key);
 }
 
 bool work_pays_changing(const struct call *call, const struct entry *entry, uint64_t steps) {
@@ -180,7 +184,7 @@ bool work_pays_changing(const struct call *call, const struct entry *entry, uint
 
 void work_begin_changing(struct call *call, struct work *work, struct slice key) {
     work->engine = call->engine;
-    claim_make(call, work, key, true);
+    claim_make(call, work, call->database, key, true);
     work_begin(call, work);
 }
 

@@ -93,8 +93,11 @@ void *work_new(const struct work_kind *kind, size_t size);
  * nothing after it. */
 void work_begin(struct call *call, struct work *work);
 
-/* As work_begin, of a command that stores what the work makes under `key`, in place of what is
- * there: kind->answer does that. The command goes to the command log now. */
+/* As work_begin, of a command that stores what the work makes under `key` of a database, in place
+ * of what is there: kind->answer does that. The command goes to the command log now. */
+void work_begin_storing_in(struct call *call, struct work *work, int database, struct slice key);
+
+/* The same, for the database of the call. */
 void work_begin_storing(struct call *call, struct work *work, struct slice key);
 
 /* Returns whether a command of so many steps, which changes the value of the entry, should be a

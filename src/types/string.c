@@ -129,6 +129,14 @@ struct entry *string_new(struct slice key, struct slice text) {
     return new_entry(key, &plan);
 }
 
+struct entry *string_copy_with(const struct entry *entry, struct slice key, sds text) {
+    CHECKED_ASSERT(entry_is_out_of_line(entry) && sds_len(text) == string_length(entry));
+    struct entry *copy = entry_copy(entry, key, sizeof(sds));
+    entry_set_clock(copy, 0);
+    set_out_of_line(copy, text);
+    return copy;
+}
+
 /* If the present value is an out-of-line text with memory of exactly the size that `text` needs,
  * overwrites it and returns true. */
 static bool overwrite_out_of_line(struct entry *entry, const struct plan *plan) {

@@ -85,6 +85,10 @@ uint8_t *string_overwrite(struct keyref *ref, size_t len);
  * command built. O(text). */
 struct entry *string_new(struct slice key, struct slice text);
 
+/* As value_copy, of an out-of-line text, but with this text of the same length in its place, which
+ * may be uninitialised. Takes ownership of it. O(1). */
+struct entry *string_copy_with(const struct entry *entry, struct slice key, sds text);
+
 /* --- Editing in place --- */
 
 /* The value becomes raw and the key keeps its expiry. Each function may move the entry, and returns

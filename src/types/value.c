@@ -4,6 +4,7 @@
 #include "base/memory/relocate.h"
 #include "ds/capture.h"
 #include "types/type_operations.h"
+#include "types/zset.h"
 
 #include <stdlib.h>
 
@@ -148,6 +149,15 @@ void value_freeze(struct entry *entry, size_t *left, struct frozen *frozen) {
         frozen->entry = value_copy(entry, SLICE(""));
     }
     frozen->capture = captured ? capture : NULL;
+}
+
+bool value_can_copy_frozen(const struct entry *entry) {
+    return entry_type(entry) != VALUE_STREAM && !entry_fields_expire(entry);
+}
+
+struct entry *value_copy_frozen(const struct frozen *frozen, struct slice key) {
+    bool is_zset = frozen->capture && entry_type(frozen->entry) == VALUE_ZSET;
+    return is_zset ? zset_copy_frozen(frozen, key) : value_copy(frozen->entry, key);
 }
 
 struct capture *value_unfreeze(struct frozen *frozen) {

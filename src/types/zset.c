@@ -665,4 +665,11 @@ void zset_frozen_select(const struct frozen *frozen,
     if (frozen->capture) skiplist_capture_select(frozen->capture, wants, arg);
 }
 
+struct entry *zset_copy_frozen(const struct frozen *frozen, struct slice key) {
+    struct entry *copy = entry_copy(frozen->entry, key, sizeof(struct skiplist *));
+    entry_set_clock(copy, 0);
+    entry_set_pointer(copy, skiplist_capture_copy(frozen->capture, true));
+    return copy;
+}
+
 const struct type_operations zset_operations = TYPE_OPERATIONS(zset);

@@ -179,7 +179,7 @@ struct capture *quicklist_capture_begin(struct quicklist *list, size_t *left);
 /* Returns whether the list has a capture that was not released. O(1). */
 bool quicklist_is_captured(const struct quicklist *list);
 
-/* The list as it was captured, to be read, in any thread, until the release. */
+/* The list as it was captured, to be read and copied, in any thread, until the release. */
 const struct quicklist *quicklist_captured(const struct capture *capture);
 
 /* The invariant of a capture: that of the list, and, if there is no other capture, every array and

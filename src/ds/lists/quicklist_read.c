@@ -193,7 +193,7 @@ struct capture *quicklist_capture_begin(struct quicklist *list, size_t *left) {
         capture_begin(&capture_functions, sizeof(*captured), &list->pieces.captures, left);
     struct quicklist *copy = &captured->list;
     *copy = *list;
-    copy->pieces = pieces_begin();
+    copy->pieces = pieces_begin_copy(&list->pieces);
     capture_end_node(&copy->head, &list->head, &copy->pieces);
     if (list->nodes > 1) capture_end_node(&copy->tail, &list->tail, &copy->pieces);
     captured->capture.allocated += copy->pieces.bytes;
