@@ -36,7 +36,7 @@ proc change_values {} {
     r SADD set new
     r HSET hash field:1 changed field:59999 other new field
     r HDEL hash field:3
-    r ZREMRANGEBYRANK zset 100 5000
+    remove_ranks zset 100 3000
     r ZADD zset 1 new 7 60000
     r RENAME hash away
     r DEL set

@@ -17,7 +17,7 @@ proc make_places {} {
     r ZADD places -inf low inf high -7.5 negative 9007199254740995 beyond
 }
 proc change_places {} {
-    r ZREMRANGEBYRANK places 100 3000
+    remove_ranks places 100 3000
     r GEOADD places 15 38 new 15.01 38.01 place:7000
     r RENAME places from
 }

@@ -17,9 +17,9 @@ proc make_lists {} {
 proc change_lists {} {
     r LPUSH long 199990 nosuch
     r LSET long 150001 other
-    r LREM twins 100 y
+    r LPOP twins 199
     r RPUSH twins y
-    r LTRIM compressed 110000 -1
+    r LPOP compressed 110000
     r LPUSH compressed element:119990
     r RENAME compressed away
     r DEL long

@@ -20,10 +20,11 @@ proc make_sortable {} {
     r RPUSH texts x {*}$numbers 5 {*}[lrepeat 20 [string repeat long 5000]]
 }
 proc change_sortable {} {
-    r LTRIM list 7 2000
+    r LPOP list 7
+    r RPOP list 9992
     r LSET list 0 -5
     r DEL set texts
-    r ZREMRANGEBYRANK zset 100 9000
+    remove_ranks zset 100 3000
     r ZADD zset 1 12345678
 }
 

@@ -4,6 +4,7 @@
 #   $many                                  more elements than the loop visits at once
 #   make_sets, change_sets                 the sets a b c … h, and a change of them
 #   make_zsets, change_zsets               likewise the sorted sets za zb zc and the set members
+#   remove_ranks key from to               removes these ranks of a sorted set
 #   paused body                            runs it while no command begins in another thread
 #   send_work command                      another client sends it, and it waits for its turn; returns the client
 #   wait_for_works count                   waits until so many clients wait for such commands
@@ -52,6 +53,11 @@ proc fill_zset {key from to by} {
     r ZADD $key {*}$pairs
 }
 
+# By a command that is no work, so that it can be called while these are paused.
+proc remove_ranks {key from to} {
+    r ZREM $key {*}[r ZRANGE $key $from $to]
+}
+
 proc make_zsets {} {
     set half [expr {$::many / 2}]
     r DEL zz
@@ -64,7 +70,7 @@ proc make_zsets {} {
 }
 
 proc change_zsets {} {
-    r ZREMRANGEBYRANK za 100 9000
+    remove_ranks za 100 3000
     r ZADD zb 1 new 2 member:20000
     r ZADD za 77 member:20001 78 another
     r DEL zc
