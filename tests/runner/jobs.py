@@ -14,7 +14,8 @@ from seeds import SOAK_SEED, seeds_of
 from variants import Variant, fuzz_variant, variant
 
 # A program that has used so much CPU time hangs: some ten times what the longest of the suite takes.
-LIMIT_CPU_SECONDS = {"oracle": 900, "exchange": 600, "replication": 600, "crash": 600, "instructions": 600,
+LIMIT_CPU_SECONDS = {"oracle": 900, "exchange": 600, "replication": 600, "crash": 600, "moments": 600,
+                     "instructions": 600,
                      "benchmarks": 300, "clients": 300, "queues": 600, "engines": 300, "server": 600, "unit": 300,
                      "tiny": 300, "runner": 300, "packaging": 1800, "lint": 600}
 SLOWDOWN = 3  # how much more a sanitized program may use
@@ -26,6 +27,7 @@ FUZZ_INPUTS = None if "FUZZ_SECONDS" in os.environ else 100_000
 AMOUNTS = {"oracle": (["--commands", "100000"], ["--commands", "5000000"]),
            "exchange": (["--datasets", "50"], ["--datasets", "1000"]),
            "crash": (["--rounds", "5"], ["--rounds", "200"]),
+           "moments": (["--seconds", "20"], ["--seconds", "1800"]),
            "replication": (["--rounds", "4"], ["--rounds", "100"])}
 # Without names, a soak runs these: what is random, and what is too long or too special for each change.
 SOAK_ONLY = ["server/list_model", "server/random_scan", "server/save_model", "server/script_attacks"]
@@ -35,17 +37,18 @@ SOAK = [*AMOUNTS, "fuzz", "queues", "engines/sentinel", "engines/upgrade", "serv
 FOREIGN = ("clients", "queues", "engines")
 FOREIGN_FUNCTIONS = {run_client, run_engine}  # tests/clients/install fetches what these run
 WHAT_USERS_GET = ("instructions", "benchmarks", "packaging")  # they look at the build with link-time optimisation
-PROGRAMS = ("oracle", "exchange", "replication", "crash", "instructions", "benchmarks", "runner", "packaging")
+PROGRAMS = ("oracle", "exchange", "replication", "crash", "moments", "instructions", "benchmarks", "runner",
+            "packaging")
 ALL = (*PROGRAMS, "clients", "queues", "engines", "server", "unit")
 # The sanitizers look at our server: suites that try other programs, files and builds more than it are left out.
-SANITIZED = ("oracle", "replication", "crash", "server", "unit")
+SANITIZED = ("oracle", "replication", "crash", "moments", "server", "unit")
 # And so are those of the server tests that try redis-cli and redis-benchmark, compare tables of the source, or count
 # what CHECKED=1 counts after every command of all tests.
 NOT_SANITIZED = ("server/tools", "server/command_facts", "server/commands_page", "server/keysizes")
 # A soak runs these once more with I/O threads that have all clients, but for tests of directives, of the threads
 # themselves, and of memory to the kilobyte, as threads keep blocks for later; and before a change is taken, some of
 # them run so.
-THREADED_SOAK = ("server", "clients", "oracle", "replication", "crash")
+THREADED_SOAK = ("server", "clients", "oracle", "replication", "crash", "moments")
 NOT_THREADED = ("server/config", "server/directives", "server/io_threads", "server/list_memory", "server/startup",
                 "server/standalone")
 THREADED = ["oracle", "server/acl_attacks", "server/client", "server/fail_closed", "server/list_block",
