@@ -59,11 +59,11 @@ class Pool:
             return
         possible = [self.taken[change] for change in range(mark + 1, last + 1)]
         count = sum(count for _, count in missing)
-        is_set = all(one == 1 for _, one in missing)
-        if not any(missing == taken or is_set and count == taken for taken in possible):
+        is_less = all(one > 0 for _, one in missing)
+        if not any(missing == taken or is_less and count == taken for taken in possible):
             known = [len(taken) if isinstance(taken, frozenset) else taken for taken in possible]
-            raise Trouble(f"{len(missing)} kinds of elements differ, {count} are missing: {list(missing)[:5]}; those "
-                          f"that may be taken: {known}")
+            raise Trouble(f"{len(missing)} kinds of elements differ, {count} are missing: "
+                          f"{str(list(missing)[:5])[:200]}; how many may be taken: {known}")
 
     # --- The writer
 
@@ -197,9 +197,9 @@ class ListPool(Pool):
         return taken
 
     def pop(self, link, rng):
-        """Of what is popped only the reply tells what it was; all of it is one difference."""
+        """Only the reply tells which elements these were."""
         count = rng.randint(1, self.count // 10)
-        self.begin(None)
+        self.begin(count)
         end = rng.choice([b"LPOP", b"RPOP"])
         found = Counter(tokens(run_as_one(link, [[end, self.key, b"%d" % count]])))
         taken = frozenset(found.items())
