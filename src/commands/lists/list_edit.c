@@ -173,7 +173,7 @@ void lrem_command(struct call *call) {
     static const struct edit_kind kind = {remove_elements, report_removal};
     struct edit edit = {.kind = &kind};
     struct keyref ref;
-    int64_t count;
+    int64_t count = 0;
     /* INT64_MIN has no positive counterpart. */
     if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, &count, NULL)) return;
     if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &ref)) return;
