@@ -92,6 +92,7 @@ void claim_answer_alone(struct claim *claim) {
     struct engine *engine = work->engine;
     struct command_log *log = &engine->command_log;
     struct reply unread;
+    uint64_t dirty = engine->dirty;
     reply_init(&unread, 0);
     struct call call =
         call_make(engine, ORIGIN_SERVER, NULL, claim->selected, &unread,
@@ -99,6 +100,8 @@ void claim_answer_alone(struct claim *claim) {
     claim_prepare(claim, &call);
     work->kind->answer(&call, work);
     reply_free(&unread);
+    if (call.propagates && engine->dirty != dirty && !call.has_propagated)
+        call_log(&call, call.argv, call.argc);
     if (command_log_is_inside_unit(log)) command_log_end_unit(log);
 }
 

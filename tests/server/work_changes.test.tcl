@@ -31,12 +31,12 @@ check_changes make_twins list {
 proc make_huge {} {
     fill_list list {
         local many = {}
-        for i = 1, 1000 do many[i] = i end
-        for i = 1, 2200 do redis.call('RPUSH', KEYS[1], unpack(many)) end
+        for i = 1, 1000 do many[i] = string.rep(i, 20) end
+        for i = 1, 800 do redis.call('RPUSH', KEYS[1], unpack(many)) end
     }
 }
 check_changes make_huge list {
-    {LTRIM list 2100500 -1}
+    {LTRIM list 790500 -1}
 }
 
 proc make_zset {} {
@@ -159,6 +159,23 @@ check "each change goes to the append-only file when it is done, and to replicas
         list [r ZCARD zset] [r SCARD set]
     }
 } {5000 5000}
+check "what a client has changed that has gone goes to the append-only file, too" {
+    with_server {appendonly yes enable-debug-command yes aof-use-rdb-preamble no} {
+        make_list
+        make_zset
+        paused {
+            foreach command {{LREM list 0 twin} {ZREMRANGEBYRANK zset 0 9999}} {
+                set c [send_work $command]
+                $c close
+                wait_for_works 0
+            }
+        }
+        assert_equal [list [r LLEN list] [r ZCARD zset]] {200001 10000}
+        set before [r DEBUG DIGEST]
+        r DEBUG LOADAOF
+        assert_equal [r DEBUG DIGEST] $before
+    }
+}
 check "a snapshot, FLUSHALL, RENAME and SWAPDB meanwhile find the changed value" {
     foreach {request count} {{RENAME list renamed} 200001 {SWAPDB 0 1} 200001 FLUSHALL 0
             {EVAL "return redis.call('COPY', 'list', 'copied')" 0} 200001} {

@@ -187,9 +187,12 @@ void lrem_command(struct call *call) {
 
 /* Whole nodes are cut off. */
 static bool is_much_to_trim(const struct call *call, const struct entry *entry, uint64_t removed) {
-    enum { ELEMENTS_PER_STEP = 192 };
-    return removed >= WORK_MIN * ELEMENTS_PER_STEP &&
-           work_pays_changing(call, entry, removed / ELEMENTS_PER_STEP);
+    enum { STEPS = 4 }; /* for each node */
+    const struct quicklist *list = list_quicklist(entry);
+    size_t nodes = list ? quicklist_node_count(list) : 0;
+    if (nodes < WORK_MIN / STEPS) return false;
+    double part = (double)removed / (double)quicklist_count(list);
+    return work_pays_changing(call, entry, (uint64_t)(part * (double)nodes * STEPS));
 }
 
 void ltrim_command(struct call *call) {
