@@ -1,5 +1,6 @@
 # Commands that change much of a value, or search it for long, run in another thread.
 source [file join [file dirname [file normalize [info script]]] lib works.tcl]
+source $library/replica.tcl
 
 server_start {enable-debug-command yes}
 
@@ -176,6 +177,23 @@ check "what a client has changed that has gone goes to the append-only file, too
         assert_equal [r DEBUG DIGEST] $before
     }
 }
+check "a replica that gets all data meanwhile gets the change once" {
+    with_server {repl-diskless-sync-delay 0 enable-debug-command yes} {
+        make_list
+        r DEBUG PAUSE-THREADS 1
+        set c [send_work {LINSERT list AFTER twin new}]
+        set replica [replica_open]
+        $replica send PSYNC ? -1
+        set offset [lindex [replica_line $replica] 2]
+        set found [payload_digest [replica_payload $replica]]
+        assert_equal [$c read] 200007
+        assert_equal $found [r DEBUG DIGEST]
+        replica_ack $replica $offset
+        r DEBUG PAUSE-THREADS 0
+        r SET k v
+        replica_commands $replica 2
+    }
+} {{SELECT 0} {SET k v}}
 check "a snapshot, FLUSHALL, RENAME and SWAPDB meanwhile find the changed value" {
     foreach {request count} {{RENAME list renamed} 200001 {SWAPDB 0 1} 200001 FLUSHALL 0
             {EVAL "return redis.call('COPY', 'list', 'copied')" 0} 200001} {

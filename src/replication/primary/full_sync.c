@@ -427,6 +427,7 @@ static bool begin_snapshot(struct engine *engine, struct sync_group *group, bool
 static void begin_group(struct engine *engine, bool streamed, bool for_valkey) {
     struct full_sync *sync = engine->full_sync;
     claims_end_all(engine);
+    history_feed(engine); /* the snapshot has what these works have just written */
     struct sync_group *group = group_new(engine);
     group->for_valkey = for_valkey;
     struct replica *next;
