@@ -85,7 +85,7 @@ struct list_case {
     struct keyref ref;
 };
 
-static struct list_case list_new(void) {
+static struct list_case list_case_new(void) {
     struct list_case list = {.keyspace = keyspace_new(value_free, value_length)};
     list.ref = keyspace_find(list.keyspace, SLICE("key"));
     return list;
@@ -108,7 +108,7 @@ static size_t take_length(struct list_case *list) {
 
 static void a_small_list_is_one_node(void **state) {
     (void)state;
-    struct list_case list = list_new();
+    struct list_case list = list_case_new();
     static const char *const texts[] = {"a", "b", "c", "1", "2", "3"};
     for (size_t i = 0; i < 6; i++) push(&list, texts[i], (struct quicklist_limits){.fill = 128});
     assert_int_equal(take_length(&list), 25);
@@ -116,7 +116,7 @@ static void a_small_list_is_one_node(void **state) {
 
 static void each_node_of_a_quicklist_is_counted(void **state) {
     (void)state;
-    struct list_case list = list_new();
+    struct list_case list = list_case_new();
     char text[32];
     for (int i = 1; i <= 10; i++) {
         snprintf(text, sizeof(text), "elem%d", i);
@@ -129,7 +129,7 @@ static void each_node_of_a_quicklist_is_counted(void **state) {
 static void compressed_nodes_are_as_long_as_in_a_file(void **state) {
     (void)state;
     for (uint16_t depth = 0; depth < 3; depth++) {
-        struct list_case list = list_new();
+        struct list_case list = list_case_new();
         char text[64];
         for (int i = 1; i <= 1000; i++) {
             snprintf(text, sizeof(text), "element-%d-%d", i, i * 7919);
@@ -141,7 +141,7 @@ static void compressed_nodes_are_as_long_as_in_a_file(void **state) {
 
 static void a_large_element_is_a_plain_node(void **state) {
     (void)state;
-    struct list_case list = list_new();
+    struct list_case list = list_case_new();
     const struct quicklist_limits limits = {.fill = 1, .plain_threshold = 30};
     push(&list, "a", limits);                                        /* node: 1 + 1 + 10 */
     push(&list, "abcdefghijklmnopqrstuvwxyz0123456789ABCD", limits); /* node: 1 + 1 + 40 */

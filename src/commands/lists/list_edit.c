@@ -195,20 +195,28 @@ static bool is_much_to_trim(const struct call *call, const struct entry *entry, 
     return work_pays_changing(call, entry, (uint64_t)(part * (double)nodes * STEPS));
 }
 
-void ltrim_command(struct call *call) {
+static void trim_later(struct call *call, uint64_t from, uint64_t count) {
     static const struct edit_kind kind = {trim, report_trim};
-    struct edit edit = {.kind = &kind, .limits = call->limits->list};
+    edit_later(
+        call,
+        &(struct edit){.kind = &kind, .limits = call->limits->list, .from = from, .count = count});
+}
+
+void ltrim_command(struct call *call) {
     struct keyref ref;
     int64_t start, stop;
+    uint64_t from, count;
     if (!call_integer(call, 2, &start) || !call_integer(call, 3, &stop)) return;
     if (!call_find_typed_write(call, call->argv[1], VALUE_LIST, &ref)) return;
-    if (!ref.entry) {
-        reply_ok(call->reply);
-        return;
+    if (ref.entry) {
+        uint64_t length = list_length(ref.entry);
+        range_clamp(start, stop, length, &from, &count);
+        if (is_much_to_trim(call, ref.entry, length - count)) {
+            trim_later(call, from, count);
+            return;
+        }
+        list_trim(&ref, from, count, &call->limits->list);
+        CALL_CHANGED(call, &ref, call->argv[1], EVENT_LIST, "ltrim", length - count);
     }
-    range_clamp(start, stop, list_length(ref.entry), &edit.from, &edit.count);
-    if (is_much_to_trim(call, ref.entry, list_length(ref.entry) - edit.count))
-        edit_later(call, &edit);
-    else
-        edit_now(call, &ref, &edit);
+    reply_ok(call->reply);
 }
