@@ -4,25 +4,36 @@ source $library/replica.tcl
 
 server_start {enable-debug-command yes}
 
-# Makes the list by the script, once, and then copies that.
-proc fill_list {key script} {
-    if {![r EXISTS first:$key:$script]} {
-        r EVAL $script 1 first:$key:$script
+# Makes a long list of one element for each number i, by an expression of Lua: once, many elements at a time, and then
+# from its payload, since a build that checks its values does so after each command.
+proc fill_list {key count element} {
+    global payload
+    if {![info exists payload($count,$element)]} {
+        r EVAL [string map [list ELEMENT $element] {
+            local many = {}
+            for i = 1, ARGV[1] do
+                many[#many + 1] = ELEMENT
+                if #many == 4000 or i == tonumber(ARGV[1]) then
+                    redis.call('RPUSH', KEYS[1], unpack(many))
+                    many = {}
+                end
+            end
+        }] 1 new $count
+        set payload($count,$element) [r DUMP new]
+        r DEL new
     }
-    r COPY first:$key:$script $key REPLACE
+    r RESTORE $key 0 $payload($count,$element) REPLACE
 }
 proc make_list {} {
-    fill_list list {
-        for i = 1, 200000 do redis.call('RPUSH', KEYS[1], i) end
-        redis.call('RPUSH', KEYS[1], 'twin', 'twin', 'twin', 'twin', 'twin', 7)
-    }
+    fill_list list 200000 i
+    r RPUSH list twin twin twin twin twin 7
 }
 check_changes make_list list {
     {LREM list 0 nosuch} {LREM list 0 twin} {LREM list 2 twin} {LREM list -2 7} {LREM list 1 199000}
     {LINSERT list BEFORE 199000 new} {LINSERT list AFTER twin new} {LINSERT list AFTER nosuch new}
 }
 proc make_twins {} {
-    fill_list list {for i = 1, 200000 do redis.call('RPUSH', KEYS[1], 'twin') end}
+    fill_list list 200000 'twin'
 }
 check_changes make_twins list {
     {LREM list 0 twin} {LREM list 199999 twin} {LREM list -150000 twin}
@@ -30,11 +41,7 @@ check_changes make_twins list {
 
 # Whole nodes are cut off, so that it takes more elements until that pays.
 proc make_huge {} {
-    fill_list list {
-        local many = {}
-        for i = 1, 1000 do many[i] = string.rep(i, 20) end
-        for i = 1, 800 do redis.call('RPUSH', KEYS[1], unpack(many)) end
-    }
+    fill_list list 800000 "string.rep(i % 1000, 20)"
 }
 check_changes make_huge list {
     {LTRIM list 790500 -1}
