@@ -102,6 +102,7 @@ class Reader:
             self.ask(link, model, read, is_exact=server is self.primary and database == model.database)
             self.checks += 1
         except Away:
+            self.forget(link)  # replies to what was sent together with it may still come
             time.sleep(0.01)
         except Trouble as trouble:
             raise Trouble(f"{read} on {server.name}, database {database}: {trouble}") from trouble
