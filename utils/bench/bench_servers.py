@@ -102,6 +102,11 @@ class Process:
         """User and system time."""
         return time.clock_gettime(self.clock)
 
+    def main_thread_seconds(self):
+        """The same of the thread that runs commands."""
+        pid = self.process.pid
+        return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+
     def wait_until_idle(self):
         """Waits until nothing goes on in it, such as freeing what FLUSHALL left."""
         deadline, idle, before = time.monotonic() + IDLE_SECONDS, 0, self.cpu_seconds()

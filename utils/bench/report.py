@@ -13,8 +13,8 @@ from goals import EXACT
 from plots import Plots
 
 # growth and sds look different
-SECTIONS = ("cpu", "work", "calls", "memory", "members", "connections", "stalls", "snapshots", "saving", "replication",
-            "tracking", "threads")
+SECTIONS = ("cpu", "work", "calls", "memory", "members", "connections", "stalls", "large", "snapshots", "saving",
+            "replication", "tracking", "threads")
 AGAIN = ("run", "date", "commit", "busy with other things before the run")  # what is said of rows measured again
 EXTRAS = ("floor",)  # of figures, beside the servers' labels; no peers
 
@@ -143,6 +143,18 @@ def explained_section(groups, labels, explanation):
         yield from comparison("", {name.split(": ")[1]: figures for name, figures in rows.items()}, labels)
 
 
+def large_section(results, labels):
+    groups = results.get("large", {})
+    if groups:
+        yield ("Commands on large values, or with many arguments. **Held**: CPU of the thread that runs commands, from "
+               "the command until the PING of another client is answered. **In all**: CPU of the whole process until "
+               "the reply has been read. **Unread**: by how much resident memory grows while nobody reads the reply. "
+               "**GETs**: before, and beside a client that sends large commands one after the other, on all cores.\n")
+    for group, rows in groups.items():
+        yield f"### {group[0].upper()}{group[1:]}\n"
+        yield from comparison("", {name.removeprefix("large-"): figures for name, figures in rows.items()}, labels)
+
+
 def saving_section(results, labels):
     yield from explained_section(results.get("saving", {}), labels, (
         "How BGSAVE delays clients. Each server holds the data, and a snapshot of it that the next one "
@@ -257,7 +269,7 @@ def remove_old_plots(folder, drawn):
 def write(folder, results):
     """results: {"labels": of the servers, ours first, "machine": name -> text, "options": text,
     "cpu", "work" (µs), "calls" (ms), "memory" (MB), "members" (B), "connections" (B), "stalls", "snapshots" (ms),
-     "saving", "replication", "tracking", "threads": group -> name -> label (or one of EXTRAS) -> figure,
+     "large", "saving", "replication", "tracking", "threads": group -> name -> label (or one of EXTRAS) -> figure,
     "growth": curve -> label -> [(length, µs)], "sds": text or None, "whole": whether nothing was left out,
     "seconds": kind of rows -> how long they took,
     "disturbed": name of a row -> share of the machine that other programs used meanwhile, where it was too much,
@@ -276,6 +288,7 @@ def write(folder, results):
             ("Growth, server CPU in µs per call on one list of 40-byte elements",
              growth_section(results, labels, plots)),
             ("Stalls", plain_section(results, labels, "stalls")),
+            ("Large commands", large_section(results, labels)),
             ("Saving and loading, ms", plain_section(results, labels, "snapshots")),
             ("Clients while a snapshot is being written", saving_section(results, labels)),
             ("Replication", replication_section(results, labels)),

@@ -246,6 +246,32 @@ class CommandStall:
 
 
 @dataclass
+class Large:
+    """A command that works on a large value, or has many arguments: how long it holds the event loop, and what it
+    costs in all."""
+    name: str
+    command: list
+    data: tuple                    # what the server holds, in all rounds and rows of it
+    before: tuple = ()             # commands that come before each time
+
+
+@dataclass
+class Unread:
+    """A command whose reply nobody reads: by how much resident memory grows."""
+    name: str
+    command: list
+    data: tuple
+
+
+@dataclass
+class Beside:
+    """p99.9 of GETs of four clients, alone and beside a client that sends these commands one after the other."""
+    name: str
+    commands: list
+    data: tuple
+
+
+@dataclass
 class Curve:
     """A command on a list of growing length; `command` is made from that length."""
     name: str
@@ -770,6 +796,105 @@ def group_stalls(scale):
         who = f"{consumers:,} consumers" if before is many else "one consumer"
         yield CommandStall(f"groups-stall-{name} ({2 * half:,} entries, {groups:,} groups, {half:,} pending of "
                            f"{who})", data, before, commands)
+
+
+def large_of_lists(members):
+    half, some = members // 2, 10
+    data, numbers = ("numbers", "list", members, "element:%09d"), ("numbers", "numbers", members, "%d")
+    for name, command in (
+            ("lrange", ["LRANGE", "list", 0, -1]), ("lpos", ["LPOS", "list", "absent"]),
+            ("lrem", ["LREM", "list", 0, "absent"]), ("linsert", ["LINSERT", "list", "BEFORE", "absent", "new"]),
+            ("lpop", ["LPOP", "copy", half]), ("ltrim", ["LTRIM", "copy", half // 2, half]), ("dump", ["DUMP", "list"]),
+            ("copy-list", ["COPY", "list", "new"]), ("sort-alpha", ["SORT", "list", "ALPHA", "LIMIT", 0, some])):
+        yield name, command, data
+    yield "sort", ["SORT", "numbers"], numbers
+    yield "sort-store", ["SORT", "numbers", "STORE", "new"], numbers
+
+
+def large_of_hashes(members):
+    data = ("hash", "hash", members, "field:%09d", "value:%09d")
+    for name, command in (
+            ("hgetall", ["HGETALL", "hash"]), ("hkeys", ["HKEYS", "hash"]),
+            ("hrandfield", ["HRANDFIELD", "hash", members // 10]), ("hscan", ["HSCAN", "hash", 0, "COUNT", members]),
+            ("copy-hash", ["COPY", "hash", "new"])):
+        yield name, command, data
+
+
+def large_of_sets(members):
+    half, two = members // 2, ["set", "other"]
+    data = ("several", ("set", "set", members, "member:%09d"), ("set", "other", members, "member:%09d", half))
+    for name, command in (
+            ("smembers", ["SMEMBERS", "set"]), ("sinter", ["SINTER", *two]), ("sintercard", ["SINTERCARD", 2, *two]),
+            ("sunionstore", ["SUNIONSTORE", "new", *two]), ("sdiffstore", ["SDIFFSTORE", "new", *two]),
+            ("spop", ["SPOP", "copy", half]), ("srandmember", ["SRANDMEMBER", "set", -members // 10]),
+            ("copy-set", ["COPY", "set", "new"])):
+        yield name, command, data
+
+
+def large_of_sorted_sets(members):
+    half, two = members // 2, [2, "zset", "other"]
+    data = ("several", ("zset", "zset", members, "member:%09d", "%d"),
+            ("zset", "other", members, "member:%09d", "%d", half))
+    for name, command in (
+            ("zrange", ["ZRANGE", "zset", 0, -1, "WITHSCORES"]), ("zunionstore", ["ZUNIONSTORE", "new", *two]),
+            ("zinterstore", ["ZINTERSTORE", "new", *two]), ("zdiffstore", ["ZDIFFSTORE", "new", *two]),
+            ("zrangestore", ["ZRANGESTORE", "new", "zset", 0, -1]), ("zpopmin", ["ZPOPMIN", "copy", half]),
+            ("zremrangebyrank", ["ZREMRANGEBYRANK", "copy", 0, half]),
+            ("zrandmember", ["ZRANDMEMBER", "zset", -members // 10]), ("copy-zset", ["COPY", "zset", "new"])):
+        yield name, command, data
+
+
+def large_of_others(members):
+    data, places = ("stream", "stream", members, "field", "hellohello"), ("places", "places", members, "place:%09d")
+    everywhere = ["places", "FROMLONLAT", 10, 50, "BYRADIUS", 20_000, "km"]
+    for name, command in (
+            ("xrange", ["XRANGE", "stream", "-", "+"]), ("xtrim", ["XTRIM", "copy", "MAXLEN", members // 2]),
+            ("copy-stream", ["COPY", "stream", "new"])):
+        yield name, command, data
+    yield "geosearch", ["GEOSEARCH", *everywhere, "ASC", "COUNT", 10], places
+    yield "geosearchstore", ["GEOSEARCHSTORE", "new", *everywhere], places
+
+
+def large_of_strings(members):
+    text, some = ("text", "text", 100 * members), 1000
+    for name, command in (
+            ("get", ["GET", "text"]), ("bitcount", ["BITCOUNT", "text"]),
+            ("bitop-not", ["BITOP", "NOT", "new", "text"]), ("copy-string", ["COPY", "text", "new"]),
+            ("dump-string", ["DUMP", "text"])):
+        yield name, command, text
+    names = [f"hll:{number:012d}" for number in range(some)]
+    for name, command in (("pfcount", ["PFCOUNT", *names]), ("pfmerge", ["PFMERGE", "new", *names])):
+        yield name, command, ("hyperloglogs", some, 5000)
+
+
+def large_of_keys(members):
+    names = [f"key:{number}" for number in range(members // 10)]
+    for name, command in (
+            ("keys-none", ["KEYS", "absent*"]), ("keys-all", ["KEYS", "*"]), ("scan", ["SCAN", 0, "COUNT", members]),
+            ("mget-many", ["MGET", *names]), ("exists-many", ["EXISTS", *names])):
+        yield name, command, ("populate", members)
+
+
+def large_commands(scale):
+    """Commands on values of so many members; what they change is a copy, and what they make goes."""
+    members = int(1_000_000 * scale)
+    for family in (large_of_lists, large_of_hashes, large_of_sets, large_of_sorted_sets, large_of_others,
+                   large_of_strings, large_of_keys):
+        for name, command, data in family(members):
+            original = first_key(data)
+            before = [["DEL", "new", "copy"]] + [["COPY", original, "copy"]] * (command[1] == "copy")
+            yield Large(f"large-{name}", command, data, before)
+    text, some = ("text", "text", 100 * members), ("numbers", "list", members, "%0100d")
+    for name, command, data in (("get", ["GET", "text"], text), ("lrange", ["LRANGE", "list", 0, -1], some)):
+        yield Unread(f"large-unread-{name} ({members // 10_000} MB)", command, data)
+    sets = ("several", ("set", "set", members, "member:%09d"), ("set", "other", members, "member:%09d"),
+            ("numbers", "list", members, "element:%09d"))
+    yield Beside("large-beside", [["SINTERSTORE", "new", "set", "other"], ["LREM", "list", 0, "absent"],
+                                  ["SUNIONSTORE", "new", "set", "other"], ["SINTERCARD", 2, "set", "other"]], sets)
+
+
+def first_key(data):
+    return first_key(data[1]) if data[0] == "several" else data[1]
 
 
 ELEMENT = "%040d"

@@ -20,9 +20,9 @@ BEFORE, DURING = "seconds per request before", "during"  # where clients send as
 class Load:
     """pace.c, which runs from here to phases(). `rate` 0: each client sends when it has its reply."""
 
-    def __init__(self, pace, port, rate, requests):
+    def __init__(self, pace, port, rate, requests, clients=0):
         words = [word for request in requests for word in ("/", *request)][1:]
-        clients = CLIENTS_OF_RATE if rate else CLIENTS
+        clients = clients or (CLIENTS_OF_RATE if rate else CLIENTS)
         self.process = subprocess.Popen([pace, str(port), str(clients), str(rate), *words], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

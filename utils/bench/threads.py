@@ -1,7 +1,6 @@
 """Servers with I/O threads (io-threads): CPU per request of the thread that runs commands, and of the whole process."""
 import contextlib
 import subprocess
-from pathlib import Path
 
 from bench_servers import Server, ServerError, take_core
 from data import fill
@@ -18,10 +17,6 @@ class ThreadedServer(Server):
     def __init__(self, like, io_threads, port, options=()):
         name, path, argv0 = like.program
         super().__init__(name, path, port, argv0, ["--io-threads", str(io_threads), *options], is_spread=True)
-
-    def main_thread_seconds(self):
-        pid = self.process.pid
-        return int(Path(f"/proc/{pid}/task/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
 
 
 def start(like, io_threads, port):
