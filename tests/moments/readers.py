@@ -26,17 +26,23 @@ class Late:
     way: str
     mark: object
     last: object
+    is_exact: bool
     has_rested: bool = False
 
     def finish(self):
         """Reads and checks it."""
         try:
             reply = unwrapped(self.link.reply(), self.way)
-        except (OSError, EOFError):
+        except (OSError, EOFError, Away):
             return
         finally:
             self.link.close()
-        checked(self.model, self.read, reply, self.mark, self.last, f"{self.way}, read late")
+        if self.is_exact or has_value(reply):
+            checked(self.model, self.read, reply, self.mark, self.last, f"{self.way}, read late")
+
+
+def has_value(reply):
+    return reply[:3] not in (b"*0\r", b"~0\r", b"%0\r", b"$-1", b"_\r\n", b"$0\r")
 
 
 def checked(model, read, reply, mark, last, how):
@@ -165,14 +171,14 @@ class Reader:
                 raise Away
         link.wait_for_first_byte()
         last = model.last()
-        if len(steps) == 1 and self.leaves(link, Late(link, model, read, way, mark, last)):
+        if len(steps) == 1 and self.leaves(link, Late(link, model, read, way, mark, last, is_exact)):
             return
         reply = unwrapped(link.reply(), way)
         for step in steps[1:]:
             if not (together and follow):
                 link.send(encode([text_of(reply) if word == PAYLOAD else word for word in step]))
             reply = self.result_of(link, step, is_exact)
-        if is_exact or self.has_value(reply):
+        if is_exact or has_value(reply):
             checked(model, read, reply, mark, last, way)
         if not read.is_pure and self.rng.random() < 0.8:
             link.raw(b"UNLINK", *{word for step in steps for word in step if word.startswith(b"to:")})
@@ -190,7 +196,7 @@ class Reader:
         last = model.last()
         for step in steps[1:]:
             reply = link.raw(*step)
-        if has_come and is_exact or not reply.startswith(b"-") and self.has_value(reply):
+        if has_come and is_exact or not reply.startswith(b"-") and has_value(reply):
             checked(model, read, reply, mark, last, "sent by a client that has gone")
 
     @staticmethod
@@ -201,10 +207,6 @@ class Reader:
                 raise Away
             raise Trouble(f"{step[:2]}: {reply[:200]}")
         return reply
-
-    @staticmethod
-    def has_value(reply):
-        return reply[:3] not in (b"*0\r", b"~0\r", b"%0\r", b"$-1", b"_\r\n", b"$0\r")
 
     def leaves(self, link, late):
         """Whether the rest of the reply is read later, or not at all."""
