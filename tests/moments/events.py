@@ -1,11 +1,10 @@
 """What happens to the servers meanwhile, and what must hold when all rests."""
 import time
 
-from links import Link, Reading, Trouble
+from links import PATIENCE_SECONDS, Link, Reading, Trouble
 from readers import COPIES
 from resp import info, value_of
 
-PATIENCE_SECONDS = 300
 DESTINATIONS = [f"to:{name}{number}" for name in ("hash", "sets", "list") for number in range(3)]
 LIST_SIZES = (b"-1", b"-2", b"-5", b"16", b"128")
 

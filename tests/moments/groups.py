@@ -13,7 +13,7 @@ import traceback
 
 from cells import Hash, List, Sets, Text, Zset
 from events import check_values
-from links import Link, Trouble
+from links import PATIENCE_SECONDS, Link, Trouble
 from pools import ListPool, Names, SetPool, ZsetPool
 from readers import Reader
 from resp import Address
@@ -21,7 +21,6 @@ from resp import Address
 KINDS = {"hash": Hash, "names": Names, "setpool": SetPool, "sets": Sets, "zset": Zset, "zsetpool": ZsetPool,
          "list": List, "text": Text, "listpool": ListPool}
 READERS = 3
-PATIENCE_SECONDS = 60
 
 
 class WriterLink(Link):

@@ -6,16 +6,25 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "lib")]
-from resp import Address, Link, encode, skip  # noqa: E402
+import resp  # noqa: E402
+from resp import Address, encode, skip  # noqa: E402
 
 NARROW_BYTES, WIDE_BYTES, SLOW_BYTES = 4096, 1 << 20, 200_000
 MANY = 1000  # elements
+PATIENCE_SECONDS = 300
 SIP_BYTES, SIP_SECONDS = 32768, 0.001
 FRAMES = frozenset(b"*$%~")
 
 
 class Trouble(Exception):
     """What is wrong."""
+
+
+class Link(resp.Link):
+    """A connection with patience: a server with sanitizers that loads all data answers late."""
+
+    def __init__(self, server):
+        super().__init__(server, PATIENCE_SECONDS)
 
 
 class Narrow(Address):
