@@ -68,7 +68,7 @@ static void wait_for(struct work *work) {
 /* --- The end --- */
 
 static void free_work(struct work *work) {
-    work->kind->free(work);
+    if (work->kind->free) work->kind->free(work);
     mem_free(work);
 }
 
@@ -90,6 +90,7 @@ static void unlink_waiting(struct work *work) {
 }
 
 void work_end_now(struct work *work) {
+    assert(!work->has_ended);
     if (!work->is_in_pool) unlink_waiting(work);
     run(work);
     wait_for(work);

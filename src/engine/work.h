@@ -1,8 +1,11 @@
 /* work: a command that takes long runs in another thread, and no other client waits for it.
  *
- *      command   finds its keys, freezes their values (types/value.h); work_begin: its client waits
- *      pool      kind->run: makes the result from the frozen values alone
- *      loop      kind->answer: the reply; kind->free
+ *      command   finds its keys; work_begin: its client waits
+ *      pool      kind->run: makes the result, or changes a value
+ *      loop      kind->answer: the reply, and what there is to report; kind->free
+ *
+ * What it reads are values that the command has frozen (types/value.h). What it changes, or stores
+ * the result under, is a key that it has claimed (engine/claim.h).
  *
  * A few works run at a time, the others wait in the order in which they came. When its client goes,
  * a work is freed as soon as it has ended or can be stopped. */
@@ -30,7 +33,7 @@ struct work_kind {
     void (*run)(struct work *work);
     /* Writes the reply. In the loop's thread, with a copy of the original call. */
     void (*answer)(struct call *call, struct work *work);
-    /* Frees what the work owns besides its own memory. In the loop's thread. */
+    /* Frees what the work owns besides its own memory. In the loop's thread. NULL: nothing. */
     void (*free)(struct work *work);
 };
 

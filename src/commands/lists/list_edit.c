@@ -113,10 +113,6 @@ static void answer_edit(struct call *call, struct work *work) {
     edit->kind->report(call, &ref, edit);
 }
 
-static void free_edit(struct work *work) {
-    (void)work;
-}
-
 /* Returns whether few steps are enough to find all that is sought. */
 static bool is_near(const struct call *call, const struct entry *entry, const struct edit *edit,
                     uint64_t steps) {
@@ -125,7 +121,7 @@ static bool is_near(const struct call *call, const struct entry *entry, const st
 }
 
 static void edit_later(struct call *call, const struct edit *edit) {
-    static const struct work_kind kind = {run_edit, answer_edit, free_edit};
+    static const struct work_kind kind = {run_edit, answer_edit, NULL};
     struct edit_work *editing = work_new(&kind, sizeof(*editing));
     editing->edit = *edit;
     work_begin_changing(call, &editing->work, call->argv[1]);

@@ -174,9 +174,9 @@ bool skiplist_capture_seek_score(struct capture *capture, double score, size_t *
 bool skiplist_capture_next_node(struct capture *capture, size_t *place,
                                 struct skiplist_cursor *cursor);
 
-/* Returns a list of its own of the members that were captured. It is only for reading, and without
- * `with_index`, which takes most of the time, skiplist_find finds nothing. In the same threads as
- * above. O(n + nodes log nodes). */
+/* Returns a list of its own of the members that were captured; owned by the caller. Without
+ * `with_index`, which takes most of the time, skiplist_find finds nothing in it, and it must not be
+ * changed. In the same threads as above. O(n + nodes log nodes). */
 struct skiplist *skiplist_capture_copy(struct capture *capture, bool with_index);
 
 /* Captures the `count` (> 0) members from this rank on, or, unless `forward`, those before it that
