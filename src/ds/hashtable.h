@@ -116,7 +116,7 @@ uint64_t hashtable_scan(const struct hashtable *table, uint64_t cursor,
                         void (*visit)(void *item, void *arg), void *arg);
 
 /* As hashtable_scan, for several buckets, and visits no item twice. Ends after the bucket in which
- * visit() has returned false, or after 16. */
+ * visit() has returned false, or after a fixed number of buckets: 16, or 2 with TINY_LIMITS. */
 uint64_t hashtable_walk(const struct hashtable *table, uint64_t cursor,
                         bool (*visit)(void *item, void *arg), void *arg);
 

@@ -18,7 +18,8 @@ struct made_reply {
 /* Begins a reply in this version of the protocol. In any thread, as the next two. */
 void made_reply_begin(struct made_reply *made, int protocol);
 
-/* To be called after each element. Amortised O(bytes written since). */
+/* To be called after each element. O(1), but copies what was written when that is enough for a
+ * piece: with all calls together, O(bytes of the reply). */
 void made_reply_add_piece(struct made_reply *made); /* for made_reply_grow alone */
 static inline void made_reply_grow(struct made_reply *made) {
     enum { PIECE = 256 * 1024 };

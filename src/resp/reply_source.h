@@ -66,6 +66,9 @@ enum {
 };
 #endif
 
+/* Bytes around the text of a bulk, about. */
+enum { REPLY_BULK_FRAME = 7 };
+
 /* Returns whether values of about so many bytes should be written while they are sent. O(1). */
 static inline bool reply_may_defer(const struct reply *reply, size_t expected) {
     const struct reply_sources *sources = reply->sources;

@@ -105,9 +105,8 @@ static void reply_later(struct reply *reply, struct text_queue *names, size_t ex
 }
 
 static void reply_names(struct call *call, struct stepped *stepped) {
-    enum { HEADER = 7 }; /* bytes around a name, about */
     struct text_queue *names = &((struct key_walk *)stepped)->names;
-    size_t expected = names->bytes + names->count * HEADER, count;
+    size_t expected = names->bytes + names->count * REPLY_BULK_FRAME, count;
     reply_array(call->reply, names->count);
     if (reply_may_defer(call->reply, expected)) {
         reply_later(call->reply, names, expected);

@@ -76,11 +76,10 @@ static const struct reply_source_functions element_functions = {next_elements, e
 static __attribute__((noinline)) bool defer_elements(struct call *call, struct entry *entry,
                                                      uint64_t from, uint64_t count,
                                                      enum list_direction direction) {
-    enum { HEADER = 7 }; /* bytes before and after a text, about */
     const struct quicklist *list = list_quicklist(entry);
-    if (quicklist_serialized_size(list) < REPLY_DEFER_AT / HEADER) return false;
+    if (quicklist_serialized_size(list) < REPLY_DEFER_AT / REPLY_BULK_FRAME) return false;
     size_t mean = quicklist_serialized_size(list) / quicklist_count(list);
-    size_t expected = count * (mean + HEADER);
+    size_t expected = count * (mean + REPLY_BULK_FRAME);
     struct capture *capture = capture_to_defer(call, entry, expected);
     if (!capture) return false;
     struct element_source *elements = reply_source_new(call->reply, &element_functions,

@@ -517,16 +517,16 @@ static void work_on(struct query *query, const struct search *search) {
 
 /* --- How long it takes --- */
 
-/* The steps, as work_pays counts them, of a place that is stored; of longitude and latitude in a
- * reply, where anything else is one step. */
-enum { STEPS_TO_STORE = 5, STEPS_OF_POINT = 3 };
+/* The steps, as work_pays counts them, of longitude and latitude in a reply, where anything else is
+ * one step. */
+enum { STEPS_OF_POINT = 3 };
 
 /* Of so many places one is looked at where the bounds become narrower. */
 enum { NARROWED_TO = 4 };
 
 /* Returns the steps of each place that is found. */
 static uint64_t steps_of_result(const struct query *query) {
-    if (query->target) return STEPS_TO_STORE;
+    if (query->target) return ZSET_STEPS_TO_STORE;
     return 1 + (uint64_t)(query->order != UNSORTED) + (uint64_t)query->with_distance +
            STEPS_OF_POINT * (uint64_t)query->with_point;
 }

@@ -122,6 +122,9 @@ bool zset_remove_later(struct call *call, const struct entry *entry,
 
 /* --- Results --- */
 
+/* The steps, as work_pays counts them (engine/work.h), that each member of a result takes. */
+enum { ZSET_STEPS_TO_STORE = 5 };
+
 /* Members that are collected to be stored or replied. */
 struct zset_result {
     struct skiplist *list;

@@ -66,11 +66,12 @@ static const struct reply_source_functions pair_functions = {next_pairs, NULL};
 
 bool zset_defer_span(struct call *call, struct entry *entry, struct zset_span span, bool forward,
                      enum zset_reply_form form) {
-    enum { HEADER = 7, SCORE = 16 }; /* bytes around a text, and of a score, about */
+    enum { SCORE_SIZE = 16 }; /* about */
     const struct skiplist *list = zset_skiplist(entry);
     if (!list) return false;
     bool scores = form != ZSET_MEMBERS;
-    size_t mean = skiplist_allocated(list) / skiplist_count(list) + HEADER + (scores ? SCORE : 0);
+    size_t mean = skiplist_allocated(list) / skiplist_count(list) + REPLY_BULK_FRAME +
+                  (scores ? SCORE_SIZE : 0);
     struct reply *reply = call->reply;
     if (!reply_may_defer(reply, span.count * mean)) return false;
     uint64_t first = forward ? span.from : span.from + span.count - 1;

@@ -209,7 +209,7 @@ static void store_here(struct call *call, const struct entry *entry, struct zset
 }
 
 /* The same in another thread, which knows scores and no ranks. */
-struct copying {
+struct storing {
     struct work work;
     struct frozen frozen;
     double first, last; /* the scores with which the span begins and ends */
@@ -220,35 +220,35 @@ struct copying {
 };
 
 static bool is_in_span(double first, double last, const void *arg) {
-    const struct copying *copying = arg;
-    return last >= copying->first && first <= copying->last;
+    const struct storing *storing = arg;
+    return last >= storing->first && first <= storing->last;
 }
 
-static void run_copying(struct work *work) {
-    struct copying *copying = (struct copying *)work;
+static void run_storing(struct work *work) {
+    struct storing *storing = (struct storing *)work;
     struct zset_result result = {.list = skiplist_new()};
     struct zset_seeker at;
     char digits[INT64_TEXT_MAX];
-    zset_frozen_select(&copying->frozen, is_in_span, copying);
-    bool found = zset_seek_frozen(&at, &copying->frozen, copying->first);
-    for (uint64_t i = 0; found && i < copying->before; i++) found = zset_seek_next(&at);
-    for (uint64_t i = 0; found && i < copying->count; i++) {
+    zset_frozen_select(&storing->frozen, is_in_span, storing);
+    bool found = zset_seek_frozen(&at, &storing->frozen, storing->first);
+    for (uint64_t i = 0; found && i < storing->before; i++) found = zset_seek_next(&at);
+    for (uint64_t i = 0; found && i < storing->count; i++) {
         zset_result_add(&result, zset_seek_text(&at, digits), at.score);
         found = zset_seek_next(&at);
     }
-    copying->result = zset_result_entry(&result, work->claim->key.name, &copying->limits);
+    storing->result = zset_result_entry(&result, work->claim->key.name, &storing->limits);
 }
 
-static void answer_copying(struct call *call, struct work *work) {
-    struct copying *copying = (struct copying *)work;
-    zset_result_put(call, call->argv[1], copying->result, stored_event);
-    copying->result = NULL;
+static void answer_storing(struct call *call, struct work *work) {
+    struct storing *storing = (struct storing *)work;
+    zset_result_put(call, call->argv[1], storing->result, stored_event);
+    storing->result = NULL;
 }
 
-static void free_copying(struct work *work) {
-    struct copying *copying = (struct copying *)work;
-    work_unfreeze(work, &copying->frozen);
-    if (copying->result) work_free_value(work, copying->result);
+static void free_storing(struct work *work) {
+    struct storing *storing = (struct storing *)work;
+    work_unfreeze(work, &storing->frozen);
+    if (storing->result) work_free_value(work, storing->result);
 }
 
 static double score_at(const struct entry *entry, uint64_t rank) {
@@ -260,25 +260,24 @@ static double score_at(const struct entry *entry, uint64_t rank) {
 }
 
 static void store_elsewhere(struct call *call, struct entry *entry, struct zset_span span) {
-    static const struct work_kind kind = {run_copying, answer_copying, free_copying};
-    struct copying *copying = work_new(&kind, sizeof(*copying));
-    copying->first = score_at(entry, span.from);
-    copying->last = score_at(entry, span.from + span.count - 1);
-    copying->before = span.from - zset_count_below(entry, copying->first, false);
-    copying->count = span.count;
-    copying->limits = call->limits->zset;
-    work_freeze(call, entry, &copying->frozen);
-    work_begin_storing(call, &copying->work, call->argv[1]);
+    static const struct work_kind kind = {run_storing, answer_storing, free_storing};
+    struct storing *storing = work_new(&kind, sizeof(*storing));
+    storing->first = score_at(entry, span.from);
+    storing->last = score_at(entry, span.from + span.count - 1);
+    storing->before = span.from - zset_count_below(entry, storing->first, false);
+    storing->count = span.count;
+    storing->limits = call->limits->zset;
+    work_freeze(call, entry, &storing->frozen);
+    work_begin_storing(call, &storing->work, call->argv[1]);
 }
 
 void zrangestore_command(struct call *call) {
-    enum { STEPS_TO_STORE = 5 };
     struct query query = {.call = call};
     struct keyref ref;
     if (!parse_query(&query, &(struct form){.is_free = true, .stores = true})) return;
     if (!call_find_typed_read(call, call->argv[2], VALUE_ZSET, &ref)) return;
     struct zset_span span = find_span(&query, ref.entry);
-    if (work_pays_writing(call, span.count * STEPS_TO_STORE))
+    if (work_pays_writing(call, span.count * ZSET_STEPS_TO_STORE))
         store_elsewhere(call, ref.entry, span);
     else
         store_here(call, ref.entry, span);

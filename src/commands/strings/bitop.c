@@ -84,9 +84,9 @@ static void keep(struct sources *sources, size_t from, size_t *kept) {
     sources->of[(*kept)++] = sources->of[from];
 }
 
-/* Leaves out what sources add nothing, as they were named before: a long text that is named
- * thousands of times would hold the loop. The first source of DIFF, DIFF1 and ANDOR is none of the
- * others. O(count · log count). */
+/* Drops repeated sources whose repetition does not change the result: combining a long text that
+ * is named thousands of times would hold the loop. The first source of DIFF, DIFF1 and ANDOR is
+ * kept in any case: it has another part than the others. O(count · log count). */
 static void drop_repeats(struct sources *sources) {
     if (sources->count <= 2) return;
     enum bits_operation operation = sources->operation;
@@ -184,7 +184,7 @@ static void store_here(struct call *call, struct sources *sources) {
 
 /* --- In another thread --- */
 
-struct combining {
+struct bitop_work {
     struct work work;
     enum bits_operation operation;
     size_t count;
@@ -194,22 +194,22 @@ struct combining {
     size_t len;
 };
 
-static void run_combining(struct work *work) {
-    struct combining *bits = (struct combining *)work;
+static void run_bitop(struct work *work) {
+    struct bitop_work *bits = (struct bitop_work *)work;
     bits_combine_captured(bits->operation, bits->result.bytes, bits->len, bits->texts,
                           bits->captures, bits->count);
 }
 
-static void answer_combining(struct call *call, struct work *work) {
-    struct combining *bits = (struct combining *)work;
+static void answer_bitop(struct call *call, struct work *work) {
+    struct bitop_work *bits = (struct bitop_work *)work;
     struct keyref ref;
     call_find_write(call, call->argv[2], &ref);
     store(call, &ref, &bits->result);
     bits->result.text = NULL;
 }
 
-static void free_combining(struct work *work) {
-    struct combining *bits = (struct combining *)work;
+static void free_bitop(struct work *work) {
+    struct bitop_work *bits = (struct bitop_work *)work;
     for (size_t i = 0; i < bits->count; i++) {
         bool is_copy = !bits->captures[i] && bits->texts[i].ptr != (char *)bits->result.bytes;
         work_end_capture(work, bits->captures[i]);
@@ -221,7 +221,8 @@ static void free_combining(struct work *work) {
 }
 
 /* Gives the work what it reads. */
-static void take_sources(struct call *call, struct combining *bits, const struct sources *sources) {
+static void take_sources(struct call *call, struct bitop_work *bits,
+                         const struct sources *sources) {
     enum { CAPTURED_MIN = 16 * 1024 };
     bits->count = sources->count;
     bits->texts = mem_alloc(bits->count * sizeof(*bits->texts));
@@ -241,7 +242,7 @@ static void take_sources(struct call *call, struct combining *bits, const struct
 
 /* The destination is marked as used when the result is stored. */
 static void store_elsewhere(struct call *call, struct sources *sources) {
-    static const struct work_kind kind = {run_combining, answer_combining, free_combining};
+    static const struct work_kind kind = {run_bitop, answer_bitop, free_bitop};
     struct keyref ref;
     struct result result;
     if (call_find(call, call->argv[2], 0, &ref)) keyspace_before_change(&ref);
@@ -249,7 +250,7 @@ static void store_elsewhere(struct call *call, struct sources *sources) {
         call_too_long(call);
         return;
     }
-    struct combining *bits = work_new(&kind, sizeof(*bits));
+    struct bitop_work *bits = work_new(&kind, sizeof(*bits));
     bits->operation = sources->operation;
     bits->result = result;
     bits->len = sources->longest;
@@ -258,7 +259,7 @@ static void store_elsewhere(struct call *call, struct sources *sources) {
 }
 
 /* As work_pays wants them: writing takes longer than reading. */
-static uint64_t combining_steps(const struct sources *sources) {
+static uint64_t bitop_steps(const struct sources *sources) {
     enum { WRITTEN_PER_STEP = 256, READ_PER_STEP = 512 };
     return sources->longest / WRITTEN_PER_STEP + sources->total / READ_PER_STEP;
 }
@@ -269,7 +270,7 @@ void bitop_command(struct call *call) {
     if (!parse_operation(call, &operation)) return;
     sources_begin(&sources, operation, call->argc - 3);
     if (find_sources(call, &sources)) {
-        if (work_pays_writing(call, combining_steps(&sources)))
+        if (work_pays_writing(call, bitop_steps(&sources)))
             store_elsewhere(call, &sources);
         else
             store_here(call, &sources);
