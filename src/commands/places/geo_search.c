@@ -17,6 +17,7 @@
 #include "ds/places/geo_shape.h"
 #include "engine/claim.h"
 #include "engine/work.h"
+#include "resp/made_reply.h"
 #include "types/value.h"
 
 #include <math.h>
@@ -328,9 +329,10 @@ static void keep(struct search *search, const struct zset_seeker *at, double dis
         (struct sort_item){.text = text, .carried = at->score, .score = distance};
 }
 
-/* Returns whether COUNT … ANY has what it wants. */
-static bool is_full(const struct search *search) {
-    return search->query->any && search->count >= (size_t)search->query->count;
+/* Returns whether no more places are needed: COUNT … ANY has what it wants, or nobody waits. */
+static bool is_over(const struct search *search) {
+    return (search->query->any && search->count >= (size_t)search->query->count) ||
+           (search->work && work_is_cancelled(search->work));
 }
 
 /* Looks at one place within the window. Returns whether the bounds are narrower now. */
@@ -368,7 +370,7 @@ static void search_cell(struct search *search, struct geohash_cell cell) {
     bool found = seek(search, &at, (double)window.first);
     search->gap_from = (double)window.first;
     search->gap_to = found ? at.score : INFINITY;
-    while (found && at.score < (double)end && !is_full(search)) {
+    while (found && at.score < (double)end && !is_over(search)) {
         uint64_t number = geohash_of_score(at.score);
         if (!geohash_window_has(&window, number)) {
             found = geohash_window_next(&window, number, &next) && leap(&at, (double)next);
@@ -379,14 +381,10 @@ static void search_cell(struct search *search, struct geohash_cell cell) {
     }
 }
 
-static bool is_cancelled(const struct search *search) {
-    return search->work && work_is_cancelled(search->work);
-}
-
 /* All places of the shape, or those that COUNT leaves, in the order of the reply. */
 static void search_run(struct search *search) {
     const struct query *query = search->query;
-    for (unsigned i = 0; i < search->cover.count && !is_full(search) && !is_cancelled(search); i++)
+    for (unsigned i = 0; i < search->cover.count && !is_over(search); i++)
         search_cell(search, search->cover.cells[i]);
     size_t wanted = search->count;
     if (search->selects && search->wanted < wanted) wanted = search->wanted;
@@ -441,9 +439,8 @@ struct searching {
     struct search search;
     struct frozen frozen;
     struct listpack_limits limits;
-    struct reply reply; /* while it is being made */
-    sds made;
-    struct entry *result; /* what is stored; NULL: nothing */
+    struct made_reply made; /* unless it stores: */
+    struct entry *result;   /* NULL: it is empty */
 };
 
 /* Returns whether a place with such a score may be found. */
@@ -457,19 +454,25 @@ static bool is_in_cells(double first, double last, const void *arg) {
     return false;
 }
 
+static void make_reply(struct made_reply *made, const struct search *search) {
+    reply_array(&made->reply, search->count);
+    for (size_t i = 0; i < search->count && !work_is_cancelled(search->work); i++) {
+        reply_item(&made->reply, search->query, &search->items[i]);
+        made_reply_grow(made);
+    }
+    made_reply_end(made);
+}
+
 static void run_searching(struct work *work) {
     struct searching *searching = (struct searching *)work;
     struct search *search = &searching->search;
     zset_frozen_select(&searching->frozen, is_in_cells, &search->cover);
     search_run(search);
-    if (searching->query.target) {
+    if (searching->query.target)
         searching->result = make_zset(search, work->claim->key.name, &searching->limits);
-    } else {
-        reply_found(&searching->reply, search);
-        searching->made = sds_new(slice_make(searching->reply.data, searching->reply.len));
-    }
+    else
+        make_reply(&searching->made, search);
     search_end(search);
-    reply_free(&searching->reply);
 }
 
 static void answer_searching(struct call *call, struct work *work) {
@@ -478,8 +481,7 @@ static void answer_searching(struct call *call, struct work *work) {
         store(call, &searching->query, searching->result);
         searching->result = NULL;
     } else {
-        reply_raw_owned(call->reply, searching->made);
-        searching->made = NULL;
+        made_reply_pass(&searching->made, call->reply);
     }
 }
 
@@ -487,7 +489,7 @@ static void free_searching(struct work *work) {
     struct searching *searching = (struct searching *)work;
     work_unfreeze(work, &searching->frozen);
     if (searching->result) work_free_value(work, searching->result);
-    sds_free(searching->made);
+    made_reply_free(&searching->made);
     free_polygon(&searching->query);
 }
 
@@ -507,8 +509,7 @@ static void work_on(struct query *query, const struct search *search) {
     searching->search.work = &searching->work;
     searching->search.frozen = &searching->frozen;
     searching->limits = call->limits->zset;
-    reply_init(&searching->reply, 0);
-    searching->reply.protocol = call->reply->protocol;
+    made_reply_begin(&searching->made, call->reply->protocol);
     if (query->target)
         work_begin_storing(call, &searching->work, call->argv[query->target]);
     else
