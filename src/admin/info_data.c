@@ -3,6 +3,7 @@
 
 #include "admin/memory_stats.h"
 #include "aof/aof.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "engine/lazyfree.h"
@@ -378,19 +379,19 @@ sds info_append_replication(struct engine *engine, sds out) {
 /* --- Keyspace, Keysizes --- */
 
 static sds append_database(struct engine *engine, sds out, int64_t number) {
-    struct keyspace *keyspace = engine->keyspaces[number];
+    int database = (int)number;
     /* No fifth field, keys_with_volatile_items as in Valkey: widespread versions of redis_exporter
      * then read none of them. */
     return sds_append_format(out, "db%lld:keys=%zu,expires=%zu,avg_ttl=%lld,subexpiry=%zu\r\n",
-                             (long long)number, keyspace_count(keyspace),
-                             keyspace_count_of(keyspace, EXPIRING_KEYS),
-                             (long long)expire_average_ttl(engine, keyspace),
-                             keyspace_count_of(keyspace, EXPIRING_FIELDS));
+                             (long long)number, claims_count_keys(engine, database, ALL_KEYS),
+                             claims_count_keys(engine, database, EXPIRING_KEYS),
+                             (long long)expire_average_ttl(engine, engine->keyspaces[number]),
+                             claims_count_keys(engine, database, EXPIRING_FIELDS));
 }
 
 sds info_append_keyspace(struct engine *engine, sds out) {
     for (int64_t i = 0; i < engine->config.databases; i++) {
-        if (keyspace_count(engine->keyspaces[i]) > 0) out = append_database(engine, out, i);
+        if (claims_count_keys(engine, (int)i, ALL_KEYS) > 0) out = append_database(engine, out, i);
     }
     return out;
 }

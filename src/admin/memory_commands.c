@@ -3,6 +3,7 @@
 #include "admin/admin_commands.h"
 #include "admin/memory_stats.h"
 #include "aof/aof.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "engine/own_expiry.h"
@@ -84,7 +85,7 @@ struct memory_stats memory_stats_read(struct engine *engine) {
     for (int64_t i = 0; i < engine->config.databases; i++) {
         memory.tables += keyspace_table_allocated(engine->keyspaces[i]);
         memory.overhead += keyspace_expiring_allocated(engine->keyspaces[i]);
-        memory.keys += keyspace_count(engine->keyspaces[i]);
+        memory.keys += claims_count_keys(engine, (int)i, ALL_KEYS);
     }
     memory.overhead += memory.tables;
     memory.dataset = more_than(memory.used, memory.overhead);

@@ -28,8 +28,9 @@ static void take(struct call *call, struct claim *claim) {
     claim->has_value = call_find(call, claim->key.name, 0, &ref);
     if (!claim->has_value) return;
     keyspace_before_change(&ref);
-    if (!claim->changes && entry_expiry(ref.entry) >= 0)
-        keyspace_set_expiry(&ref, -1, value_size(ref.entry));
+    claim->expiry = entry_expiry(ref.entry);
+    claim->fields_expire = entry_fields_expire(ref.entry);
+    if (!claim->changes && claim->expiry >= 0) keyspace_set_expiry(&ref, -1, value_size(ref.entry));
     move(&ref, claim->keyspace);
     keyspace_hand_over(claim->keyspace);
 }
@@ -112,10 +113,29 @@ void claims_end_all(struct engine *engine) {
     while (works->first_claim) work_end_now(works->first_claim->work);
 }
 
-void claims_visit_taken(struct engine *engine, int database,
-                        void (*visit)(struct slice key, void *arg), void *arg) {
-    for (struct claim *claim = engine->works->first_claim; claim; claim = claim->next)
-        if (claim->has_value && claim->database == database) visit(claim->key.name, arg);
+static bool has_expired(const struct claim *claim, const struct call *call) {
+    return claim->expiry >= 0 && claim->expiry < call->now_ms && !call_sees_expired(call);
+}
+
+void claims_visit_taken(const struct call *call, void (*visit)(struct slice key, void *arg),
+                        void *arg) {
+    const struct claim *claim = call->engine->works->first_claim;
+    for (; claim; claim = claim->next)
+        if (claim->has_value && claim->database == call->database && !has_expired(claim, call))
+            visit(claim->key.name, arg);
+}
+
+static bool is_counted(const struct claim *claim, enum keyspace_keys which) {
+    if (which == EXPIRING_KEYS) return claim->expiry >= 0;
+    return which == ALL_KEYS || claim->fields_expire;
+}
+
+size_t claims_count_keys(const struct engine *engine, int database, enum keyspace_keys which) {
+    size_t count = keyspace_count_of(engine->keyspaces[database], which);
+    const struct claim *claim = engine->works->first_claim;
+    for (; claim; claim = claim->next)
+        count += claim->has_value && claim->database == database && is_counted(claim, which);
+    return count;
 }
 
 struct asked {
@@ -139,7 +159,8 @@ bool claims_end_for(struct engine *engine, const struct command *command, const 
     bool data_names_keys = command->keys.shape == KEYS_OF_SORT;
     if (has_keys && !runs_others && !data_names_keys)
         key_ranges_each(&keys, end_for_key, &(struct asked){engine, argv});
-    else if (has_keys || runs_others || command->flags & (COMMAND_WRITE | COMMAND_READONLY))
+    else if (!command->sees_claimed &&
+             (has_keys || runs_others || command->flags & (COMMAND_WRITE | COMMAND_READONLY)))
         claims_end_all(engine);
     return engine->works->claims.count < before;
 }

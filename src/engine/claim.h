@@ -11,22 +11,23 @@
  *
  * Clients' commands are asked for the keys that they name before they run (execute/admission.h).
  * What has to do with all keys asks for all: scripts, transactions, commands about databases,
- * snapshots, the end of the server, a change of its role, a pause of writes. */
+ * snapshots, the end of the server, a change of its role, a pause of writes. But what only counts
+ * or lists keys looks at the claimed ones, too, and does not wait. */
 #ifndef PACKLIST_ENGINE_CLAIM_H
 #define PACKLIST_ENGINE_CLAIM_H
 
 #include "base/slice.h"
 #include "engine/args.h"
 #include "engine/keytable.h"
+#include "store/keyspace.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct call;
 struct command;
 struct engine;
-struct keyref;
-struct keyspace;
 struct work;
 
 /* An item of works->claims, by its name alone: the same name in another database waits, too. */
@@ -37,6 +38,8 @@ struct claim {
     struct work *work;
     struct keyspace *keyspace; /* holds the value meanwhile; NULL: it was put back */
     bool has_value;
+    bool fields_expire;            /* of the value when it was taken, */
+    int64_t expiry;                /* and the expiry of the key then; -1: none */
     int database;                  /* of the key */
     int selected;                  /* the database of the client, */
     const struct command *command; /* whose command, when it has gone, */
@@ -69,12 +72,18 @@ void claim_answer_alone(struct claim *claim);
 /* The claim is over. Frees it. */
 void claim_free(struct claim *claim);
 
-/* Visits the keys of the values that claims have taken out of this database. O(claims). */
-void claims_visit_taken(struct engine *engine, int database,
-                        void (*visit)(struct slice key, void *arg), void *arg);
+/* Visits the keys of the values that claims have taken out of the call's database, unless they have
+ * expired since. O(claims). */
+void claims_visit_taken(const struct call *call, void (*visit)(struct slice key, void *arg),
+                        void *arg);
 
-/* Ends the works that have claimed a key which the command may use with these arguments, and
- * returns whether there were any: their replies were written, and sessions may have been closed.
+/* Returns how many such keys a database has (keyspace_count_of), with those that claims have taken
+ * out of it. O(claims). */
+size_t claims_count_keys(const struct engine *engine, int database, enum keyspace_keys which);
+
+/* Ends the works that have claimed a key which the command may use with these arguments, but not
+ * those that it sees as they are (command->sees_claimed). Returns whether there were any: their
+ * replies were written, and sessions may have been closed.
  * O(keys of the command), and the time of these works. */
 bool claims_end_for(struct engine *engine, const struct command *command, const struct slice *argv,
                     size_t argc);

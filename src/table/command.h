@@ -172,6 +172,7 @@ struct command {
     struct key_positions keys;
     enum command_secrets secrets;
     enum command_databases databases;
+    bool sees_claimed; /* looks at all keys, with those that works have claimed (engine/claim.h) */
     uint16_t index;    /* in command_all; in a row always 0 */
     const char *group; /* "list", "string", "bitmap", "generic", "transactions", "connection", … */
     const char *since; /* the Redis version that introduced it */

@@ -120,7 +120,7 @@ static const struct command rows[] = {
            "\n@7.0.0 Takes several directives."},
 {ROW("dbsize", 1, "server", "1.0.0", READONLY | FAST,
      "O(1)", "Counts the keys of the database."),
- .categories = CATEGORY_KEYSPACE, .tips = TIP_ALL_SHARDS | TIP_SUM},
+ .categories = CATEGORY_KEYSPACE, .tips = TIP_ALL_SHARDS | TIP_SUM, .sees_claimed = true},
 {ROW("debug", -2, "server", "1.0.0", ADMIN | NOSCRIPT | LOADING | STALE,
      "Depends on the subcommand", "Looks inside values and provokes rare states, for tests."),
  .syntax = "subcommand [arg ...]"

@@ -270,6 +270,28 @@ check "a client's names count as its memory" {
     }
     list $count [expr {$memory(s*) > $memory(n*)}]
 } [list $staying 1]
+check "keys whose values are being changed are in the reply once, whenever that ends" {
+    foreach moment {before after} {
+        r FLUSHALL
+        populate $staying stay
+        make_sets
+        paused {
+            set changer [send_work {SPOP a 5000}]
+            set storer [client_open]
+            $storer send SUNIONSTORE b b c
+            wait_for_works 2
+            set c [client_open]
+            $c send KEYS {[a-h]}
+            wait_blocked 3
+            if {$moment eq "before"} {
+                r EXISTS a b ;# ends them
+            }
+        }
+        assert_equal [lsort [$c read]] {a b c d e f g h}
+        $changer read
+        $storer read
+    }
+}
 check "its time is in SLOWLOG and in the statistics, once" {
     populate $staying stay
     with_config {slowlog-log-slower-than 0} {

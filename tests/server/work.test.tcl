@@ -216,5 +216,47 @@ check "many clients that store under one key do so in their order" {
     set replies [lmap c $clients {$c read}]
     list [expr {[r SCARD to] == [lindex $replies 2]}] [r SISMEMBER to 20001] [r SISMEMBER to 20000]
 } {1 1 0}
+check "keys whose values are being made or changed are counted and listed meanwhile" {
+    r FLUSHALL
+    make_sets
+    r SET to old
+    foreach key {a to b} {
+        r EXPIRE $key 1000
+    }
+    set looks {{DBSIZE} {KEYS *} {KEYS [a-c]} {KEYS to} {INFO keyspace}}
+    proc seen {looks} {
+        return [lmap look $looks {lsort [regsub {avg_ttl=\d+} [r {*}$look] ""]}]
+    }
+    set before [seen $looks]
+    paused {
+        set clients [list [send_work {SPOP a 5000}]]
+        foreach command {{SUNIONSTORE to b c} {SUNIONSTORE new b c}} {
+            lappend clients [client_open]
+            [lindex $clients end] send {*}$command
+            wait_for_works [llength $clients]
+        }
+        assert_equal [seen $looks] $before
+        r SELECT 1
+        assert_equal [list [r DBSIZE] [r KEYS *]] {0 {}}
+        r SELECT 0
+        wait_for_works 3
+    }
+    foreach c $clients {
+        $c read
+    }
+    list [r DBSIZE] [lsort [r KEYS *]]
+} {10 {a b c d e f g h new to}}
+check "a key that expires while its value is being changed is listed no longer" {
+    r FLUSHALL
+    make_sets
+    paused {
+        r PEXPIRE a 500
+        set c [send_work {SPOP a 5000}]
+        assert_equal [lsort [r KEYS {[ab]}]] {a b}
+        wait_until {[r KEYS {[ab]}] eq "b"}
+        wait_for_works 1
+    }
+    list [llength [$c read]] [r EXISTS a]
+} {5000 0}
 
 finish

@@ -3,6 +3,7 @@
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "engine/call.h"
+#include "engine/claim.h"
 #include "types/value.h"
 
 static void delete_keys(struct call *call, enum removal reason) {
@@ -40,7 +41,7 @@ void type_command(struct call *call) {
 }
 
 void dbsize_command(struct call *call) {
-    reply_integer(call->reply, (int64_t)keyspace_count(call->keyspace));
+    reply_integer(call->reply, (int64_t)claims_count_keys(call->engine, call->database, ALL_KEYS));
 }
 
 /* Returns the first key that RANDOMKEY may tell, or NULL. O(keys). */

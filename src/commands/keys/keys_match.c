@@ -13,18 +13,30 @@ static bool is_shown(const struct call *call, struct slice key, bool all) {
     return (all || glob_match(call->argv[1], key, false)) && !call_hides_key(call, key);
 }
 
+struct listing {
+    struct call *call;
+    bool all;
+    size_t count; /* of the keys that were replied */
+};
+
+static void reply_shown(struct slice key, void *arg) {
+    struct listing *listing = arg;
+    if (!is_shown(listing->call, key, listing->all)) return;
+    reply_bulk(listing->call->reply, key);
+    listing->count++;
+}
+
+/* The key of a value that a claim has taken is there for all clients. */
 static void reply_now(struct call *call) {
-    bool all = glob_is_match_all(call->argv[1]);
-    size_t mark = reply_begin(call->reply), count = 0;
+    struct listing listing = {call, glob_is_match_all(call->argv[1]), 0};
+    size_t mark = reply_begin(call->reply);
     struct keyspace_iter iter;
     const struct entry *entry;
     keyspace_iter_start(&iter, call->keyspace);
-    while ((entry = keyspace_iter_next(&iter)) != NULL) {
-        if (!is_shown(call, entry_key(entry), all) || call_is_expired(call, entry)) continue;
-        reply_bulk(call->reply, entry_key(entry));
-        count++;
-    }
-    reply_array_end(call->reply, mark, count);
+    while ((entry = keyspace_iter_next(&iter)) != NULL)
+        if (!call_is_expired(call, entry)) reply_shown(entry_key(entry), &listing);
+    claims_visit_taken(call, reply_shown, &listing);
+    reply_array_end(call->reply, mark, listing.count);
 }
 
 /* --- In steps --- */
@@ -51,7 +63,6 @@ static bool visit(struct entry *entry, void *arg) {
     return ++walk->visited % CLOCK_EVERY != 0 || !steps_is_late(&walk->stepped);
 }
 
-/* The key of a value that a claim has taken is there for all clients. */
 static void collect_taken(struct slice key, void *arg) {
     struct key_walk *walk = arg;
     if (keyspace_walk_passes(key, walk->from, walk->cursor)) collect(walk, key);
@@ -63,7 +74,7 @@ static bool walk_on(struct call *call, struct stepped *stepped) {
     walk->from = walk->cursor;
     do walk->cursor = keyspace_walk(call->keyspace, walk->cursor, visit, walk);
     while (walk->cursor != 0 && !steps_is_late(stepped));
-    claims_visit_taken(call->engine, call->database, collect_taken, walk);
+    claims_visit_taken(call, collect_taken, walk);
     stepped->allocated = walk->names.allocated;
     return walk->cursor != 0;
 }
