@@ -62,6 +62,23 @@ check_changes make_equal_scores zset {
     {ZREMRANGEBYLEX zset (2 [8}
 }
 
+# Few members, but freeing them takes long. Popped ones are freed later.
+proc make_large_members {} {
+    r DEL zset
+    foreach i [numbered 1 40] {
+        r ZADD zset $i $i:[string repeat long 20000]
+    }
+}
+check_changes make_large_members zset {
+    {ZREMRANGEBYRANK zset 0 19}
+}
+check "few large members are popped at once" {
+    make_large_members
+    set before [total_works]
+    r ZPOPMIN zset 20
+    list [r ZCARD zset] [expr {[total_works] - $before}]
+} {20 0}
+
 # --- SPOP takes random members
 
 proc make_set {} {

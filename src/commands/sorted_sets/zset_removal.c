@@ -48,13 +48,23 @@ static void free_removing(struct work *work) {
     made_reply_free(&((struct removing *)work)->popped);
 }
 
+/* Freeing large members takes time by their bytes. Those that are popped are left to the reply
+ * (zset_defer_span), and freed later in any case. */
+static uint64_t steps_of(const struct entry *entry, const struct zset_removal *removal) {
+    enum { STEPS = 3, BYTES_PER_STEP = 128 }; /* for each member; that are freed */
+    uint64_t count = removal->span.count;
+    const struct skiplist *list = zset_skiplist(entry);
+    if (removal->pops || !list) return STEPS * count;
+    double part = (double)count / (double)skiplist_count(list);
+    uint64_t freeing = (uint64_t)(part * (double)skiplist_allocated(list)) / BYTES_PER_STEP;
+    return freeing > STEPS * count ? freeing : STEPS * count;
+}
+
 bool zset_remove_later(struct call *call, const struct entry *entry,
                        const struct zset_removal *removal) {
     static const struct work_kind kind = {run_removing, answer_removing, free_removing};
-    enum { STEPS = 3 }; /* for each member */
-    uint64_t count = removal->span.count;
-    bool is_part = count >= WORK_MIN / STEPS && count < zset_length(entry);
-    if (!is_part || !work_pays_changing(call, entry, STEPS * count)) return false;
+    bool is_part = removal->span.count < zset_length(entry);
+    if (!is_part || !work_pays_changing(call, entry, steps_of(entry, removal))) return false;
     struct removing *removing = work_new(&kind, sizeof(*removing));
     removing->removal = *removal;
     made_reply_begin(&removing->popped, call->reply->protocol);
