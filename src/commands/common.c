@@ -10,7 +10,7 @@
 
 struct capture *capture_to_defer(const struct call *call, struct entry *entry, size_t expected) {
     if (!reply_may_defer(call->reply, expected)) return NULL;
-    return value_capture(entry, &call->reply->sources->left);
+    return value_capture(entry, &call->reply->sources->capture_bytes);
 }
 
 /* --- Positions --- */

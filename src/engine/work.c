@@ -197,7 +197,7 @@ void works_pause(struct engine *engine, bool is_paused) {
 /* --- Values --- */
 
 void work_freeze(const struct call *call, struct entry *entry, struct frozen *frozen) {
-    value_freeze(entry, &call->engine->works->left, frozen);
+    value_freeze(entry, &call->engine->works->capture_bytes, frozen);
 }
 
 void work_unfreeze(const struct work *work, struct frozen *frozen) {
@@ -209,11 +209,11 @@ void work_free_value(const struct work *work, struct entry *entry) {
 }
 
 struct capture *work_capture(const struct call *call, struct entry *entry) {
-    return value_capture(entry, &call->engine->works->left);
+    return value_capture(entry, &call->engine->works->capture_bytes);
 }
 
 struct capture *work_capture_text(const struct call *call, struct entry *entry) {
-    return text_capture_begin(string_share(entry), &call->engine->works->left);
+    return text_capture_begin(string_share(entry), &call->engine->works->capture_bytes);
 }
 
 void work_end_capture(const struct work *work, struct capture *capture) {

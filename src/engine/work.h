@@ -60,7 +60,7 @@ struct works {
     unsigned waiting; /* clients */
     bool is_paused;   /* DEBUG PAUSE-THREADS: none begins */
     uint64_t total;
-    size_t left; /* bytes of memory that only captures of works still need */
+    size_t capture_bytes; /* of memory that only captures of works still need */
     struct keytable claims;
     struct claim *first_claim;
     struct claim *last_claim;

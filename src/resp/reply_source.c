@@ -21,7 +21,7 @@ void *reply_source_new(const struct reply *reply, const struct reply_source_func
 }
 
 void reply_source_count(struct reply_source *source, struct capture *capture) {
-    capture_count_for(capture, &source->own->left);
+    capture_count_for(capture, &source->own->capture_bytes);
     source->allocated += capture_allocated(capture);
 }
 

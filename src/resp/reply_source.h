@@ -40,7 +40,7 @@ struct reply_source {
 /* The sources of one client's replies. */
 struct reply_sources {
     size_t count;
-    size_t left; /* bytes of memory that only their captures still need */
+    size_t capture_bytes; /* of memory that only their captures still need */
 };
 
 /* What the replies of all clients have in common. */
@@ -78,8 +78,9 @@ static inline bool reply_may_defer(const struct reply *reply, size_t expected) {
 
 /* Returns a new source of so many values (> 0), of about `expected` bytes, for this reply, which
  * has `sources`. It has `size` bytes, of which those after the struct reply_source are not
- * initialised. Takes ownership of the capture, whose `left` was &reply->sources->left, or which is
- * NULL: then the kind adds to `allocated` what it owns. O(1). */
+ * initialised. Takes ownership of the capture, which counts in
+ * reply->sources->capture_bytes, or is NULL: then the kind adds to `allocated` what it owns.
+ * O(1). */
 void *reply_source_new(const struct reply *reply, const struct reply_source_functions *functions,
                        size_t size, struct capture *capture, uint64_t values, size_t expected);
 

@@ -14,7 +14,7 @@ size_t client_memory_of(const struct session *session) {
     struct conn *conn = conn_of_session((struct session *)session);
     size_t bytes = conn_allocated(conn) + conn_input_allocated(conn) + conn_output_allocated(conn) +
                    conn_output_referred(conn);
-    bytes += session->sources.left;
+    bytes += session->sources.capture_bytes;
     if (session->parser) bytes += sizeof(*session->parser) + resp_parser_allocated(session->parser);
     if (session->name) bytes += sds_allocated(session->name);
     if (session->lib_name) bytes += sds_allocated(session->lib_name);

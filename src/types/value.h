@@ -124,10 +124,10 @@ void value_relocate(struct entry *entry, struct relocator *relocator,
  * points to, not to the entry: an entry may move, and a rename gives the memory to another entry.
  * Nothing visible of the value changes. Returns NULL and does nothing when the value should be
  * copied: it is small, or has had so many captures (CAPTURES_EPOCH_MAX) that another one must wait
- * for the end of all. Until the release, *left includes the bytes of memory that only captures
- * still need. In the loop's thread. O(1) for strings and lists. Sets, hashes and streams copy one
- * pointer for 512 pieces, sorted sets one for each node, which has about 100 members: 1 MB for 10
- * million. */
+ * for the end of all. Until the release, *left, unless `left` is NULL, includes the bytes of memory
+ * that only captures still need. In the loop's thread. O(1) for strings and lists. Sets, hashes and
+ * streams copy one pointer for 512 pieces, sorted sets one for each node, which has about 100
+ * members: 1 MB for 10 million. */
 struct capture *value_capture(struct entry *entry, size_t *left);
 
 /* Returns whether the value has a capture that was not released. If so, only the loop's thread may

@@ -602,7 +602,7 @@ static const struct reply_source_functions counting_functions = {count_on, end_c
 
 static struct counting *counting_new(const struct reply *reply, struct shared_text *text,
                                      uint64_t values, bool *is_ended) {
-    struct capture *capture = text_capture_begin(text, &reply->sources->left);
+    struct capture *capture = text_capture_begin(text, &reply->sources->capture_bytes);
     struct counting *counting = reply_source_new(reply, &counting_functions, sizeof(*counting),
                                                  capture, values, 1000 * LONG_TEXT);
     counting->next = 0;

@@ -76,7 +76,7 @@ bool zset_defer_span(struct call *call, struct entry *entry, struct zset_span sp
     if (!reply_may_defer(reply, span.count * mean)) return false;
     uint64_t first = forward ? span.from : span.from + span.count - 1;
     struct capture *capture =
-        zset_capture_range(entry, first, span.count, forward, &reply->sources->left);
+        zset_capture_range(entry, first, span.count, forward, &reply->sources->capture_bytes);
     if (!capture) return false;
     zset_reply_header(reply, span.count, form);
     struct member_source *members =

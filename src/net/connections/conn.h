@@ -190,21 +190,21 @@ struct conn_source {
 void conn_hold_source(struct conn *conn, const struct conn_source *functions, void *source,
                       size_t start, size_t end);
 
-/* Functions of bytes that are made while they are sent. `source` is what conn_hold_maker got. */
+/* Functions of bytes that are made while they are sent. `state` is what conn_hold_maker got. */
 struct conn_maker {
     /* Returns the next bytes, valid until anything is called; none: it has not found them yet, and
      * goes on in the next iteration. Sets *more to false with the last ones. */
-    struct slice (*make)(void *source, bool *more);
+    struct slice (*make)(void *state, bool *more);
 
-    /* The connection needs the source no longer: all is made, or will never be sent. */
-    void (*end)(void *source);
+    /* The connection needs the state no longer: all is made, or will never be sent. */
+    void (*end)(void *state);
 };
 
 /* Adds bytes of any number to the end of the queue, after held ones. They are made little by
  * little, when the socket is about to take them, so that few of them wait here. They are sent with
  * what is held after them, at the end of the iteration at the latest. Takes ownership of the
- * source, which takes `allocated` bytes. */
-void conn_hold_maker(struct conn *conn, const struct conn_maker *functions, void *source,
+ * state, which takes `allocated` bytes. */
+void conn_hold_maker(struct conn *conn, const struct conn_maker *functions, void *state,
                      size_t allocated);
 
 /* Bytes that many connections get, without a copy for each: where I/O threads have them. */

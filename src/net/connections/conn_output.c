@@ -46,7 +46,7 @@ struct source {
 struct maker {
     struct maker *next;
     const struct conn_maker *functions;
-    void *source;
+    void *state;
     size_t allocated; /* bytes, with this struct */
     struct block_queue after;
 };
@@ -192,7 +192,7 @@ __attribute__((noinline)) bool conn_free_dropped(struct net *net) {
 /* Ends the first maker. What follows is sent next. O(1). */
 static void end_maker(struct output *output) {
     struct maker *maker = output->makers;
-    maker->functions->end(maker->source);
+    maker->functions->end(maker->state);
     output->makers = maker->next;
     output->behind -= maker->after.bytes;
     output->allocated -= maker->allocated;
@@ -346,7 +346,7 @@ static void refill(struct output *output) {
     while (output->makers && output->queue.bytes < CONN_MAKE_BELOW) {
         const struct maker *maker = output->makers;
         bool more = true;
-        struct slice made = maker->functions->make(maker->source, &more);
+        struct slice made = maker->functions->make(maker->state, &more);
         if (made.len > 0) append_made(output, made);
         if (!more)
             end_maker(output);
@@ -582,16 +582,16 @@ void conn_hold_source(struct conn *conn, const struct conn_source *functions, vo
     append(output, block);
 }
 
-void conn_hold_maker(struct conn *conn, const struct conn_maker *functions, void *source,
+void conn_hold_maker(struct conn *conn, const struct conn_maker *functions, void *state,
                      size_t allocated) {
     if (!takes_output(conn)) {
-        functions->end(source);
+        functions->end(state);
         return;
     }
     struct output *output = held_output_of(conn);
     struct maker *maker = mem_alloc(sizeof(*maker));
     *maker = (struct maker){
-        .functions = functions, .source = source, .allocated = sizeof(*maker) + allocated};
+        .functions = functions, .state = state, .allocated = sizeof(*maker) + allocated};
     *(output->makers ? &output->last_maker->next : &output->makers) = maker;
     output->last_maker = maker;
     output->allocated += maker->allocated;
