@@ -101,6 +101,19 @@ void nametable_image(struct nametable *table, size_t size, char **to) {
     table->items = items;
 }
 
+void nametable_own(struct nametable *table, struct pieces *pieces, size_t size) {
+    struct slice **from = table->items;
+    if (table->count == 0) return;
+    table->items = pieces_alloc(pieces, items_size(table->capacity));
+    for (size_t i = 0; i < table->count; i++) {
+        char *item = pieces_alloc(pieces, mem_good_size(size + from[i]->len));
+        memcpy(item, from[i], size);
+        slice_copy(item + size, *from[i]);
+        table->items[i] = (struct slice *)(void *)item;
+        *table->items[i] = slice_make(item + size, from[i]->len);
+    }
+}
+
 bool nametable_check(const struct nametable *table) {
     for (size_t i = 1; i < table->count; i++)
         if (slice_compare(*table->items[i - 1], *table->items[i]) >= 0) return false;

@@ -46,6 +46,10 @@ static inline size_t nametable_image_size(const struct nametable *table, size_t 
 }
 void nametable_image(struct nametable *table, size_t size, char **to);
 
+/* The struct is a copy of that of a table or of its image: gives it items of its own, whose structs
+ * are the same. O(names). */
+void nametable_own(struct nametable *table, struct pieces *pieces, size_t size);
+
 /* Checks the order. O(n). */
 bool nametable_check(const struct nametable *table);
 

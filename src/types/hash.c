@@ -203,6 +203,7 @@ static bool hash_check(const struct entry *entry) {
 STRUCTURE_OPERATIONS(hash, recordtable)
 
 const struct type_operations hash_operations = {
-    hash_encoding_name,  records_length,      packed_value_size, hash_check,     hash_allocated,
-    records_free_effort, records_prefetch,    hash_free_value,   hash_own_value, hash_relocate,
-    records_capture,     records_is_captured, records_captured};
+    hash_encoding_name, records_length,       packed_value_size, hash_check,
+    hash_allocated,     records_free_effort,  records_prefetch,  hash_free_value,
+    hash_own_value,     hash_relocate,        records_capture,   records_is_captured,
+    records_captured,   records_copy_captured};

@@ -587,8 +587,6 @@ static bool list_is_captured(const struct entry *entry) {
     return quicklist_is_captured(out_of_line(entry));
 }
 
-static void *list_captured(const struct capture *capture) {
-    return (void *)(uintptr_t)quicklist_captured(capture);
-}
+CAPTURED_OPERATIONS(list, quicklist)
 
 const struct type_operations list_operations = TYPE_OPERATIONS(list);

@@ -370,6 +370,10 @@ void *records_captured(const struct capture *capture) {
     return recordtable_captured(capture);
 }
 
+void *records_copy_captured(struct capture *capture) {
+    return recordtable_copy(recordtable_captured(capture));
+}
+
 bool records_is_captured(const struct entry *entry) {
     return recordtable_is_captured(records_table(entry));
 }

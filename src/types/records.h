@@ -120,5 +120,6 @@ bool records_check(const struct entry *entry);
 struct capture *records_capture(struct entry *entry, size_t *left);
 bool records_is_captured(const struct entry *entry);
 void *records_captured(const struct capture *capture);
+void *records_copy_captured(struct capture *capture);
 
 #endif

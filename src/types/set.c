@@ -420,6 +420,7 @@ static bool set_check(const struct entry *entry) {
 STRUCTURE_OPERATIONS(set, recordtable)
 
 const struct type_operations set_operations = {
-    set_encoding_name,   set_length,          set_value_size,  set_check,     set_allocated,
-    records_free_effort, records_prefetch,    set_free_value,  set_own_value, set_relocate,
-    records_capture,     records_is_captured, records_captured};
+    set_encoding_name, set_length,           set_value_size,   set_check,
+    set_allocated,     records_free_effort,  records_prefetch, set_free_value,
+    set_own_value,     set_relocate,         records_capture,  records_is_captured,
+    records_captured,  records_copy_captured};

@@ -202,8 +202,6 @@ static bool stream_is_captured(const struct entry *entry) {
     return pieces_are_captured(&stream_log(entry)->pieces);
 }
 
-static void *stream_captured(const struct capture *capture) {
-    return (void *)(uintptr_t)streamlog_captured(capture);
-}
+CAPTURED_OPERATIONS(stream, streamlog)
 
 const struct type_operations stream_operations = TYPE_OPERATIONS(stream);

@@ -480,4 +480,8 @@ static void *string_captured(const struct capture *capture) {
     return NULL;
 }
 
+static void *string_copy_captured(struct capture *capture) {
+    return string_captured(capture);
+}
+
 const struct type_operations string_operations = TYPE_OPERATIONS(string);

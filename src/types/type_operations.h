@@ -55,6 +55,10 @@ struct type_operations {
     /* Returns what an entry must point to, to be read as the value was when it was captured, until
      * the release and in any thread. NULL: captures of this type are read in another way. */
     void *(*captured)(const struct capture *capture);
+
+    /* Returns what an entry must point to, to have the value that was captured with memory of its
+     * own. In any thread, until the release. NULL: as `captured`. */
+    void *(*copy_captured)(struct capture *capture);
 };
 
 /* The system takes back a large allocation page by page: this many bytes take about as long as
@@ -80,7 +84,7 @@ enum { VALUE_CAPTURE_MIN = 64 * 1024 };
         prefix##_encoding_name, prefix##_length, prefix##_value_size, prefix##_check,              \
             prefix##_allocated, prefix##_free_effort, prefix##_prefetch, prefix##_free_value,      \
             prefix##_own_value, prefix##_relocate, prefix##_capture, prefix##_is_captured,         \
-            prefix##_captured                                                                      \
+            prefix##_captured, prefix##_copy_captured                                              \
     }
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 
@@ -99,6 +103,15 @@ enum { VALUE_CAPTURE_MIN = 64 * 1024 };
     static void prefix##_relocate(struct entry *entry, struct relocator *relocator,                \
                                   struct relocate_cursor *cursor) {                                \
         entry_set_pointer(entry, structure##_relocate(entry_pointer(entry), relocator, cursor));   \
+    }
+
+/* The same for captures of structures that can be read as they were. */
+#define CAPTURED_OPERATIONS(prefix, structure)                                                     \
+    static void *prefix##_captured(const struct capture *capture) {                                \
+        return (void *)(uintptr_t)structure##_captured(capture);                                   \
+    }                                                                                              \
+    static void *prefix##_copy_captured(struct capture *capture) {                                 \
+        return structure##_copy(structure##_captured(capture));                                    \
     }
 
 /* The rows. */

@@ -4,7 +4,6 @@
 #include "base/memory/relocate.h"
 #include "ds/capture.h"
 #include "types/type_operations.h"
-#include "types/zset.h"
 
 #include <stdlib.h>
 
@@ -91,10 +90,16 @@ void value_free(struct entry *entry) {
     entry_free(entry, size);
 }
 
-struct entry *value_copy(const struct entry *entry, struct slice key) {
-    const struct type_operations *operations = out_of_line(entry);
+/* The entry alone, byte for byte. */
+static struct entry *copy_entry(const struct entry *entry, struct slice key) {
     struct entry *copy = entry_copy(entry, key, value_size(entry));
     entry_set_clock(copy, 0);
+    return copy;
+}
+
+struct entry *value_copy(const struct entry *entry, struct slice key) {
+    const struct type_operations *operations = out_of_line(entry);
+    struct entry *copy = copy_entry(entry, key);
     if (operations) operations->own_value(copy);
     CHECKED_ASSERT(value_length(copy) == value_length(entry));
     return copy;
@@ -151,13 +156,12 @@ void value_freeze(struct entry *entry, size_t *left, struct frozen *frozen) {
     frozen->capture = captured ? capture : NULL;
 }
 
-bool value_can_copy_frozen(const struct entry *entry) {
-    return entry_type(entry) != VALUE_STREAM && !entry_fields_expire(entry);
-}
-
 struct entry *value_copy_frozen(const struct frozen *frozen, struct slice key) {
-    bool is_zset = frozen->capture && entry_type(frozen->entry) == VALUE_ZSET;
-    return is_zset ? zset_copy_frozen(frozen, key) : value_copy(frozen->entry, key);
+    const struct entry *entry = frozen->entry;
+    if (!frozen->capture) return value_copy(entry, key);
+    struct entry *copy = copy_entry(entry, key);
+    entry_set_pointer(copy, operations_of(entry)->copy_captured(frozen->capture));
+    return copy;
 }
 
 struct capture *value_unfreeze(struct frozen *frozen) {

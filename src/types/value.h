@@ -145,11 +145,7 @@ struct frozen {
  * or O(bytes) where that returns NULL. */
 void value_freeze(struct entry *entry, size_t *left, struct frozen *frozen);
 
-/* Returns whether a frozen value like this one can be copied: no stream can, and no hash with
- * fields that expire. O(1). */
-bool value_can_copy_frozen(const struct entry *entry);
-
-/* As value_copy, of a frozen value that can be copied. In any thread. O(bytes); for a sorted set
+/* As value_copy, of a frozen value. In any thread. O(bytes); for a sorted set
  * O(members · log nodes) hashes, as its index is made anew. */
 struct entry *value_copy_frozen(const struct frozen *frozen, struct slice key);
 

@@ -649,6 +649,10 @@ static void *zset_captured(const struct capture *capture) {
     return (void *)(uintptr_t)capture;
 }
 
+static void *zset_copy_captured(struct capture *capture) {
+    return skiplist_capture_copy(capture, true);
+}
+
 struct entry *zset_thaw(const struct frozen *frozen, bool finds) {
     if (!frozen->capture) return frozen->entry;
     return entry_new_pointer(SLICE(""), VALUE_ZSET, ZSET_SKIPLIST,
@@ -663,13 +667,6 @@ void zset_frozen_select(const struct frozen *frozen,
                         bool (*wants)(double first, double last, const void *arg),
                         const void *arg) {
     if (frozen->capture) skiplist_capture_select(frozen->capture, wants, arg);
-}
-
-struct entry *zset_copy_frozen(const struct frozen *frozen, struct slice key) {
-    struct entry *copy = entry_copy(frozen->entry, key, sizeof(struct skiplist *));
-    entry_set_clock(copy, 0);
-    entry_set_pointer(copy, skiplist_capture_copy(frozen->capture, true));
-    return copy;
 }
 
 const struct type_operations zset_operations = TYPE_OPERATIONS(zset);

@@ -200,9 +200,6 @@ void zset_frozen_select(const struct frozen *frozen,
  * were selected. The texts live as long as the frozen sorted set. */
 bool zset_seek_frozen(struct zset_seeker *seeker, const struct frozen *frozen, double score);
 
-/* As value_copy_frozen, of one with a capture. */
-struct entry *zset_copy_frozen(const struct frozen *frozen, struct slice key);
-
 /* --- Encodings: for saving and DEBUG --- */
 
 /* The skiplist, or NULL; the body of a listpack: true, and where. O(1). */

@@ -1,5 +1,6 @@
 /* Several captures of one value at a time, which begin and end in any order while the value changes:
- * each is written as the value was at its own moment, and what only they need is freed with them. */
+ * each is written and copied as the value was at its own moment, and what only they need is freed
+ * with them. */
 #include "ds/capture.h"
 
 #include "base/hash/hash.h"
@@ -158,10 +159,25 @@ static void add_stream(struct keyref *ref) {
         consumer_groups_add(stream_groups(ref->entry), pieces, SLICE("group"));
     consumer_group_add(group, pieces, SLICE("first"), 1);
     consumer_group_add(group, pieces, SLICE("second"), 2);
+    streamlog_need_producers(stream_log(ref->entry),
+                             (struct producers_limits){.duration_s = 100, .iids = 50});
     for (size_t i = 0; i < AMOUNT / 40; i++) {
         add_entry(ref);
         assign(ref, last_ms);
     }
+}
+
+static void add_iid(struct keyref *ref) {
+    char buffer[700];
+    producers_add(stream_producers(ref->entry), stream_pieces(ref->entry),
+                  one_in(2) ? SLICE("one") : SLICE("another"), name_of(below(NAMES), buffer),
+                  (struct stream_id){last_ms, 0});
+}
+
+/* As a trimming with ACKED, so that what is released from now on is noted. */
+static void look_until(struct keyref *ref, uint64_t ms) {
+    consumer_groups_note_looked(stream_groups(ref->entry), stream_pieces(ref->entry),
+                                &(struct stream_id){ms, 0}, 1);
 }
 
 static void change_stream(struct keyref *ref) {
@@ -170,6 +186,8 @@ static void change_stream(struct keyref *ref) {
     uint64_t ms = last_ms - below(AMOUNT / 40);
     if (one_in(3)) add_entry(ref);
     if (one_in(3)) stream_delete(ref, (struct stream_id){ms, 0});
+    if (one_in(20)) add_iid(ref);
+    if (one_in(50)) look_until(ref, ms);
     if (one_in(2))
         consumer_groups_acknowledge(groups, stream_pieces(ref->entry), group,
                                     (struct stream_id){ms, 0}, true);
@@ -345,6 +363,63 @@ static void threads_read_their_own_captures(void **state) {
     }
 }
 
+struct copying {
+    struct frozen frozen;
+    sds written; /* of the value when it was frozen */
+    struct entry *copy;
+};
+
+static void *copy_frozen(void *arg) {
+    struct copying *copying = arg;
+    copying->copy = value_copy_frozen(&copying->frozen, KEY);
+    return NULL;
+}
+
+/* The copy is what the value was, and a value like others. */
+static void check_copy(const struct copying *copying, size_t type) {
+    struct keyspace *keyspace = keyspace_new(value_free, value_length);
+    struct keyref ref = keyspace_find(keyspace, KEY);
+    size_t left = 0;
+    assert_true(value_check(copying->copy));
+    sds now = written(IN_RDB, KEY, copying->copy, types[type].type, NULL);
+    assert_true(slice_equal(sds_slice(now), sds_slice(copying->written)));
+    sds_free(now);
+    keyspace_add(&ref, copying->copy);
+    struct capture *capture = value_capture(ref.entry, &left);
+    assert_non_null(capture);
+    for (size_t change = 0; change < 200; change++) types[type].change(&ref);
+    assert_true(value_check(ref.entry));
+    capture_end(capture);
+    keyspace_free(keyspace);
+}
+
+/* Copies are made while the values change. */
+static void threads_copy_frozen_values(void **state) {
+    enum { ROUNDS = 5 };
+    for (size_t type = 1; type < TYPES; type++) { /* texts are not frozen, but copied */
+        struct keyref ref = find(*state);
+        size_t left = 0, used = mem_used();
+        types[type].add(&ref);
+        for (size_t round = 0; round < ROUNDS; round++) {
+            struct copying copying;
+            pthread_t thread;
+            for (size_t change = 0; change < 300; change++) types[type].change(&ref);
+            copying.written = written(IN_RDB, KEY, ref.entry, types[type].type, NULL);
+            value_freeze(ref.entry, &left, &copying.frozen);
+            assert_non_null(copying.frozen.capture);
+            assert_int_equal(pthread_create(&thread, NULL, copy_frozen, &copying), 0);
+            for (size_t change = 0; change < 300; change++) types[type].change(&ref);
+            assert_int_equal(pthread_join(thread, NULL), 0);
+            capture_end(value_unfreeze(&copying.frozen));
+            check_copy(&copying, type);
+            sds_free(copying.written);
+        }
+        assert_int_equal(left, 0);
+        keyspace_delete(&ref);
+        assert_true(mem_used() <= used + 4096);
+    }
+}
+
 int main(void) {
     hash_init();
     random_numbers = random_of_this_run();
@@ -354,6 +429,7 @@ int main(void) {
         CAPTURE_TEST(captures_of_any_moments_end_in_any_order),
         CAPTURE_TEST(an_old_capture_keeps_nothing_that_later_ones_left),
         CAPTURE_TEST(threads_read_their_own_captures),
+        CAPTURE_TEST(threads_copy_frozen_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,6 @@ static bool begin_string(struct call *call, struct entry *entry, struct copying 
 /* Returns false, and does nothing, if the copy should be made at once. */
 static bool copy_later(struct call *call, struct entry *entry, int database) {
     static const struct work_kind kind = {run_copying, answer_copying, free_copying};
-    if (!value_can_copy_frozen(entry)) return false;
     struct copying *copying = work_new(&kind, sizeof(*copying));
     copying->database = database;
     if (entry_type(entry) != VALUE_STRING) {

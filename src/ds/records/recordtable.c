@@ -39,6 +39,20 @@ size_t recordtable_expiring(const struct recordtable *table) {
     return table->expiring;
 }
 
+/* Gives a segment of the copy, which has the pointers to the blocks, its expiries. A captured table
+ * has no columns of them. */
+static void copy_expiries(struct recordtable *copy, size_t s,
+                          const struct recordtable_segment *from) {
+    struct recordtable_segment *to = &recordtable__segments(copy)[s];
+    to->first_expiry = from->first_expiry;
+    if (from->first_expiry == RECORD_NO_EXPIRY) return;
+    recordtable__resize_expiries(copy, to, 0, segmented_room(&copy->buckets, s));
+    for (size_t i = 0; i < segmented_used(&copy->buckets, s); i++)
+        to->expiries[i] = from->expiries
+                              ? from->expiries[i]
+                              : recordtable__first_in_block(to->blocks[i], copy->columns);
+}
+
 struct recordtable *recordtable_copy(const struct recordtable *table) {
     struct recordtable *copy = mem_alloc(sizeof(*copy));
     *copy = *table;
@@ -51,14 +65,8 @@ struct recordtable *recordtable_copy(const struct recordtable *table) {
         *pointer = recordtable__block_at(table, b);
     }
     for (size_t s = 0; s < segmented_segments(&table->buckets); s++) {
-        const struct recordtable_segment *from = &recordtable__segments(table)[s];
-        struct recordtable_segment *to = &recordtable__segments(copy)[s];
-        to->first_expiry = from->first_expiry;
-        to->epoch = pieces_epoch(&table->pieces);
-        if (!from->expiries) continue;
-        recordtable__resize_expiries(copy, to, 0, segmented_room(&copy->buckets, s));
-        memcpy(to->expiries, from->expiries,
-               segmented_used(&table->buckets, s) * sizeof(*to->expiries));
+        recordtable__segments(copy)[s].epoch = pieces_epoch(&table->pieces);
+        copy_expiries(copy, s, &recordtable__segments(table)[s]);
     }
     for (size_t b = 0; b < copy->buckets.count; b++)
         recordtable__bucket_pieces(copy, b, &copier.visitor);

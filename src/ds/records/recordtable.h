@@ -27,7 +27,8 @@ struct recordtable *recordtable_new(bool values);
 /* Frees the table with its records. While it is captured it goes over to its captures: O(1). */
 void recordtable_free(struct recordtable *table);
 
-/* A table with the same records; it is not captured. O(bytes). */
+/* A table with the same records; it is not captured. `table` may be a captured one: then in any
+ * thread. O(bytes). */
 struct recordtable *recordtable_copy(const struct recordtable *table);
 
 /* Records; those that expire; allocated bytes; about how many allocations these are. O(1). */
@@ -122,8 +123,8 @@ struct capture *recordtable_capture_begin(struct recordtable *table, size_t *lef
 /* Returns whether there is a capture that was not released. */
 bool recordtable_is_captured(const struct recordtable *table);
 
-/* The table as it was captured: its count, its first expiry and its records can be read, in any
- * thread, until the release. It can be copied if no record has an expiry. */
+/* The table as it was captured: its count, its first expiry and its records can be read, and it can
+ * be copied, in any thread, until the release. */
 struct recordtable *recordtable_captured(const struct capture *capture);
 
 /* Moves memory of the table to better places (base/memory/relocate.h), from *cursor on, until the

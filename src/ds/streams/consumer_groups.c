@@ -335,7 +335,8 @@ size_t consumer_groups_acknowledge_all(struct pieces *pieces, struct consumer_gr
 /* --- Images --- */
 
 size_t consumer_groups_image_size(const struct consumer_groups *groups) {
-    size_t size = nametable_image_size(&groups->groups, sizeof(struct consumer_group));
+    size_t size = nametable_image_size(&groups->groups, sizeof(struct consumer_group)) +
+                  idindex_image_size(&groups->released.index);
     for (size_t i = 0; i < groups->groups.count; i++) {
         const struct consumer_group *group = consumer_groups_at(groups, i);
         size += idindex_image_size(&group->pending.index) +
@@ -348,7 +349,7 @@ size_t consumer_groups_image_size(const struct consumer_groups *groups) {
 
 void consumer_groups_image(struct consumer_groups *groups, char **to) {
     nametable_image(&groups->groups, sizeof(struct consumer_group), to);
-    groups->released = (struct pendinglist){0};
+    idindex_image(&groups->released.index, to);
     for (size_t i = 0; i < groups->groups.count; i++) {
         struct consumer_group *group = consumer_groups_at(groups, i);
         idindex_image(&group->pending.index, to);
@@ -357,6 +358,27 @@ void consumer_groups_image(struct consumer_groups *groups, char **to) {
             idindex_image(&consumer_group_at(group, c)->ids.index, to);
         group->numbers = NULL;
     }
+}
+
+/* --- Copies --- */
+
+static void own_group(struct consumer_group *group, struct pieces *pieces) {
+    pendinglist_own(&group->pending, pieces);
+    nametable_own(&group->consumers, pieces, sizeof(struct consumer));
+    group->numbers =
+        group->number_capacity ? pieces_alloc_zeroed(pieces, numbers_size(group)) : NULL;
+    for (size_t i = 0; i < group->consumers.count; i++) {
+        struct consumer *consumer = consumer_group_at(group, i);
+        group->numbers[consumer->number - 1] = consumer;
+        pendinglist_own(&consumer->ids, pieces);
+    }
+}
+
+void consumer_groups_own(struct consumer_groups *groups, struct pieces *pieces) {
+    nametable_own(&groups->groups, pieces, sizeof(struct consumer_group));
+    for (size_t i = 0; i < groups->groups.count; i++)
+        own_group(consumer_groups_at(groups, i), pieces);
+    pendinglist_own(&groups->released, pieces);
 }
 
 /* --- Relocating: a part is [1 + group, 32 bits][0: the group itself; 1 + consumer], and `at` in it

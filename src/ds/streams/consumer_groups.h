@@ -162,13 +162,17 @@ void consumer_groups_look_again(struct consumer_groups *groups, struct pieces *p
 
 /* --- For captures --- */
 
-/* Copies the structs of groups and consumers, and the segments of their pending entries, to *to,
+/* Copies the structs of groups and consumers, and the segments of all lists, to *to,
  * which is moved behind them: so many bytes, a multiple of 8. `groups`, which is itself a copy,
  * then leads to these, and shares all other memory; it knows no consumer by its number. It stays as
  * it is only until the groups change, or, where the value's capture has begun an epoch, until the
  * capture is released. O(groups + consumers + pending entries / 100000). */
 size_t consumer_groups_image_size(const struct consumer_groups *groups);
 void consumer_groups_image(struct consumer_groups *groups, char **to);
+
+/* The struct is a copy of that of groups or of their image: gives it memory of its own. In any
+ * thread. O(consumers + pending entries). */
+void consumer_groups_own(struct consumer_groups *groups, struct pieces *pieces);
 
 /* Moves memory of the groups to better places (base/memory/relocate.h), from *cursor on, until the
  * step is due, and sets *cursor. Their parts begin with CONSUMER_GROUPS_PART. There must be no

@@ -194,22 +194,38 @@ static void visit_node(struct idindex_item *item, size_t (*node_size)(const void
     visitor->leave(visitor, now, size, &now->epoch);
 }
 
+static void visit_segment(struct idindex_segment *segment, size_t (*node_size)(const void *node),
+                          const struct piece_visitor *visitor) {
+    size_t room = items_size(segment->capacity);
+    segment->items = visitor->enter(visitor, segment->items, room);
+    for (size_t i = 0; i < segment->count; i++) {
+        idindex_prefetch(segment, i);
+        visit_node(&segment->items[i], node_size, visitor);
+    }
+    visitor->leave(visitor, segment->items, room, &segment->epoch);
+}
+
 void idindex_pieces(struct idindex *index, size_t (*node_size)(const void *node),
                     const struct piece_visitor *visitor) {
     if (index->segment_count == 0) return;
     size_t size = segments_size(index->segment_capacity);
     index->segments = visitor->enter(visitor, index->segments, size);
-    for (size_t s = 0; s < index->segment_count; s++) {
-        struct idindex_segment *segment = &index->segments[s];
-        size_t room = items_size(segment->capacity);
-        segment->items = visitor->enter(visitor, segment->items, room);
-        for (size_t i = 0; i < segment->count; i++) {
-            idindex_prefetch(segment, i);
-            visit_node(&segment->items[i], node_size, visitor);
-        }
-        visitor->leave(visitor, segment->items, room, &segment->epoch);
-    }
+    for (size_t s = 0; s < index->segment_count; s++)
+        visit_segment(&index->segments[s], node_size, visitor);
     visitor->leave(visitor, index->segments, size, NULL);
+}
+
+void idindex_own(struct idindex *index, struct pieces *pieces,
+                 size_t (*node_size)(const void *node)) {
+    struct piece_copier copier = pieces_copier(pieces);
+    const struct idindex from = *index;
+    *index = (struct idindex){0};
+    if (from.segment_count == 0) return;
+    resize_segments(index, pieces, from.segment_capacity);
+    memcpy(index->segments, from.segments, from.segment_count * sizeof(*index->segments));
+    index->segment_count = from.segment_count;
+    for (size_t s = 0; s < index->segment_count; s++)
+        visit_segment(&index->segments[s], node_size, &copier.visitor);
 }
 
 enum { ITEM_BITS = 16 }; /* of a position; above them is the segment */

@@ -119,6 +119,11 @@ static inline size_t idindex_image_size(const struct idindex *index) {
 }
 void idindex_image(struct idindex *index, char **to);
 
+/* The struct is a copy of that of an index or of its image: gives it memory of its own, with copies
+ * of the nodes. `node_size` is as below. In any thread. O(bytes). */
+void idindex_own(struct idindex *index, struct pieces *pieces,
+                 size_t (*node_size)(const void *node));
+
 /* Leads the visitor through the arrays and the nodes (ds/pieces.h). `node_size` returns the bytes
  * of a node, which points to no other pieces. O(nodes). */
 void idindex_pieces(struct idindex *index, size_t (*node_size)(const void *node),

@@ -365,6 +365,10 @@ void pendinglist_pieces(struct pendinglist *list, const struct piece_visitor *vi
     idindex_pieces(&list->index, block_size, visitor);
 }
 
+void pendinglist_own(struct pendinglist *list, struct pieces *pieces) {
+    idindex_own(&list->index, pieces, block_size);
+}
+
 void pendinglist_free(struct pendinglist *list, struct pieces *pieces) {
     struct piece_dropper dropper = pieces_dropper(pieces);
     pendinglist_pieces(list, &dropper.visitor);

@@ -67,6 +67,10 @@ void pendinglist_fit(struct pendinglist *list, struct pieces *pieces);
 /* Leads the visitor through the list's memory (ds/pieces.h). O(blocks). */
 void pendinglist_pieces(struct pendinglist *list, const struct piece_visitor *visitor);
 
+/* The struct is a copy of that of a list or of its image (idindex_image): gives it memory of its
+ * own. O(n). */
+void pendinglist_own(struct pendinglist *list, struct pieces *pieces);
+
 /* Leaves the list empty. O(blocks). */
 void pendinglist_free(struct pendinglist *list, struct pieces *pieces);
 

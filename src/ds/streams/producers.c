@@ -238,6 +238,18 @@ struct producers *producers_image(const struct producers *producers, char **to) 
     return image;
 }
 
+struct producers *producers_copy(const struct producers *producers, struct pieces *pieces) {
+    if (!producers) return NULL;
+    struct producers *copy = pieces_alloc(pieces, mem_good_size(sizeof(*copy)));
+    *copy = *producers;
+    nametable_own(&copy->table, pieces, sizeof(struct producer));
+    for (size_t i = 0; i < copy->table.count; i++) {
+        struct producer from = *producers_at(copy, i);
+        if (from.ids) place_iids(pieces, producers_at(copy, i), &from, 0);
+    }
+    return copy;
+}
+
 /* --- Checking --- */
 
 static bool check_producer(const struct producers *producers, const struct producer *producer,

@@ -98,6 +98,10 @@ struct producers *producers_relocate(struct producers *producers, uint64_t *at,
 size_t producers_image_size(const struct producers *producers);
 struct producers *producers_image(const struct producers *producers, char **to);
 
+/* A copy with memory of its own, of producers or of their image; NULL of NULL. In any thread.
+ * O(bytes). */
+struct producers *producers_copy(const struct producers *producers, struct pieces *pieces);
+
 /* --- Reading --- */
 
 static inline struct producer *producers_at(const struct producers *producers, size_t at) {

@@ -35,10 +35,11 @@ void streamlog_free(struct streamlog *log) {
 
 struct streamlog *streamlog_copy(const struct streamlog *log) {
     struct streamlog *copy = mem_alloc(sizeof(*copy));
-    struct piece_copier copier = pieces_copier(&copy->pieces);
     *copy = *log;
     copy->pieces = pieces_begin_copy(&log->pieces);
-    visit(copy, &copier.visitor);
+    idindex_own(&copy->index, &copy->pieces, node_size);
+    consumer_groups_own(&copy->groups, &copy->pieces);
+    copy->producers = producers_copy(log->producers, &copy->pieces);
     return copy;
 }
 
@@ -496,7 +497,7 @@ struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left) {
         capture_begin(&capture_functions, sizeof(*capture) + size, &log->pieces.captures, left);
     char *to = capture->image;
     capture->log = *log;
-    capture->log.pieces = (struct pieces){0};
+    capture->log.pieces = pieces_begin_copy(&log->pieces);
     idindex_image(&capture->log.index, &to);
     consumer_groups_image(&capture->log.groups, &to);
     capture->log.producers = producers_image(log->producers, &to);

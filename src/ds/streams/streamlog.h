@@ -79,7 +79,8 @@ struct streamlog *streamlog_new(void);
 /* Frees the log; a captured one lives on until its captures are freed. O(nodes). */
 void streamlog_free(struct streamlog *log);
 
-/* A copy with memory of its own, node by node. O(bytes). */
+/* A copy with memory of its own, node by node. `log` may be a captured one: then in any thread.
+ * O(bytes). */
 struct streamlog *streamlog_copy(const struct streamlog *log);
 
 /* --- Changing --- */
@@ -206,8 +207,8 @@ bool streamlog_next_field(struct stream_entry *master, struct stream_pair *pair)
  * O(nodes / 512), and as consumer_groups_image and producers_image. */
 struct capture *streamlog_capture_begin(struct streamlog *log, size_t *left);
 
-/* What was captured, to be read in any thread until the release: without pieces and released
- * ids. */
+/* What was captured, to be read and copied in any thread until the release. Its pieces count
+ * nothing. */
 const struct streamlog *streamlog_captured(const struct capture *capture);
 
 /* Moves memory of the log, its producers and its groups to better places (base/memory/relocate.h),
