@@ -3,6 +3,7 @@
 #include "base/memory/alloc.h"
 #include "commands/commands.h"
 #include "commands/common.h"
+#include "commands/strings/captured_texts.h"
 #include "commands/strings/string_common.h"
 #include "engine/work.h"
 #include "types/bits.h"
@@ -187,17 +188,16 @@ static void store_here(struct call *call, struct sources *sources) {
 struct bitop_work {
     struct work work;
     enum bits_operation operation;
-    size_t count;
-    struct slice *texts;
-    struct capture **captures; /* NULL: of a short text, which is copied, or of the destination */
-    struct result result;      /* that in the destination is the claim's until it has ended */
+    struct captured_texts sources;
+    struct result result; /* that in the destination is the claim's until it has ended */
     size_t len;
 };
 
 static void run_bitop(struct work *work) {
     struct bitop_work *bits = (struct bitop_work *)work;
-    bits_combine_captured(bits->operation, bits->result.bytes, bits->len, bits->texts,
-                          bits->captures, bits->count);
+    const struct captured_texts *sources = &bits->sources;
+    bits_combine_captured(bits->operation, bits->result.bytes, bits->len, sources->texts,
+                          sources->captures, sources->count);
 }
 
 static void answer_bitop(struct call *call, struct work *work) {
@@ -210,33 +210,20 @@ static void answer_bitop(struct call *call, struct work *work) {
 
 static void free_bitop(struct work *work) {
     struct bitop_work *bits = (struct bitop_work *)work;
-    for (size_t i = 0; i < bits->count; i++) {
-        bool is_copy = !bits->captures[i] && bits->texts[i].ptr != (char *)bits->result.bytes;
-        work_end_capture(work, bits->captures[i]);
-        if (is_copy) mem_free((void *)(uintptr_t)bits->texts[i].ptr);
-    }
-    mem_free(bits->texts);
-    mem_free(bits->captures);
+    captured_texts_end(work, &bits->sources);
     sds_free(bits->result.text);
 }
 
 /* Gives the work what it reads. */
 static void take_sources(struct call *call, struct bitop_work *bits,
                          const struct sources *sources) {
-    enum { CAPTURED_MIN = 16 * 1024 };
-    bits->count = sources->count;
-    bits->texts = mem_alloc(bits->count * sizeof(*bits->texts));
-    bits->captures = mem_alloc_zeroed(bits->count * sizeof(struct capture *));
-    for (size_t i = 0; i < bits->count; i++) {
-        struct slice text = bits->texts[i] = sources->texts[i];
-        if (text.ptr == (char *)bits->result.bytes) continue;
-        if (text.len >= CAPTURED_MIN) {
-            bits->captures[i] = work_capture_text(call, sources->of[i]->entry);
-        } else {
-            char *copy = mem_alloc(text.len);
-            slice_copy(copy, text);
-            bits->texts[i].ptr = copy;
-        }
+    captured_texts_begin(&bits->sources, sources->count);
+    for (size_t i = 0; i < sources->count; i++) {
+        struct slice text = sources->texts[i];
+        if (text.ptr == (char *)bits->result.bytes)
+            captured_texts_add_own(&bits->sources, text);
+        else
+            captured_texts_add(call, &bits->sources, sources->of[i]->entry, text);
     }
 }
 

@@ -280,43 +280,58 @@ bool hll_count(struct slice value, const struct hll_limits *limits, uint64_t *co
            hll_estimate(&tally, count);
 }
 
-/* Dense values are merged in groups, with what the groups before have made. */
-enum { UNION_GROUP = 32 };
+/* --- Unions --- */
 
-static void merge_dense(const struct slice *values, size_t count, bool plain, uint8_t *registers) {
-    const uint8_t *sources[UNION_GROUP];
-    size_t filled = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (hll_kind(values[i]) != HLL_IS_DENSE) continue;
-        if (filled == UNION_GROUP) {
-            hll_registers_merge(registers, sources, filled, plain);
-            sources[0] = registers;
-            filled = 1;
-        }
-        sources[filled++] = registers_of(values[i]);
-    }
-    if (filled > 0)
-        hll_registers_merge(registers, sources, filled, plain);
-    else
-        memset(registers, 0, HLL_REGISTER_BYTES);
+bool hll_is_whole(struct slice value) {
+    struct runs runs = runs_begin(value);
+    struct short_runs some;
+    if (hll_kind(value) == HLL_IS_DENSE) return true;
+    do {
+        while (runs_next_short(&runs, &some)) continue;
+    } while (runs_next(&runs));
+    return runs.is_whole;
 }
 
-static bool merge_sparse(const struct slice *values, size_t count, bool plain, uint8_t *registers) {
-    uint8_t raised[HLL_REGISTERS] = {0}, packed[HLL_REGISTER_BYTES];
-    for (size_t i = 0; i < count; i++)
-        if (hll_kind(values[i]) == HLL_IS_SPARSE && !raise_by_runs(values[i], raised)) return false;
-    hll_registers_pack(packed, raised, plain);
-    hll_registers_merge(registers, (const uint8_t *[]){registers, packed}, 2, plain);
+void hll_union_begin(struct hll_union *all, const struct hll_limits *limits) {
+    all->has_dense = all->has_sparse = false;
+    all->plain = limits->plain;
+}
+
+/* Merges these registers, and those that the union has. */
+static void merge_dense(struct hll_union *all, const uint8_t **sources, size_t count) {
+    if (all->has_dense) sources[count++] = all->registers;
+    hll_registers_merge(all->registers, sources, count, all->plain);
+    all->has_dense = true;
+}
+
+static bool add_sparse(struct hll_union *all, struct slice value) {
+    if (!all->has_sparse) memset(all->raised, 0, sizeof(all->raised));
+    all->has_sparse = true;
+    return raise_by_runs(value, all->raised);
+}
+
+bool hll_union_add(struct hll_union *all, const struct slice *values, size_t count) {
+    const uint8_t *sources[HLL_UNION_GROUP + 1];
+    size_t filled = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (hll_kind(values[i]) == HLL_IS_DENSE)
+            sources[filled++] = registers_of(values[i]);
+        else if (!add_sparse(all, values[i]))
+            return false;
+        if (filled < HLL_UNION_GROUP) continue;
+        merge_dense(all, sources, filled);
+        filled = 0;
+    }
+    if (filled > 0) merge_dense(all, sources, filled);
     return true;
 }
 
-bool hll_union(const struct slice *values, size_t count, const struct hll_limits *limits,
-               uint8_t registers[HLL_REGISTER_BYTES]) {
-    bool has_sparse = false;
-    for (size_t i = 0; i < count; i++)
-        has_sparse = has_sparse || hll_kind(values[i]) == HLL_IS_SPARSE;
-    merge_dense(values, count, limits->plain, registers);
-    return !has_sparse || merge_sparse(values, count, limits->plain, registers);
+void hll_union_end(struct hll_union *all) {
+    uint8_t packed[HLL_REGISTER_BYTES];
+    if (!all->has_dense) memset(all->registers, 0, sizeof(all->registers));
+    if (!all->has_sparse) return;
+    hll_registers_pack(packed, all->raised, all->plain);
+    hll_registers_merge(all->registers, (const uint8_t *[]){all->registers, packed}, 2, all->plain);
 }
 
 /* --- Changing a sparse value --- */

@@ -59,10 +59,29 @@ bool hll_cached_count(struct slice value, uint64_t *count);
  * have made it. O(registers) for a dense value, O(bytes) for a sparse one. */
 bool hll_count(struct slice value, const struct hll_limits *limits, uint64_t *count);
 
-/* Sets each of `registers` to the largest in all values. Returns false when one is corrupt.
- * O(bytes of all values). */
-bool hll_union(const struct slice *values, size_t count, const struct hll_limits *limits,
-               uint8_t registers[HLL_REGISTER_BYTES]);
+/* Returns whether the value is not corrupt: its runs make up all registers. O(bytes / 8) for a
+ * sparse value, O(1) for a dense one. */
+bool hll_is_whole(struct slice value);
+
+/* A union that is made of some values at a time. Lives on the caller's stack. */
+struct hll_union {
+    uint8_t registers[HLL_REGISTER_BYTES]; /* of dense values; at the end, the largest of all */
+    uint8_t raised[HLL_REGISTERS];         /* by sparse values, one a byte */
+    bool has_dense;                        /* else `registers` is not set yet */
+    bool has_sparse;                       /* else `raised` is not set yet */
+    bool plain;
+};
+
+/* Begins the union of no values. O(1). */
+void hll_union_begin(struct hll_union *all, const struct hll_limits *limits);
+
+/* Adds values; best are HLL_UNION_GROUP dense ones at a time. Returns false when one is corrupt:
+ * the union is of no use then. O(bytes of the values). */
+enum { HLL_UNION_GROUP = 31 };
+bool hll_union_add(struct hll_union *all, const struct slice *values, size_t count);
+
+/* No values follow: `registers` are the largest of all values. O(registers). */
+void hll_union_end(struct hll_union *all);
 
 /* Appends the runs of a sparse value to `text`: "Z:16382 v:3,2". Returns NULL, with `text` freed,
  * when the value is corrupt so that they can't be read. O(bytes). */
