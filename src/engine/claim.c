@@ -42,6 +42,7 @@ void claim_make(const struct call *call, struct work *work, int database, struct
     struct claim *claim = keytable_find_or_add(&works->claims, 0, key, sizeof(*claim));
     assert(!claim->work);
     claim->work = work;
+    claim->other = work->claim;
     claim->database = database;
     claim->selected = call->database;
     claim->changes = changes;
@@ -66,11 +67,13 @@ struct keyref claim_value(const struct claim *claim) {
 }
 
 void claim_put_back(struct claim *claim) {
-    keyspace_hand_over(claim->keyspace);
-    struct keyref ref = claim_value(claim);
-    if (claim->has_value) move(&ref, database_of(claim));
-    keyspace_free(claim->keyspace);
-    claim->keyspace = NULL;
+    for (; claim; claim = claim->other) {
+        keyspace_hand_over(claim->keyspace);
+        struct keyref ref = claim_value(claim);
+        if (claim->has_value) move(&ref, database_of(claim));
+        keyspace_free(claim->keyspace);
+        claim->keyspace = NULL;
+    }
 }
 
 void claim_prepare(const struct claim *claim, struct call *call) {
@@ -81,11 +84,14 @@ void claim_prepare(const struct claim *claim, struct call *call) {
 void claim_free(struct claim *claim) {
     struct engine *engine = claim->work->engine;
     struct works *works = engine->works;
-    CHAIN_REMOVE(works->first_claim, works->last_claim, claim, prev, next);
-    if (!works->first_claim) engine->restrictions &= ~(uint32_t)RESTRICTED_CLAIMED;
     claim->work->claim = NULL;
-    args_free(claim->args);
-    keytable_delete(&works->claims, claim);
+    for (struct claim *other; claim; claim = other) {
+        other = claim->other;
+        CHAIN_REMOVE(works->first_claim, works->last_claim, claim, prev, next);
+        args_free(claim->args);
+        keytable_delete(&works->claims, claim);
+    }
+    if (!works->first_claim) engine->restrictions &= ~(uint32_t)RESTRICTED_CLAIMED;
 }
 
 void claim_answer_alone(struct claim *claim) {
@@ -150,14 +156,21 @@ static void end_for_key(void *arg, size_t index, uint32_t use) {
     if (claim) work_end_now(claim->work);
 }
 
+/* Returns whether the command may use keys that are not among its arguments: SORT with patterns. */
+static bool data_names_keys(const struct command *command, const struct slice *argv, size_t argc) {
+    if (command->keys.shape != KEYS_OF_SORT) return false;
+    for (size_t i = 2; i < argc; i++)
+        if (slice_is(argv[i], "by") || slice_is(argv[i], "get")) return true;
+    return false;
+}
+
 bool claims_end_for(struct engine *engine, const struct command *command, const struct slice *argv,
                     size_t argc) {
     struct key_ranges keys;
     size_t before = engine->works->claims.count;
     bool has_keys = command_keys(command, argv, argc, &keys) && key_ranges_count(&keys) > 0;
     bool runs_others = command->flags & (COMMAND_RUNS_QUEUE | COMMAND_RUNS_SCRIPT);
-    bool data_names_keys = command->keys.shape == KEYS_OF_SORT;
-    if (has_keys && !runs_others && !data_names_keys)
+    if (has_keys && !runs_others && !data_names_keys(command, argv, argc))
         key_ranges_each(&keys, end_for_key, &(struct asked){engine, argv});
     else if (!command->sees_claimed &&
              (has_keys || runs_others || command->flags & (COMMAND_WRITE | COMMAND_READONLY)))

@@ -2,12 +2,13 @@
  * ended. The value is out of the keyspace until then, so nothing that walks over keys can read,
  * change, evict or expire it.
  *
- *      command   work_begin_storing, work_begin_changing: takes the value, claims the key
+ *      command   work_begin_storing, work_begin_changing …: takes the value, claims the key
  *      others    whoever needs the key, or all keys, ends the work first, and waits for it
  *      loop      put the value back, then kind->answer, which writes as commands that run at once
  *
  * A command that stores goes to the command log when it comes, since its sources may change from
- * then on. One that changes a value takes effect, and goes there, when the work has ended.
+ * then on. One that changes a value takes effect, and goes there, when the work has ended. So does
+ * one that stores and may fail: it claims its source, too.
  *
  * Clients' commands are asked for the keys that they name before they run (execute/admission.h).
  * What has to do with all keys asks for all: scripts, transactions, commands about databases,
@@ -36,6 +37,7 @@ struct claim {
     struct claim *prev;
     struct claim *next;
     struct work *work;
+    struct claim *other;       /* the next one of the same work; or NULL */
     struct keyspace *keyspace; /* holds the value meanwhile; NULL: it was put back */
     bool has_value;
     bool fields_expire;            /* of the value when it was taken, */
@@ -49,7 +51,8 @@ struct claim {
 
 /* Claims a key of this database for the work of this call, which changes its value or else stores
  * another one, and takes the value. No claim of its name may exist: the call was asked
- * (claims_end_for). O(arguments). */
+ * (claims_end_for). work->claim becomes the new claim, with the others of the work behind it.
+ * O(arguments). */
 void claim_make(const struct call *call, struct work *work, int database, struct slice key,
                 bool changes);
 
@@ -59,7 +62,7 @@ const struct slice *claim_argv(const struct claim *claim);
 /* Returns the value that the work changes: in its thread, and in the loop when it answers. O(1). */
 struct keyref claim_value(const struct claim *claim);
 
-/* The work has ended: its key gets back the value that was taken. */
+/* The work has ended: its keys get back the values that were taken. */
 void claim_put_back(struct claim *claim);
 
 /* Prepares the call with which the work writes: a command that stores is in the command log
@@ -69,7 +72,7 @@ void claim_prepare(const struct claim *claim, struct call *call);
 /* Has the work write its result, though its client has gone and nobody gets the reply. */
 void claim_answer_alone(struct claim *claim);
 
-/* The claim is over. Frees it. */
+/* All claims of the work are over. Frees them. */
 void claim_free(struct claim *claim);
 
 /* Visits the keys of the values that claims have taken out of the call's database, unless they have

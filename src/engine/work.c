@@ -189,6 +189,14 @@ void work_begin_changing(struct call *call, struct work *work, struct slice key)
     work_begin(call, work);
 }
 
+void work_begin_replacing(struct call *call, struct work *work, struct slice source,
+                          struct slice key) {
+    work->engine = call->engine;
+    if (!slice_equal(source, key)) claim_make(call, work, call->database, source, true);
+    claim_make(call, work, call->database, key, true);
+    work_begin(call, work);
+}
+
 void works_pause(struct engine *engine, bool is_paused) {
     engine->works->is_paused = is_paused;
     begin_next(engine);

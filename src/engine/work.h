@@ -42,7 +42,7 @@ struct work {
     const struct work_kind *kind;
     struct engine *engine;
     struct session *session; /* that waits; NULL: it has gone, or none waits */
-    struct claim *claim;     /* the key that it writes; NULL: it only reads */
+    struct claim *claim;     /* of the key that it writes; NULL: it only reads */
     struct work *prev;       /* of those that wait for their turn */
     struct work *next;
     uint64_t ticks;    /* of the run */
@@ -110,6 +110,12 @@ bool work_pays_changing(const struct call *call, const struct entry *entry, uint
 /* As work_begin, of a command that changes the value under `key`, of which work_pays_changing was
  * true: kind->run does that with claim_value, kind->answer reports it. */
 void work_begin_changing(struct call *call, struct work *work, struct slice key);
+
+/* As work_begin, of a command that may fail, and otherwise stores under `key` what the work makes
+ * of the value under `source`, which may be the same key: kind->answer does that. The command goes
+ * to the command log when it has done so: until then, the source stays as it is. */
+void work_begin_replacing(struct call *call, struct work *work, struct slice source,
+                          struct slice key);
 
 /* Runs the work now, if it has not run yet, and ends it. In the loop's thread. */
 void work_end_now(struct work *work);

@@ -4,8 +4,8 @@
  * The elements are copied first, because iterators do not keep them valid and the result may
  * replace the list or set. Items point to the copies, or to values of other keys, which do not
  * change until the command ends. Commands that take long and do not look at other keys are works
- * (engine/work.h). One that stores goes to the command log before it has run, where it must not
- * fail: so it is none if it needs numbers. */
+ * (engine/work.h). One that stores, and needs numbers, may fail: it goes to the command log when it
+ * has not, and nobody may change its list or set until then. */
 #include "base/memory/alloc.h"
 #include "base/prefetch.h"
 #include "base/text/number.h"
@@ -372,10 +372,12 @@ static void run_sorting(struct work *work) {
     if (is_zset) entry = zset_thaw(&sorting->frozen, false);
     sorting->has_failed = !make_result(sort, entry, &from, &sorting->count);
     if (is_zset) zset_thaw_end(&sorting->frozen, entry);
-    if (sort->destination)
+    if (sorting->has_failed)
+        sorting->result = NULL;
+    else if (sort->destination)
         sorting->result = make_list(sort, sort->items + from, sorting->count, work->claim->key.name,
                                     &sorting->limits);
-    else if (!sorting->has_failed && !work_is_cancelled(work))
+    else if (!work_is_cancelled(work))
         sorting->result = reply_list_of(sort->items + from, sorting->count, &sorting->limits);
     kept_texts_free(&sort->texts);
     mem_free(sort->items);
@@ -416,8 +418,19 @@ static bool should_work(const struct sort *sort, const struct entry *entry) {
     if (!entry || !is_alone) return false;
     uint64_t elements = elements_read(sort, entry);
     if (!sort->destination) return work_pays(sort->call, elements * STEPS_TO_REPLY);
-    bool may_fail = !sort->alpha && !sort->unsorted;
-    return !may_fail && work_pays_writing(sort->call, elements * STEPS_TO_STORE);
+    return work_pays_writing(sort->call, elements * STEPS_TO_STORE);
+}
+
+static void begin_sorting(struct call *call, struct sorting *sorting, bool may_fail) {
+    size_t destination = sorting->sort.destination;
+    if (!destination) {
+        sorting->limits.compress_depth = 0; /* the list is read once */
+        work_begin(call, &sorting->work);
+    } else if (may_fail) {
+        work_begin_replacing(call, &sorting->work, call->argv[1], call->argv[destination]);
+    } else {
+        work_begin_storing(call, &sorting->work, call->argv[destination]);
+    }
 }
 
 static void work_on(struct sort *sort, struct entry *entry) {
@@ -430,12 +443,7 @@ static void work_on(struct sort *sort, struct entry *entry) {
     sorting->sort.gets = NULL;
     sorting->limits = call->limits->list;
     work_freeze(call, entry, &sorting->frozen);
-    if (sort->destination) {
-        work_begin_storing(call, &sorting->work, call->argv[sort->destination]);
-    } else {
-        sorting->limits.compress_depth = 0; /* the list is read once */
-        work_begin(call, &sorting->work);
-    }
+    begin_sorting(call, sorting, !sort->alpha && !sort->unsorted);
 }
 
 /* --- Commands --- */
