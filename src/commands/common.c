@@ -152,6 +152,8 @@ static bool try_pop(struct call *call, const struct pop *pop) {
         struct keyref ref;
         if (!call_find_typed_write(call, key, type->type, &ref)) return true;
         if (ref.entry == NULL) continue;
+        if (type->pop_later && type->pop_later(call, ref.entry, key, pop->from_last, pop->count))
+            return true;
         reply_array(call->reply, 2);
         reply_bulk(call->reply, key);
         uint64_t count = type->pop_many(call, &ref, key, pop->from_last, pop->count);

@@ -70,6 +70,11 @@ struct pop_type {
      * their number. */
     uint64_t (*pop_many)(struct call *call, struct keyref *ref, struct slice key, bool from_last,
                          uint64_t count);
+
+    /* NULL, or: pops so many that a work does it (engine/work.h), which replies [key, members] and
+     * propagates what it has popped. Returns false, and does nothing, if they are too few. O(1). */
+    bool (*pop_later)(struct call *call, const struct entry *entry, struct slice key,
+                      bool from_last, uint64_t count);
 };
 
 /* numkeys key … end [COUNT count]: replies [key, [members]] from the first key that exists, or a

@@ -148,19 +148,31 @@ class ZsetPool(Pool):
 
     def take(self, link, rng):
         count = rng.randint(1, self.count // 3)
-        way = rng.choice([b"ZPOPMIN", b"ZPOPMAX", b"ZREMRANGEBYRANK", b"ZREMRANGEBYSCORE"])
-        first = {b"ZPOPMIN": 0, b"ZPOPMAX": self.count - count}.get(way, rng.randint(0, self.count - count))
+        way = rng.choice([b"ZPOPMIN", b"ZPOPMAX", b"ZMPOP MIN", b"BZMPOP MAX", b"ZREMRANGEBYRANK", b"ZREMRANGEBYSCORE"])
+        is_pop = not way.startswith(b"ZREM")
+        first = rng.randint(0, self.count - count)
+        if is_pop:
+            first = 0 if way.endswith(b"MIN") else self.count - count
         numbers = range(first, first + count)
         taken = frozenset(((b"%d" % number, b"%d" % number), 1) for number in numbers)
         self.begin(taken)
-        if way.startswith(b"ZREM"):
+        if not is_pop:
             self.expect(link, count, [way, self.key, b"%d" % numbers[0], b"%d" % numbers[-1]])
             return taken
-        found = pairs(run_as_one(link, [[way, self.key, b"%d" % count]]))
-        order = numbers if way == b"ZPOPMIN" else reversed(numbers)
+        found = self.pop(link, way, count)
+        order = numbers if way.endswith(b"MIN") else reversed(numbers)
         if found != [(b"%d" % number, b"%d" % number) for number in order]:
             raise Trouble(f"{way} {count} replies {len(found)} members: {found[:3]} … {found[-3:]}")
         return taken
+
+    def pop(self, link, way, count):
+        if b" " not in way:
+            return pairs(run_as_one(link, [[way, self.key, b"%d" % count]]))
+        command, end = way.split()
+        timeout = [b"0"] if command.startswith(b"B") else []
+        reply = run_as_one(link, [[command, *timeout, b"2", b"nosuch", self.key, end, b"COUNT", b"%d" % count]])
+        found = tokens(reply)  # the first one is the key
+        return list(zip(found[1::2], found[2::2]))
 
 
 class ListPool(Pool):

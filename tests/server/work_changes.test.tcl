@@ -53,6 +53,7 @@ proc make_zset {} {
 check_changes make_zset zset {
     {ZREMRANGEBYRANK zset 0 9999} {ZREMRANGEBYRANK zset 7 -8} {ZREMRANGEBYSCORE zset 100 9000}
     {ZREMRANGEBYSCORE zset -inf (9972} {ZPOPMIN zset 9999} {ZPOPMAX zset 19999}
+    {ZMPOP 1 zset MIN COUNT 9999} {ZMPOP 3 nosuch zset other MAX COUNT 19999} {BZMPOP 0 2 nosuch zset MIN COUNT 5000}
 }
 proc make_equal_scores {} {
     r DEL zset
@@ -120,6 +121,7 @@ check "short lists, and elements that are found soon, take no thread" {
     r LINSERT list BEFORE 5 x
     r SPOP set 100
     r ZPOPMIN zset 100
+    r ZMPOP 1 zset MAX COUNT 100
     r ZREMRANGEBYRANK zset 0 100
     r ZREMRANGEBYRANK zset 0 -1
     expr {[total_works] - $before}
@@ -135,6 +137,23 @@ check "a value that is being read is changed at once, and the reader gets what i
     assert_equal [llength $popped] 5000
     llength [$c read]
 } 20000
+check "a client that waited for many members gets them at once" {
+    make_zset
+    r RENAME zset other
+    set c [client_open]
+    $c send BZMPOP 0 1 zset MAX COUNT 15000
+    wait_until {[info_field blocked_clients] == 1}
+    set before [total_works]
+    r RENAME other zset
+    assert_equal [llength [lindex [$c read] 1]] 15000
+    list [r ZCARD zset] [expr {[total_works] - $before}]
+} {5000 0}
+check "ZMPOP goes to replicas as what it has popped" {
+    make_zset
+    lassign [replica_sync] replica
+    r ZMPOP 2 nosuch zset MAX COUNT 15000
+    lindex [replica_commands $replica 2] end
+} {ZPOPMAX zset 15000}
 check "a key whose time comes meanwhile is changed, and then expires" {
     make_zset
     r PEXPIRE zset 30
@@ -166,6 +185,7 @@ check "each change goes to the append-only file when it is done, and to replicas
         make_list
         make_zset
         make_set
+        r COPY zset popped
         r PEXPIRE set 100000
         paused {
             set list [send_work {LREM list 0 twin}]
@@ -174,6 +194,8 @@ check "each change goes to the append-only file when it is done, and to replicas
             wait_for_works 2
             [client_open] send SPOP set 15000
             wait_for_works 3
+            [client_open] send BZMPOP 1 2 nosuch popped MAX COUNT 15000
+            wait_for_works 4
             r RPUSH other 2
         }
         $list read
@@ -181,9 +203,9 @@ check "each change goes to the append-only file when it is done, and to replicas
         set before [r DEBUG DIGEST]
         r DEBUG LOADAOF
         assert_equal [r DEBUG DIGEST] $before
-        list [r ZCARD zset] [r SCARD set]
+        list [r ZCARD zset] [r SCARD set] [r ZCARD popped]
     }
-} {5000 5000}
+} {5000 5000 5000}
 check "what a client has changed that has gone goes to the append-only file, too" {
     with_server {appendonly yes enable-debug-command yes aof-use-rdb-preamble no} {
         make_list

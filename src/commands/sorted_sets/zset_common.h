@@ -113,11 +113,13 @@ struct zset_removal {
     bool pops; /* it replies the members, else their number: */
     bool forward;
     enum zset_reply_form form;
+    bool with_key;        /* it replies [key, members] */
+    struct slice command; /* propagated: this, the key and the number; static; empty: as it came */
 };
 
-/* Removes members of the sorted set under argv[1] in another thread, and replies later. Returns
+/* Removes members of the sorted set under `key` in another thread, and replies later. Returns
  * false, and does nothing, if that should be done at once. O(1). */
-bool zset_remove_later(struct call *call, const struct entry *entry,
+bool zset_remove_later(struct call *call, const struct entry *entry, struct slice key,
                        const struct zset_removal *removal);
 
 /* --- Results --- */

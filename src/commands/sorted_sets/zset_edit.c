@@ -177,7 +177,7 @@ static void remove_range(struct call *call, enum zset_range_by by, const char *e
     if (!call_find_typed_write(call, call->argv[1], VALUE_ZSET, &ref)) return;
     if (ref.entry) span = zset_range_find(ref.entry, &range, true);
     struct zset_removal removal = {.span = span, .event = event};
-    if (span.count && zset_remove_later(call, ref.entry, &removal)) return;
+    if (span.count && zset_remove_later(call, ref.entry, call->argv[1], &removal)) return;
     reply_integer(call->reply, (int64_t)span.count);
     if (span.count == 0) return;
     zset_remove_span(call, &ref, call->argv[1], span, event);

@@ -38,15 +38,20 @@ static void pop_one(struct call *call, struct keyref *ref, struct slice key, boo
     zset_remove_span(call, ref, key, span, event_of(from_last));
 }
 
+static struct zset_removal removal_of(const struct entry *entry, bool from_last, uint64_t count,
+                                      enum zset_reply_form form) {
+    return (struct zset_removal){.span = span_of(entry, from_last, count),
+                                 .event = event_of(from_last),
+                                 .pops = true,
+                                 .forward = !from_last,
+                                 .form = form};
+}
+
 /* Returns whether the members of the sorted set under argv[1] are popped in another thread. */
 static bool pop_later(struct call *call, const struct entry *entry, bool from_last,
                       uint64_t count) {
-    struct zset_removal removal = {.span = span_of(entry, from_last, count),
-                                   .event = event_of(from_last),
-                                   .pops = true,
-                                   .forward = !from_last,
-                                   .form = zset_reply_form(call, true)};
-    return zset_remove_later(call, entry, &removal);
+    struct zset_removal removal = removal_of(entry, from_last, count, zset_reply_form(call, true));
+    return zset_remove_later(call, entry, call->argv[1], &removal);
 }
 
 static void pop(struct call *call, bool from_last) {
@@ -80,12 +85,23 @@ static uint64_t pop_pairs(struct call *call, struct keyref *ref, struct slice ke
     return pop_many(call, ref, key, from_last, count, ZSET_PAIRS);
 }
 
+static const struct pop_type zsets;
+
+static bool pop_pairs_later(struct call *call, const struct entry *entry, struct slice key,
+                            bool from_last, uint64_t count) {
+    struct zset_removal removal = removal_of(entry, from_last, count, ZSET_PAIRS);
+    removal.with_key = true;
+    removal.command = zsets.commands[from_last];
+    return zset_remove_later(call, entry, key, &removal);
+}
+
 static const struct pop_type zsets = {
     .type = VALUE_ZSET,
     .ends = {"min", "max"},
     .commands = {SLICE("ZPOPMIN"), SLICE("ZPOPMAX")},
     .pop_one = pop_key,
     .pop_many = pop_pairs,
+    .pop_later = pop_pairs_later,
 };
 
 COMMAND_FORM(zmpop_command, pop_from_any, &zsets)

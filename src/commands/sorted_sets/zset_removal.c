@@ -1,4 +1,6 @@
-/* Members of a sorted set that are removed by a work (engine/work.h): for ZREMRANGEBY… and ZPOP… */
+/* Members of a sorted set that are removed by a work (engine/work.h): for ZREMRANGEBY…, ZPOP… and
+ * ZMPOP. */
+#include "base/text/number.h"
 #include "commands/sorted_sets/zset_common.h"
 #include "engine/claim.h"
 #include "engine/work.h"
@@ -16,6 +18,10 @@ static void reply_popped(struct removing *removing, const struct entry *entry) {
     struct reply *reply = &removing->popped.reply;
     struct zset_iter iter;
     struct zset_member member;
+    if (removal->with_key) {
+        reply_array(reply, 2);
+        reply_bulk(reply, removing->work.claim->key.name);
+    }
     zset_reply_header(reply, span.count, removal->form);
     zset_iter_start(&iter, entry, removal->forward ? span.from : span.from + span.count - 1,
                     removal->forward);
@@ -36,12 +42,17 @@ static void run_removing(struct work *work) {
 static void answer_removing(struct call *call, struct work *work) {
     struct removing *removing = (struct removing *)work;
     const struct zset_removal *removal = &removing->removal;
+    struct slice key = work->claim->key.name;
     struct keyref ref = claim_value(work->claim);
+    char count[INT64_TEXT_MAX];
     if (removal->pops)
         made_reply_pass(&removing->popped, call->reply);
     else
         reply_integer(call->reply, (int64_t)removal->span.count);
-    CALL_CHANGED(call, &ref, call->argv[1], EVENT_SORTED_SET, removal->event, removal->span.count);
+    CALL_CHANGED(call, &ref, key, EVENT_SORTED_SET, removal->event, removal->span.count);
+    if (removal->command.len)
+        CALL_PROPAGATE(call, removal->command, key,
+                       number_text(count, (int64_t)removal->span.count));
 }
 
 static void free_removing(struct work *work) {
@@ -60,7 +71,7 @@ static uint64_t steps_of(const struct entry *entry, const struct zset_removal *r
     return freeing > STEPS * count ? freeing : STEPS * count;
 }
 
-bool zset_remove_later(struct call *call, const struct entry *entry,
+bool zset_remove_later(struct call *call, const struct entry *entry, struct slice key,
                        const struct zset_removal *removal) {
     static const struct work_kind kind = {run_removing, answer_removing, free_removing};
     bool is_part = removal->span.count < zset_length(entry);
@@ -68,6 +79,6 @@ bool zset_remove_later(struct call *call, const struct entry *entry,
     struct removing *removing = work_new(&kind, sizeof(*removing));
     removing->removal = *removal;
     made_reply_begin(&removing->popped, call->reply->protocol);
-    work_begin_changing(call, &removing->work, call->argv[1]);
+    work_begin_changing(call, &removing->work, key);
     return true;
 }
