@@ -339,33 +339,3 @@ void scan_value(struct call *call, enum value_type type, const char *only_names,
         reply_array(call->reply, 0);
     }
 }
-
-/* --- Members that are drawn at random --- */
-
-bool random_count_parse(struct call *call, const char *option, int64_t *count) {
-    if (!call_integer_in(call, 2, -INT64_MAX, INT64_MAX, count, NULL)) return false;
-    if (call->argc == 3) return true;
-    if (call->argc > 4 || !slice_is(call->argv[3], option)) return call_syntax_error(call);
-    return (*count >= -INT64_MAX / 2 && *count <= INT64_MAX / 2) ||
-           reply_error(call->reply, "ERR value is out of range");
-}
-
-bool random_repeat_begin(struct random_repeat *repeat, struct call *call, uint64_t count) {
-    *repeat = (struct random_repeat){
-        .call = call, .left = count, .mark = call->reply->len, .size_max = call_string_max(call)};
-    if (count <= RANDOM_REPEAT_MAX) return true;
-    return reply_error(call->reply, "ERR value is out of range");
-}
-
-bool random_repeat_next(struct random_repeat *repeat) {
-    struct reply *reply = repeat->call->reply;
-    if (repeat->left == 0) return false;
-    if (reply->len < repeat->end) return false; /* before_growth has dropped the reply */
-    repeat->end = reply->len;
-    if (reply->len - repeat->mark > repeat->size_max) {
-        reply_truncate(reply, repeat->mark);
-        return reply_error(reply, "ERR reply exceeds maximum allowed size (proto-max-bulk-len)");
-    }
-    repeat->left--;
-    return true;
-}

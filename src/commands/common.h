@@ -1,5 +1,5 @@
 /* common: what commands of several types share: lengths, positions, values that are named more than
- * once, pops of one end, expiries, scans, members drawn at random. */
+ * once, pops of one end, expiries, scans. */
 #ifndef PACKLIST_COMMANDS_COMMON_H
 #define PACKLIST_COMMANDS_COMMON_H
 
@@ -156,35 +156,5 @@ void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan));
  * option of that name, or NULL. */
 void scan_value(struct call *call, enum value_type type, const char *only_names,
                 uint64_t (*step)(struct scan *scan));
-
-/* --- SRANDMEMBER, HRANDFIELD, ZRANDMEMBER --- */
-
-/* Parses the count at argv[2], and `option`, which may follow it as the last argument and doubles
- * what is replied. Otherwise replies the error and returns false. */
-bool random_count_parse(struct call *call, const char *option, int64_t *count);
-
-/* With a negative count members are repeated: the size of the value does not limit how many there
- * are, so the reply needs limits of its own. */
-
-/* The most members that a request may ask for; the loop makes them in about a second, in any
- * encoding: a draw costs O(1), if need be after O(members) once. */
-enum { RANDOM_REPEAT_MAX = 1 << 24 };
-
-struct random_repeat {
-    struct call *call;
-    uint64_t left;
-    size_t mark;     /* where the reply begins */
-    size_t end;      /* where it ended when the last member was asked for */
-    size_t size_max; /* of the reply, in bytes */
-};
-
-/* Begins a reply of `count` members; the caller then writes its header. More than RANDOM_REPEAT_MAX
- * are refused with an error reply: returns false. O(1). */
-bool random_repeat_begin(struct random_repeat *repeat, struct call *call, uint64_t count);
-
-/* Returns whether the caller should write one more member. It should not at the end; when the reply
- * has become longer than proto-max-bulk-len, which replaces it by an error; and when it will never
- * be sent, because the client is over its output limit. O(1). */
-bool random_repeat_next(struct random_repeat *repeat);
 
 #endif

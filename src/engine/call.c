@@ -427,6 +427,11 @@ struct random *call_random(const struct call *call) {
     return &call->engine->random;
 }
 
+size_t call_output_max(const struct call *call) {
+    const struct session *session = call_session(call);
+    return session ? call->engine->upward->output_max(session) : SIZE_MAX;
+}
+
 bool call_may_read_all_keys(const struct call *call) {
     const struct access access = {call->command, call->argv, call->argc, call->database};
     return !call->requester || user_may_with_all_keys(call->requester->user, &access, KEYS_READ);

@@ -336,6 +336,10 @@ void call_set_plain_hyperloglogs(struct call *call, bool plain);
 /* Returns the server's generator, for choices that need no secrecy. */
 struct random *call_random(const struct call *call);
 
+/* Returns how many bytes of output close the client; SIZE_MAX: any number is allowed, or there is
+ * no client. O(1). */
+size_t call_output_max(const struct call *call);
+
 /* Returns whether the client's user may run this very call and read all keys of the database with
  * it, for keys that only data names. O(1), as the call was admitted. */
 bool call_may_read_all_keys(const struct call *call);

@@ -9,6 +9,7 @@
 #include "store/event.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct command;
@@ -40,6 +41,10 @@ struct upward {
     /* The deadline of a client that waits has come. From engine/blocking.c to
      * execute/blocking_serve.h. */
     void (*time_is_up)(struct session *session);
+
+    /* Returns how many bytes of output close a session; SIZE_MAX: any number is allowed. Asked by
+     * engine/call.c; answered by session/client_limits.h. */
+    size_t (*output_max)(const struct session *session);
 
     /* Bring the append-only file, and whose replica the server is, in line with their directives.
      * Asked by engine/put_off.c; answered by aof/aof.h and

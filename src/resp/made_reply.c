@@ -11,6 +11,7 @@ void made_reply_begin(struct made_reply *made, int protocol) {
 void made_reply_add_piece(struct made_reply *made) {
     made->pieces = mem_realloc(made->pieces, (made->count + 1) * sizeof(*made->pieces));
     made->pieces[made->count++] = sds_new(slice_make(made->reply.data, made->reply.len));
+    made->size += made->reply.len;
     reply_truncate(&made->reply, 0);
 }
 
@@ -24,8 +25,18 @@ void made_reply_pass(struct made_reply *made, struct reply *reply) {
     made->count = 0;
 }
 
-void made_reply_free(struct made_reply *made) {
+static void free_pieces(struct made_reply *made) {
     for (size_t i = 0; i < made->count; i++) sds_free(made->pieces[i]);
+    made->count = made->size = 0;
+}
+
+void made_reply_restart(struct made_reply *made) {
+    free_pieces(made);
+    reply_truncate(&made->reply, 0);
+}
+
+void made_reply_free(struct made_reply *made) {
+    free_pieces(made);
     mem_free(made->pieces);
     reply_free(&made->reply);
 }

@@ -13,10 +13,14 @@ struct made_reply {
     struct reply reply; /* what is written goes here */
     sds *pieces;
     size_t count;
+    size_t size; /* of the pieces, in bytes */
 };
 
-/* Begins a reply in this version of the protocol. In any thread, as the next two. */
+/* Begins a reply in this version of the protocol. In any thread, as the next three. */
 void made_reply_begin(struct made_reply *made, int protocol);
+
+/* Drops what was written: another reply follows. O(pieces). */
+void made_reply_restart(struct made_reply *made);
 
 /* To be called after each element. O(1), but copies what was written when that is enough for a
  * piece: with all calls together, O(bytes of the reply). */

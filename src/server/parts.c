@@ -84,6 +84,7 @@ static const struct upward upward = {
     .keyspace_freed = flush_freed,
     .work_has_ended = blocking_work_has_ended,
     .time_is_up = blocking_time_is_up,
+    .output_max = client_limits_output_max,
     .apply_appendonly = aof_configure_late,
     .apply_role = replication_follow_directive,
     .script_flags = script_command_flags,

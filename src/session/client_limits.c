@@ -46,10 +46,13 @@ bool client_limits_has_hard(const struct session *session) {
            engine->config.output_limits[CLIENT_CLASS_NORMAL].hard_bytes != 0;
 }
 
-bool client_limits_reaches_hard(const struct session *session, size_t bytes) {
-    if (bytes < UNCOUNTED_OUTPUT) return false;
+size_t client_limits_output_max(const struct session *session) {
     uint64_t limit = hard_limit(session);
-    return limit != 0 && bytes - UNCOUNTED_OUTPUT >= limit;
+    return limit == 0 || limit > SIZE_MAX - UNCOUNTED_OUTPUT ? SIZE_MAX : limit + UNCOUNTED_OUTPUT;
+}
+
+bool client_limits_reaches_hard(const struct session *session, size_t bytes) {
+    return bytes >= UNCOUNTED_OUTPUT && bytes >= client_limits_output_max(session);
 }
 
 /* Unauthenticated clients are not logged: anybody could fill the log with them. */

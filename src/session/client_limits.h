@@ -23,6 +23,9 @@ bool client_limits_admit_output(struct session *session, size_t bytes);
 /* Returns whether `bytes` reach the hard limit, without logging and counting. O(1). */
 bool client_limits_reaches_hard(const struct session *session, size_t bytes);
 
+/* Returns how many bytes of output reach the hard limit; SIZE_MAX if there is none. O(1). */
+size_t client_limits_output_max(const struct session *session);
+
 /* Returns whether the session may have a hard limit for output. O(1). */
 bool client_limits_has_hard(const struct session *session);
 

@@ -76,16 +76,18 @@ bool records_draws_next(struct records_draws *draws, struct random *random, stru
 
 /* Draws until enough different ones were drawn. */
 static void sample_few(const struct entry *entry, struct random *random, uint64_t count,
-                       int64_t now_ms, void (*visit)(const struct record *record, void *arg),
+                       int64_t now_ms, bool (*visit)(const struct record *record, void *arg),
                        void *arg) {
     struct recordtable *drawn = recordtable_new(false);
     struct records_draws draws;
+    bool goes_on = true;
     records_draws_begin(&draws, entry, now_ms);
-    while (recordtable_count(drawn) < count) {
+    while (goes_on && recordtable_count(drawn) < count) {
         struct record record;
         records_draws_next(&draws, random, &record);
         struct record name = {.field = record.field, .expiry_ms = RECORD_NEVER};
-        if (recordtable_set(drawn, &name, recordtable_hash(name.field))) visit(&record, arg);
+        if (recordtable_set(drawn, &name, recordtable_hash(name.field)))
+            goes_on = visit(&record, arg);
     }
     records_draws_end(&draws);
     recordtable_free(drawn);
@@ -93,26 +95,24 @@ static void sample_few(const struct entry *entry, struct random *random, uint64_
 
 /* Selection sampling (Knuth, The Art of Computer Programming, volume 2, 3.4.2, algorithm S): each
  * record is chosen with the probability with which those still needed are among those left. */
-size_t records_sample(const struct entry *entry, struct random *random, uint64_t count,
-                      uint64_t living, int64_t now_ms,
-                      void (*visit)(const struct record *record, void *arg), void *arg) {
+void records_sample(const struct entry *entry, struct random *random, uint64_t count,
+                    uint64_t living, int64_t now_ms,
+                    bool (*visit)(const struct record *record, void *arg), void *arg) {
     CHECKED_ASSERT(living <= records_length(entry));
     if (count > living) count = living;
     if (records_is_table(entry) && count <= living / 3) {
         sample_few(entry, random, count, now_ms, visit, arg);
-        return count;
+        return;
     }
     struct records_iter iter;
     struct record record;
-    uint64_t needed = count;
     records_iter_start(&iter, entry);
-    while (needed && records_iter_next(&iter, &record)) {
+    while (count && records_iter_next(&iter, &record)) {
         if (record_has_expired(&record, now_ms)) continue;
-        if (random_below(random, living--) >= needed) continue;
-        visit(&record, arg);
-        needed--;
+        if (random_below(random, living--) >= count) continue;
+        if (!visit(&record, arg)) return;
+        count--;
     }
-    return count;
 }
 
 void records_take_sample(struct entry **entry, struct random *random, uint64_t count,

@@ -37,13 +37,13 @@ bool records_draws_next(struct records_draws *draws, struct random *random, stru
 
 void records_draws_end(struct records_draws *draws);
 
-/* Visits up to `count` different records, every choice with the same probability. `living` is what
- * records_living returns. Returns how many were chosen: all when there are no more. visit() must
- * not change the value. As `count` draws; O(records) while packed or for more than a third of the
- * living. */
-size_t records_sample(const struct entry *entry, struct random *random, uint64_t count,
-                      uint64_t living, int64_t now_ms,
-                      void (*visit)(const struct record *record, void *arg), void *arg);
+/* Visits up to `count` different records, every choice with the same probability: all when there
+ * are no more. `living` is what records_living returns. visit() must not change the value, and ends
+ * the visit when it returns false. As `count` draws; O(records) while packed or for more than a
+ * third of the living. */
+void records_sample(const struct entry *entry, struct random *random, uint64_t count,
+                    uint64_t living, int64_t now_ms,
+                    bool (*visit)(const struct record *record, void *arg), void *arg);
 
 /* Removes `count` different records, of which there are more, from a packed value without expiries;
  * every choice has the same probability. Visits each before; visit() must not use the value. May

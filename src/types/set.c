@@ -293,31 +293,33 @@ bool set_iter_next_batch(struct set_iter *iter, struct text_batch *batch) {
     return batch->count > 0;
 }
 
-struct scan {
-    void (*visit)(struct slice member, void *arg);
+/* Who gets the members that are chosen. */
+struct sampling {
+    bool (*visit)(struct slice member, void *arg);
     void *arg;
 };
 
-static void scan_record(const struct record *record, void *arg) {
-    const struct scan *scan = arg;
-    scan->visit(record->field, scan->arg);
+static bool sample_record(const struct record *record, void *arg) {
+    const struct sampling *sampling = arg;
+    return sampling->visit(record->field, sampling->arg);
 }
 
-size_t set_sample(const struct entry *entry, struct random *random, uint64_t count,
-                  void (*visit)(struct slice member, void *arg), void *arg) {
-    struct scan scan = {visit, arg};
-    if (!is_intset(entry))
-        return records_sample(entry, random, count, records_length(entry), INT64_MIN, scan_record,
-                              &scan);
+void set_sample(const struct entry *entry, struct random *random, uint64_t count,
+                bool (*visit)(struct slice member, void *arg), void *arg) {
+    if (!is_intset(entry)) {
+        struct sampling sampling = {visit, arg};
+        records_sample(entry, random, count, records_length(entry), INT64_MIN, sample_record,
+                       &sampling);
+        return;
+    }
     const uint8_t *intset = intset_of(entry);
-    size_t left = intset_count(intset), needed = count < left ? count : left, sampled = needed;
+    size_t left = intset_count(intset), needed = count < left ? count : left;
     for (size_t i = 0; needed; i++) {
         char digits[INT64_TEXT_MAX];
         if (random_below(random, left--) >= needed) continue;
-        visit(number_text(digits, intset_get(intset, i)), arg);
+        if (!visit(number_text(digits, intset_get(intset, i)), arg)) return;
         needed--;
     }
-    return sampled;
 }
 
 /* --- Taking members out at random --- */
@@ -379,6 +381,16 @@ void set_take(struct keyref *ref, struct random *random, uint64_t count,
         records_take_sample(&entry, random, count, take_record, &taker);
     keyref_moved(ref, entry);
     keyspace_resized(ref, length, length - count);
+}
+
+struct scan {
+    void (*visit)(struct slice member, void *arg);
+    void *arg;
+};
+
+static void scan_record(const struct record *record, void *arg) {
+    const struct scan *scan = arg;
+    scan->visit(record->field, scan->arg);
 }
 
 uint64_t set_scan(const struct entry *entry, uint64_t cursor,

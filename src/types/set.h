@@ -68,11 +68,12 @@ void set_draws_begin(struct set_draws *draws, const struct entry *entry);
 struct slice set_draws_next(struct set_draws *draws, struct random *random);
 void set_draws_end(struct set_draws *draws);
 
-/* Visits up to `count` different members chosen at random, every choice with the same probability,
- * and returns how many there were. visit() must not change the set. Expected O(count); O(set) while
- * it is not a table, or for more than a third of its members. */
-size_t set_sample(const struct entry *entry, struct random *random, uint64_t count,
-                  void (*visit)(struct slice member, void *arg), void *arg);
+/* Visits up to `count` different members chosen at random, every choice with the same probability:
+ * all when there are no more. visit() must not change the set, and ends the visit when it returns
+ * false. Expected O(count); O(set) while it is not a table, or for more than a third of its
+ * members. */
+void set_sample(const struct entry *entry, struct random *random, uint64_t count,
+                bool (*visit)(struct slice member, void *arg), void *arg);
 
 /* A text that is looked for in several sets. */
 struct set_probe {

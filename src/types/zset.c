@@ -506,7 +506,15 @@ struct slice zset_seek_text(const struct zset_seeker *seeker, char digits[INT64_
 }
 
 void zset_draws_begin(struct zset_draws *draws, const struct entry *entry) {
-    *draws = (struct zset_draws){.entry = entry};
+    *draws = (struct zset_draws){.entry = entry, .length = zset_length(entry)};
+}
+
+void zset_draws_begin_frozen(struct zset_draws *draws, const struct frozen *frozen) {
+    if (frozen->capture)
+        *draws = (struct zset_draws){.capture = frozen->capture,
+                                     .length = skiplist_capture_count(frozen->capture)};
+    else
+        zset_draws_begin(draws, frozen->entry);
 }
 
 static inline const uint8_t *skip_pair(const uint8_t *at, unsigned layout) {
@@ -515,18 +523,25 @@ static inline const uint8_t *skip_pair(const uint8_t *at, unsigned layout) {
     return at + listpack_size(at);
 }
 
-void zset_draws_next(struct zset_draws *draws, struct random *random, struct zset_member *member) {
-    CHECKED_ASSERT(zset_length(draws->entry) > 0);
-    uint64_t length = zset_length(draws->entry), rank = random_below(random, length);
-    if (zset_is_embedded(draws->entry)) {
+void zset_draws_at(struct zset_draws *draws, uint64_t number, struct zset_member *member) {
+    CHECKED_ASSERT(number < draws->length);
+    if (!draws->capture && zset_is_embedded(draws->entry)) {
         const uint8_t *at = packed_index_seek(&draws->index, packed_view(draws->entry).first,
-                                              (size_t)length, (size_t)rank, skip_pair, 0);
+                                              (size_t)draws->length, (size_t)number, skip_pair, 0);
         read_pair(&at, true, member);
         return;
     }
-    struct zset_iter iter;
-    zset_iter_start(&iter, draws->entry, rank, true);
-    zset_iter_next(&iter, member);
+    struct skiplist_cursor cursor;
+    if (draws->capture)
+        skiplist_capture_seek(draws->capture, number, &cursor);
+    else
+        skiplist_seek(skiplist_of(draws->entry), number, &cursor);
+    member->text = skiplist_cursor_member(&cursor);
+    member->score = skiplist_cursor_score(&cursor);
+}
+
+void zset_draws_next(struct zset_draws *draws, struct random *random, struct zset_member *member) {
+    zset_draws_at(draws, random_below(random, draws->length), member);
 }
 
 void zset_draws_end(struct zset_draws *draws) {

@@ -165,12 +165,18 @@ struct slice zset_seek_text(const struct zset_seeker *seeker, char digits[INT64_
  * more than once. The sorted set must not change between the draws. On the caller's stack. */
 struct zset_draws {
     const struct entry *entry;
+    struct capture *capture; /* of a skiplist, which is read instead; or NULL */
     struct packed_index index;
+    uint64_t length;
 };
 void zset_draws_begin(struct zset_draws *draws, const struct entry *entry);
 
 /* The next member. O(log n); in a listpack all m draws together cost O(n + m). */
 void zset_draws_next(struct zset_draws *draws, struct random *random, struct zset_member *member);
+
+/* A member for each number below the length: that of this rank, unless it is read from a capture.
+ * As zset_draws_next. */
+void zset_draws_at(struct zset_draws *draws, uint64_t number, struct zset_member *member);
 void zset_draws_end(struct zset_draws *draws);
 
 /* One step of a scan: visits some members and returns the next cursor; begin with 0, done when it
@@ -189,6 +195,9 @@ struct entry *zset_thaw(const struct frozen *frozen, bool finds);
 
 /* Frees that entry. In any thread, before value_unfreeze. O(n). */
 void zset_thaw_end(const struct frozen *frozen, struct entry *entry);
+
+/* As zset_draws_begin. The first draw costs O(n / 100). */
+void zset_draws_begin_frozen(struct zset_draws *draws, const struct frozen *frozen);
 
 /* A thread that needs members of few scores says so first, once: only those are found from then on
  * of which wants() returns true for some range of scores, from the first to the last, in which they

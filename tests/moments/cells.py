@@ -58,25 +58,27 @@ class Cells:
         elif read.position_of is not None:
             self.check_position(read.position_of, found, mark, last)
         else:
-            self.check_elements(found, mark, last)
+            self.check_elements(found, mark, last, read.is_part)
             if read.is_ordered:
                 self.check_order(found)
 
-    def check_elements(self, elements, mark, last):
+    def check_elements(self, elements, mark, last, is_part=False):
         found, expected = set(elements), set().union(self.unchanged, *(one.elements for one in mark))
-        if len(found) != len(elements):
+        if len(found) != len(elements) and not is_part:
             raise Trouble(f"{len(elements)} elements, {len(found)} different ones")
         new = found - expected
         extra = {element for element in new if (element if self.is_flat else element[0]).startswith(EXTRA)}
         cells = [self.cell_of(element) for element in new - extra]
         for turn, (history, one, end) in enumerate(zip(self.histories, mark, last)):
             newest = max((version for cell, version in cells if cell % self.writers == turn), default=one.version)
+            if is_part:  # what is newer than all that is there was perhaps not chosen
+                newest = max(newest, one.version)
             if not one.version <= newest <= end:
                 raise Trouble(f"version {newest} is there, and only {one.version} to {end} may be")
             removed, added = history.between(one.version, newest)
             expected = (expected - removed) | added
-        if found - extra != expected:
-            wrong, missing = list(found - extra - expected), list(expected - found)
+        wrong, missing = list(found - extra - expected), [] if is_part else list(expected - found)
+        if wrong or missing:
             raise Trouble(f"the value is of no moment: {len(wrong)} cells are wrong, {len(missing)} are missing: "
                           f"{wrong[:5]}, {missing[:5]}; certain were {[one.version for one in mark]}, sent {last}")
 

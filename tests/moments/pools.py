@@ -29,7 +29,7 @@ class Pool:
     def __init__(self, count):
         self.all_elements = Counter(self.make_elements(count))
         self.count = sum(self.all_elements.values())
-        self.reads = [read for read in self.all_reads() if not read.constant]
+        self.reads = [read for read in self.all_reads() if not read.constant and not read.is_part]
         self.taken = {}
         self.sent = self.acknowledged = self.settled_at = 0
 

@@ -17,6 +17,7 @@ class Read:
     steps: tuple
     elements: Callable = tokens  # the elements in the last reply
     is_ordered: bool = False  # a list's elements are in its order
+    is_part: bool = False  # only some of the elements are in the reply, and perhaps more than once
     position_of: int | None = None  # the reply is the position of this cell in a list
     constant: Callable | None = None  # the reply, as `elements` gives it, is what this returns of the number of cells
 
@@ -62,7 +63,9 @@ def renamed(read):
 
 def of_hash(keys):
     look = [b"HGETALL", TO]
-    return [*reads(keys, pairs, ["HGETALL {0}", "HRANDFIELD {0} 10000000 WITHVALUES"]), *copies(keys[0], pairs, look)]
+    return [*reads(keys, pairs, ["HGETALL {0}", "HRANDFIELD {0} 10000000 WITHVALUES"]),
+            *reads(keys, pairs, ["HRANDFIELD {0} 5000 WITHVALUES", "HRANDFIELD {0} -20000 WITHVALUES"], is_part=True),
+            *copies(keys[0], pairs, look)]
 
 
 def of_zset(keys):
@@ -74,6 +77,7 @@ def of_zset(keys):
         "ZRANGE {0} 0 -1 WITHSCORES", "ZRANGE {0} 0 -1 REV WITHSCORES", "ZRANGE {0} -inf +inf BYSCORE WITHSCORES",
         "ZRANDMEMBER {0} 10000000 WITHSCORES", "ZUNION 1 {0} WITHSCORES", "ZINTER 2 {0} {0} AGGREGATE MIN WITHSCORES",
         "ZDIFF 2 {0} none WITHSCORES", "GEOSEARCH {0} FROMLONLAT 0 0 BYRADIUS 30000 km WITHHASH"]),
+        *reads(keys, pairs, ["ZRANDMEMBER {0} 5000 WITHSCORES", "ZRANDMEMBER {0} -20000 WITHSCORES"], is_part=True),
         *stores, renamed(stores[0]), *copies(keys[0], pairs, look)]
 
 
@@ -87,6 +91,7 @@ def of_set(keys):
     if len(keys) == 1:
         return [*found, *copies(keys[0], tokens, look), *reads(keys, tokens, [
             "SMEMBERS {0}", "SRANDMEMBER {0} 10000000", "SDIFF {0} none", "SORT {0} ALPHA", "SORT_RO {0} BY nosort"]),
+            *reads(keys, tokens, ["SRANDMEMBER {0} 5000", "SRANDMEMBER {0} -20000"], is_part=True),
             *reads(keys, tokens, ["SINTERSTORE <to> {0} {0}", "SDIFFSTORE <to> {0} none"], look),
             *reads(keys, tokens, ["SORT {0} ALPHA STORE <to>"], words("LRANGE <to> 0 -1"))]
     return [*found,

@@ -401,6 +401,40 @@ static void a_capture_is_copied_to_a_list_of_its_own(void **state) {
     }
 }
 
+/* --- A capture read in no order --- */
+
+/* Each number leads to a member of its own, with its score. */
+static void assert_numbered(struct capture *capture, const struct model *before) {
+    bool *is_found = calloc(before->count, sizeof(*is_found));
+    for (size_t number = before->count; number-- > 0;) {
+        struct skiplist_cursor cursor;
+        skiplist_capture_seek(capture, number, &cursor);
+        size_t at = model_find(before, skiplist_cursor_member(&cursor));
+        assert_true(at < before->count && !is_found[at]);
+        assert_true(same_score(skiplist_cursor_score(&cursor), before->pairs[at].score));
+        is_found[at] = true;
+    }
+    free(is_found);
+}
+
+static void a_capture_has_each_member_under_one_number(void **state) {
+    struct fixture *f = *state;
+    for (int round = 0; round < 40; round++) {
+        for (int i = 0; i < 150; i++) step(f, WIDE, 2500, round % 10 < 7);
+        set(f, SLICE("one at least"), 1);
+        struct model *before = model_copy(&f->model);
+        size_t left = 0;
+        struct capture *capture = skiplist_capture_begin(f->list, &left);
+        if (round % 2) assert_numbered(capture, before);
+        for (int i = 0; i < 300; i++) step(f, WIDE, 2500, round % 3);
+        assert_numbered(capture, before);
+        capture_end(capture);
+        assert_int_equal(left, 0);
+        model_delete(before, 0, before->count);
+        free(before);
+    }
+}
+
 /* --- A capture read by scores --- */
 
 static size_t member_below(const struct model *model, double score) {
@@ -598,6 +632,7 @@ int main(void) {
         LIST_TEST(a_scan_visits_what_was_there_throughout_while_the_list_changes),
         LIST_TEST(a_capture_stays_what_the_list_was),
         LIST_TEST(a_capture_is_copied_to_a_list_of_its_own),
+        LIST_TEST(a_capture_has_each_member_under_one_number),
         LIST_TEST(a_capture_is_read_by_scores),
         LIST_TEST(members_in_order_fill_their_nodes),
         LIST_TEST(nodes_merge_when_members_go),

@@ -2,6 +2,7 @@
 #include "types/zset.h"
 
 #include "base/hash/hash.h"
+#include "ds/capture.h"
 #include "types/value.h"
 #include "unit/in_range.h"
 #include "unit/seed.h"
@@ -143,6 +144,29 @@ static void seek(struct fixture *f, const struct entry *entry, enum taste taste)
     assert_seeker(f, found, &seeker, model_below(&f->model, further, false));
 }
 
+/* Each draw is a member with its score: of the value, or as it is frozen. */
+static void draw(struct fixture *f, struct zset_draws *draws) {
+    struct zset_member member;
+    for (int i = 0; i < 5; i++) {
+        zset_draws_next(draws, &f->random, &member);
+        size_t at = model_find(&f->model, member.text);
+        assert_true(at < f->model.count && member.score == f->model.pairs[at].score);
+    }
+    zset_draws_end(draws);
+}
+
+static void draw_frozen(struct fixture *f, struct entry *entry) {
+    struct frozen frozen;
+    struct zset_draws draws;
+    size_t left = 0;
+    value_freeze(entry, &left, &frozen);
+    zset_draws_begin_frozen(&draws, &frozen);
+    draw(f, &draws);
+    struct capture *capture = value_unfreeze(&frozen);
+    if (capture) capture_end(capture);
+    assert_int_equal(left, 0);
+}
+
 static void look(struct fixture *f, enum taste taste) {
     struct keyref ref = find_key(f);
     if (!ref.entry) return;
@@ -154,12 +178,12 @@ static void look(struct fixture *f, enum taste taste) {
     struct zset_draws draws;
     seek(f, ref.entry, taste);
     zset_draws_begin(&draws, ref.entry);
-    for (int i = 0; i < 5; i++) {
-        zset_draws_next(&draws, &f->random, &member);
-        assert_true(model_find(&f->model, member.text) < f->model.count);
-    }
-    zset_draws_end(&draws);
+    draw(f, &draws);
+    draw_frozen(f, ref.entry);
     if (taste != ONE_SCORE) return;
+    zset_draws_begin(&draws, ref.entry);
+    zset_draws_next(&draws, &f->random, &member);
+    zset_draws_end(&draws);
     size_t below = model_find(&f->model, member.text);
     assert_int_equal(zset_count_below_member(ref.entry, member.text, false), below);
     assert_int_equal(zset_count_below_member(ref.entry, member.text, true), below + 1);

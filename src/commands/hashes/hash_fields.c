@@ -2,6 +2,7 @@
  * their names; HGETALL HKEYS HVALS HRANDFIELD HSCAN: without naming them. */
 #include "base/memory/alloc.h"
 #include "base/text/number.h"
+#include "commands/choice.h"
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "commands/deferred_records.h"
@@ -213,46 +214,42 @@ COMMAND_FORM(hvals_command, reply_all, RECORD_VALUE)
 
 /* --- HRANDFIELD key [count [WITHVALUES]] --- */
 
-struct choice {
-    struct call *call;
-    const struct entry *entry; /* NULL: there is no hash */
-    uint64_t living;           /* fields that have not expired */
-    bool with_values;
-};
-
 /* RESP3 has an array for each field with its value. */
-static void reply_chosen(const struct record *record, void *arg) {
-    const struct choice *choice = arg;
-    struct reply *reply = choice->call->reply;
-    if (choice->with_values && reply->protocol == 3) reply_array(reply, 2);
-    reply_bulk(reply, record->field);
-    if (choice->with_values) reply_bulk(reply, record->value);
+static void reply_chosen(struct choice *choice, const struct record *record) {
+    bool with_values = choice->form;
+    if (with_values && choice->reply->protocol == 3) reply_array(choice->reply, 2);
+    reply_bulk(choice->reply, record->field);
+    if (with_values) reply_bulk(choice->reply, record->value);
 }
 
-static void reply_choice_header(const struct choice *choice, uint64_t count) {
-    struct reply *reply = choice->call->reply;
-    reply_array(reply, choice->with_values && reply->protocol == 2 ? 2 * count : count);
+static void reply_choice_header(const struct choice *choice) {
+    bool is_flat = choice->form && choice->reply->protocol == 2;
+    reply_array(choice->reply, is_flat ? 2 * choice->count : choice->count);
 }
 
-/* Any field may come more than once. */
-static void reply_repeated(struct choice *choice, uint64_t count) {
+static void reply_repeated(struct choice *choice) {
     struct records_draws draws;
     struct record record;
-    struct random_repeat repeat;
-    if (!random_repeat_begin(&repeat, choice->call, count)) return;
-    reply_choice_header(choice, count);
-    records_draws_begin(&draws, choice->entry, hash_now(choice->call));
-    while (random_repeat_next(&repeat)) {
-        records_draws_next(&draws, call_random(choice->call), &record);
-        reply_chosen(&record, choice);
+    reply_choice_header(choice);
+    records_draws_begin(&draws, choice->value.entry, choice->now_ms);
+    for (uint64_t i = 0; i < choice->count && choice_goes_on(choice); i++) {
+        records_draws_next(&draws, choice->random, &record);
+        reply_chosen(choice, &record);
     }
     records_draws_end(&draws);
 }
 
-static void reply_different(struct choice *choice, uint64_t count) {
-    reply_choice_header(choice, count < choice->living ? count : choice->living);
-    records_sample(choice->entry, call_random(choice->call), count, choice->living,
-                   hash_now(choice->call), reply_chosen, choice);
+static bool reply_visited(const struct record *record, void *arg) {
+    struct choice *choice = arg;
+    if (!choice_goes_on(choice)) return false;
+    reply_chosen(choice, record);
+    return true;
+}
+
+static void reply_different(struct choice *choice) {
+    reply_choice_header(choice);
+    records_sample(choice->value.entry, choice->random, choice->count, choice->length,
+                   choice->now_ms, reply_visited, choice);
 }
 
 static void reply_one(struct call *call) {
@@ -269,22 +266,24 @@ static void reply_one(struct call *call) {
 }
 
 void hrandfield_command(struct call *call) {
+    static const struct choice_type type = {reply_repeated, reply_different};
     int64_t count;
     struct keyref ref;
     if (call->argc == 2) {
         reply_one(call);
         return;
     }
-    if (!random_count_parse(call, "withvalues", &count)) return;
+    if (!choice_count_parse(call, "withvalues", &count)) return;
     if (!hash_find_read(call, call->argv[1], &ref)) return;
-    uint64_t living = ref.entry ? records_living(ref.entry, hash_now(call)) : 0;
-    struct choice choice = {call, ref.entry, living, call->argc == 4};
-    if (living == 0)
+    struct choice choice = {.type = &type,
+                            .value = {.entry = ref.entry},
+                            .length = ref.entry ? records_living(ref.entry, hash_now(call)) : 0,
+                            .now_ms = hash_now(call),
+                            .form = call->argc == 4};
+    if (choice.length == 0 || count == 0)
         reply_array(call->reply, 0);
-    else if (count < 0)
-        reply_repeated(&choice, (uint64_t)-count);
     else
-        reply_different(&choice, (uint64_t)count);
+        choice_reply(call, &choice, count);
 }
 
 /* --- HSCAN key cursor [MATCH pattern] [COUNT count] [NOVALUES] --- */

@@ -1,6 +1,7 @@
 /* SADD SREM SMOVE, SISMEMBER SMISMEMBER SCARD SMEMBERS SSCAN, SRANDMEMBER: members of one set. */
 #include "base/memory/alloc.h"
 #include "base/text/sds.h"
+#include "commands/choice.h"
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "commands/deferred_records.h"
@@ -135,12 +136,6 @@ static uint64_t scan_step(struct scan *scan) {
 
 COMMAND_FORM(sscan_command, scan_value, VALUE_SET, NULL, scan_step)
 
-/* --- Members chosen at random --- */
-
-static void reply_member(struct slice member, void *arg) {
-    reply_bulk(arg, member);
-}
-
 /* --- SRANDMEMBER key [count] --- */
 
 static void reply_one(struct call *call, const struct entry *entry) {
@@ -150,25 +145,36 @@ static void reply_one(struct call *call, const struct entry *entry) {
     set_draws_end(&draws);
 }
 
-/* Any member may come more than once. */
-static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count) {
+static void reply_repeated(struct choice *choice) {
     struct set_draws draws;
-    struct random_repeat repeat;
-    if (!random_repeat_begin(&repeat, call, count)) return;
-    reply_array(call->reply, count);
-    set_draws_begin(&draws, entry);
-    while (random_repeat_next(&repeat))
-        reply_bulk(call->reply, set_draws_next(&draws, call_random(call)));
+    reply_array(choice->reply, choice->count);
+    set_draws_begin(&draws, choice->value.entry);
+    for (uint64_t i = 0; i < choice->count && choice_goes_on(choice); i++)
+        reply_bulk(choice->reply, set_draws_next(&draws, choice->random));
     set_draws_end(&draws);
 }
 
-static void reply_different(struct call *call, struct entry *entry, uint64_t count) {
-    uint64_t length = set_length(entry);
-    reply_array(call->reply, count < length ? count : length);
-    if (count >= length)
-        set_reply_members(call, entry);
-    else
-        set_sample(entry, call_random(call), count, reply_member, call->reply);
+static bool reply_member(struct slice member, void *arg) {
+    struct choice *choice = arg;
+    if (!choice_goes_on(choice)) return false;
+    reply_bulk(choice->reply, member);
+    return true;
+}
+
+static void reply_different(struct choice *choice) {
+    reply_array(choice->reply, choice->count);
+    set_sample(choice->value.entry, choice->random, choice->count, reply_member, choice);
+}
+
+static void reply_all(struct call *call, struct entry *entry) {
+    reply_array(call->reply, set_length(entry));
+    set_reply_members(call, entry);
+}
+
+static void reply_some(struct call *call, struct entry *entry, int64_t count) {
+    static const struct choice_type type = {reply_repeated, reply_different};
+    struct choice choice = {.type = &type, .value = {.entry = entry}, .length = set_length(entry)};
+    choice_reply(call, &choice, count);
 }
 
 void srandmember_command(struct call *call) {
@@ -185,10 +191,10 @@ void srandmember_command(struct call *call) {
         reply_null(call->reply);
     else if (!has_count)
         reply_one(call, ref.entry);
-    else if (!ref.entry)
+    else if (!ref.entry || count == 0)
         reply_array(call->reply, 0);
-    else if (count < 0)
-        reply_repeated(call, ref.entry, (uint64_t)-count);
+    else if (count > 0 && (uint64_t)count >= set_length(ref.entry))
+        reply_all(call, ref.entry);
     else
-        reply_different(call, ref.entry, (uint64_t)count);
+        reply_some(call, ref.entry, count);
 }

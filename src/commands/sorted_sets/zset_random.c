@@ -1,90 +1,86 @@
 /* ZRANDMEMBER ZSCAN: members at random, or a few at a time. */
 #include "base/hash/random.h"
 #include "base/memory/alloc.h"
+#include "commands/choice.h"
 #include "commands/commands.h"
 #include "commands/common.h"
 #include "commands/sorted_sets/zset_common.h"
 #include "types/zset.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* --- ZRANDMEMBER key [count [WITHSCORES]] --- */
 
-/* Any member may come more than once. */
-static void reply_repeated(struct call *call, const struct entry *entry, uint64_t count,
-                           enum zset_reply_form form) {
+static void reply_repeated(struct choice *choice) {
     struct zset_draws draws;
     struct zset_member member;
-    struct random_repeat repeat;
-    if (!random_repeat_begin(&repeat, call, count)) return;
-    zset_reply_header(call->reply, count, form);
-    zset_draws_begin(&draws, entry);
-    while (random_repeat_next(&repeat)) {
-        zset_draws_next(&draws, call_random(call), &member);
-        zset_reply_member(call->reply, &member, form);
+    zset_reply_header(choice->reply, choice->count, choice->form);
+    zset_draws_begin_frozen(&draws, &choice->value);
+    for (uint64_t i = 0; i < choice->count && choice_goes_on(choice); i++) {
+        zset_draws_next(&draws, choice->random, &member);
+        zset_reply_member(choice->reply, &member, choice->form);
     }
     zset_draws_end(&draws);
 }
 
 /* Visits all members in order and takes each with the probability that leaves `count` in the end
  * (Knuth's selection sampling). */
-static void reply_selected(struct call *call, const struct entry *entry, uint64_t count,
-                           enum zset_reply_form form) {
-    struct zset_iter iter;
-    struct zset_member member;
-    uint64_t left = zset_length(entry);
-    zset_iter_start(&iter, entry, 0, true);
-    for (; count > 0 && zset_iter_next(&iter, &member); left--) {
-        if (random_below(call_random(call), left) >= count) continue;
-        zset_reply_member(call->reply, &member, form);
-        count--;
+static void reply_selected(struct choice *choice) {
+    struct zset_seeker seeker;
+    uint64_t left = choice->length, needed = choice->count;
+    bool has_next = zset_seek_frozen(&seeker, &choice->value, -INFINITY);
+    for (; has_next && needed > 0; has_next = zset_seek_next(&seeker)) {
+        struct zset_member member = {.score = seeker.score};
+        if (random_below(choice->random, left--) >= needed) continue;
+        if (!choice_goes_on(choice)) return;
+        member.text = zset_seek_text(&seeker, member.digits);
+        zset_reply_member(choice->reply, &member, choice->form);
+        needed--;
     }
 }
 
-static int compare_ranks(const void *a, const void *b) {
+static int compare_numbers(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Sorts the ranks and removes duplicates; returns how many remain. */
-static size_t sort_distinct(uint64_t *ranks, size_t count) {
+/* Sorts the numbers and removes duplicates; returns how many remain. */
+static size_t sort_distinct(uint64_t *numbers, size_t count) {
     size_t kept = 0;
-    qsort(ranks, count, sizeof(*ranks), compare_ranks);
+    qsort(numbers, count, sizeof(*numbers), compare_numbers);
     for (size_t i = 0; i < count; i++)
-        if (kept == 0 || ranks[kept - 1] != ranks[i]) ranks[kept++] = ranks[i];
+        if (kept == 0 || numbers[kept - 1] != numbers[i]) numbers[kept++] = numbers[i];
     return kept;
 }
 
-/* Draws ranks until `count` of them are different: few draws repeat if `count` is much smaller than
- * the length. */
-static void reply_drawn(struct call *call, const struct entry *entry, size_t count,
-                        enum zset_reply_form form) {
-    uint64_t length = zset_length(entry);
-    uint64_t *ranks = mem_alloc(count * sizeof(*ranks));
-    for (size_t drawn = 0; drawn < count; drawn = sort_distinct(ranks, count))
-        for (size_t i = drawn; i < count; i++) ranks[i] = random_below(call_random(call), length);
-    for (size_t i = 0; i < count; i++) {
-        struct zset_iter iter;
-        struct zset_member member;
-        zset_iter_start(&iter, entry, ranks[i], true);
-        zset_iter_next(&iter, &member);
-        zset_reply_member(call->reply, &member, form);
+/* Draws numbers of members until so many of them are different: few draws repeat if these are much
+ * fewer than the members. */
+static void reply_drawn(struct choice *choice) {
+    size_t count = (size_t)choice->count;
+    uint64_t *numbers = mem_alloc(count * sizeof(*numbers));
+    struct zset_draws draws;
+    struct zset_member member;
+    for (size_t drawn = 0; drawn < count; drawn = sort_distinct(numbers, count))
+        for (size_t i = drawn; i < count; i++)
+            numbers[i] = random_below(choice->random, choice->length);
+    zset_draws_begin_frozen(&draws, &choice->value);
+    for (size_t i = 0; i < count && choice_goes_on(choice); i++) {
+        zset_draws_at(&draws, numbers[i], &member);
+        zset_reply_member(choice->reply, &member, choice->form);
     }
-    mem_free(ranks);
+    zset_draws_end(&draws);
+    mem_free(numbers);
 }
 
-static void reply_distinct(struct call *call, const struct entry *entry, uint64_t count,
-                           enum zset_reply_form form) {
+static void reply_different(struct choice *choice) {
     enum { DRAWN_SHARE = 20 }; /* drawing more takes longer than to visit all, as measured */
-    uint64_t length = zset_length(entry);
-    if (count > length) count = length;
-    zset_reply_header(call->reply, count, form);
-    if (count == 0) return;
-    if (zset_skiplist(entry) && count <= length / DRAWN_SHARE)
-        reply_drawn(call, entry, (size_t)count, form);
+    zset_reply_header(choice->reply, choice->count, choice->form);
+    if (entry_is_out_of_line(choice->value.entry) && choice->count <= choice->length / DRAWN_SHARE)
+        reply_drawn(choice);
     else
-        reply_selected(call, entry, count, form);
+        reply_selected(choice);
 }
 
 static void reply_one(struct call *call, const struct entry *entry) {
@@ -96,11 +92,19 @@ static void reply_one(struct call *call, const struct entry *entry) {
     zset_draws_end(&draws);
 }
 
+static void reply_some(struct call *call, struct entry *entry, int64_t count,
+                       enum zset_reply_form form) {
+    static const struct choice_type type = {reply_repeated, reply_different};
+    struct choice choice = {
+        .type = &type, .value = {.entry = entry}, .length = zset_length(entry), .form = (int)form};
+    choice_reply(call, &choice, count);
+}
+
 void zrandmember_command(struct call *call) {
     int64_t count = 0;
     bool has_count = call->argc > 2;
     struct keyref ref;
-    if (has_count && !random_count_parse(call, "withscores", &count)) return;
+    if (has_count && !choice_count_parse(call, "withscores", &count)) return;
     if (!call_find_typed_read(call, call->argv[1], VALUE_ZSET, &ref)) return;
     enum zset_reply_form form = zset_reply_form(call, call->argc == 4);
     if (!has_count && !ref.entry)
@@ -109,10 +113,8 @@ void zrandmember_command(struct call *call) {
         reply_one(call, ref.entry);
     else if (ref.entry == NULL || count == 0)
         reply_array(call->reply, 0);
-    else if (count < 0)
-        reply_repeated(call, ref.entry, (uint64_t)-count, form);
     else
-        reply_distinct(call, ref.entry, (uint64_t)count, form);
+        reply_some(call, ref.entry, count, form);
 }
 
 /* --- ZSCAN key cursor [MATCH pattern] [COUNT count] [NOSCORES] --- */

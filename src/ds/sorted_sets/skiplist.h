@@ -156,6 +156,12 @@ uint64_t skiplist_capture_count(const struct capture *capture);
 void skiplist_capture_visit(struct capture *capture,
                             void (*visit)(struct slice member, double score, void *arg), void *arg);
 
+/* Moves the cursor to a member for each number below their count, for choosing some at random: the
+ * order has no meaning. After it members can only be read like this. In the same threads. O(log
+ * nodes), but the first time O(nodes). */
+void skiplist_capture_seek(struct capture *capture, uint64_t number,
+                           struct skiplist_cursor *cursor);
+
 /* Leaves out of the capture all nodes but those of which wants() returns true, which gets the
  * scores of their first and their last member: to be called once, before anything is read, where
  * little of the list is needed. In the same threads. O(nodes + those that are left, sorted). */

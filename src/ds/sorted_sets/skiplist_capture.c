@@ -14,19 +14,28 @@ struct skiplist_capture {
     struct capture capture;
     uint64_t count; /* members */
     bool sorted;
+    uint64_t *ends; /* of each node: the members up to its last; NULL: not counted */
     size_t word_count;
-    uint64_t words[]; /* those of the table of nodes; once sorted, nodes alone, in order */
+    uint64_t words[]; /* those of the table of nodes; once counted, nodes alone; once sorted, these
+                         in order */
 };
 
 static void free_structure(void *list) {
     skiplist_free(list);
 }
 
-static const struct capture_functions capture_functions = {.free_structure = free_structure};
+static void free_ends(struct capture *capture);
+
+static const struct capture_functions capture_functions = {.free = free_ends,
+                                                           .free_structure = free_structure};
 
 static struct skiplist_capture *captured(const struct capture *capture) {
     CHECKED_ASSERT(capture->functions == &capture_functions);
     return (struct skiplist_capture *)(uintptr_t)capture;
+}
+
+static void free_ends(struct capture *capture) {
+    mem_free(captured(capture)->ends);
 }
 
 bool skiplist__can_capture(struct skiplist *list) {
@@ -44,6 +53,7 @@ struct capture *skiplist_capture_begin(struct skiplist *list, size_t *left) {
                       &list->pieces.captures, left);
     capture->count = list->count;
     capture->sorted = false;
+    capture->ends = NULL;
     capture->word_count = list->nodes.count;
     segmented_read(&list->nodes, capture->words);
     return &capture->capture;
@@ -75,6 +85,13 @@ static int compare_nodes(const void *a, const void *b) {
     return slice_compare(skiplist_node_member(x->node, 0), skiplist_node_member(y->node, 0));
 }
 
+/* Starts loading the node whose turn comes soon after that of word `i`. */
+static void prefetch_after(const struct skiplist_capture *capture, size_t i) {
+    enum { AHEAD = 8 };
+    if (i + AHEAD < capture->word_count && !skiplist__is_free_number(capture->words[i + AHEAD]))
+        skiplist__prefetch_node(node_of(capture->words[i + AHEAD]));
+}
+
 /* Which nodes are read: NULL, all of them. */
 struct selection {
     bool (*wants)(double first, double last, const void *arg);
@@ -90,12 +107,11 @@ static bool is_selected(const struct selection *selection, const struct skiplist
 
 /* Leaves the nodes that are selected, in their order. */
 static void sort_nodes(struct skiplist_capture *capture, const struct selection *selection) {
-    enum { AHEAD = 8 };
+    CHECKED_ASSERT(!capture->ends);
     struct keyed_node *nodes = mem_alloc(capture->word_count * sizeof(*nodes));
     size_t count = 0;
     for (size_t i = 0; i < capture->word_count; i++) {
-        if (i + AHEAD < capture->word_count && !skiplist__is_free_number(capture->words[i + AHEAD]))
-            skiplist__prefetch_node(node_of(capture->words[i + AHEAD]));
+        prefetch_after(capture, i);
         if (skiplist__is_free_number(capture->words[i])) continue;
         const struct skiplist_node *node = node_of(capture->words[i]);
         if (is_selected(selection, node))
@@ -158,6 +174,40 @@ bool skiplist_capture_next_node(struct capture *capture, size_t *place,
     if (*place + 1 < list->word_count) skiplist__prefetch_node(node_of(list->words[*place + 1]));
     *cursor = (struct skiplist_cursor){node_of(list->words[*place]), 0};
     return true;
+}
+
+/* --- Reading in no order --- */
+
+static void count_ends(struct skiplist_capture *capture) {
+    uint64_t members = 0;
+    size_t count = 0;
+    capture->ends = mem_alloc(capture->word_count * sizeof(*capture->ends));
+    for (size_t i = 0; i < capture->word_count; i++) {
+        prefetch_after(capture, i);
+        if (skiplist__is_free_number(capture->words[i])) continue;
+        members += skiplist_node_count(node_of(capture->words[i]));
+        capture->words[count] = capture->words[i];
+        capture->ends[count++] = members;
+    }
+    CHECKED_ASSERT(members == capture->count);
+    capture->word_count = count;
+}
+
+void skiplist_capture_seek(struct capture *capture, uint64_t number,
+                           struct skiplist_cursor *cursor) {
+    struct skiplist_capture *list = captured(capture);
+    CHECKED_ASSERT(number < list->count && !list->sorted);
+    if (!list->ends) count_ends(list);
+    size_t low = 0, high = list->word_count - 1; /* the first node that ends after the number */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->ends[middle] <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    cursor->node = node_of(list->words[low]);
+    cursor->slot = (unsigned)(number - (low > 0 ? list->ends[low - 1] : 0));
 }
 
 /* --- Copying what was captured --- */
