@@ -6,7 +6,11 @@
 #include "base/text/sds.h"
 #include "engine/call.h"
 
-/* --- Values as they are stored (debug_values.c) --- */
+/* --- Values as they are stored (debug_object.c, debug_values.c) --- */
+
+/* DEBUG OBJECT key: a key as it is stored, also one that has expired and was not deleted yet.
+ * O(value). */
+void debug_object(struct call *call);
 
 /* DEBUG HTSTATS-KEY key: figures of the table of a set or hash, or of the index of a sorted set.
  * O(1). */

@@ -11,7 +11,6 @@
 #include "engine/engine.h"
 #include "engine/steps.h"
 #include "engine/work.h"
-#include "persist/type_format.h"
 #include "reclaim/expire.h"
 #include "replication/history/history.h"
 #include "resp/reply.h"
@@ -117,26 +116,6 @@ static void debug_structsize(struct call *call) {
                           sizeof(struct entry), sizeof(struct session), sizeof(struct slice));
     reply_status(call->reply, sds_slice(text));
     sds_free(text);
-}
-
-/* --- Values --- */
-
-/* Shows a key as it is stored, also one that has expired and was not deleted yet. */
-static void debug_object(struct call *call) {
-    const struct entry *entry = keyspace_find(call->keyspace, call->argv[2]).entry;
-    if (!entry) {
-        reply_error(call->reply, "ERR no such key");
-        return;
-    }
-    uint32_t clock = entry_clock(entry);
-    int64_t idle_s = eviction_idle_seconds(&call->engine->eviction, clock);
-    sds out = sds_format(
-        "Value at:%p refcount:1 encoding:%s serializedlength:%zu lru:%u lru_seconds_idle:%lld",
-        (const void *)entry, value_encoding_name(entry), type_format_length(entry),
-        clock & ACCESS_MASK, (long long)idle_s);
-    out = debug_append_quicklist_fields(out, entry);
-    reply_status(call->reply, sds_slice(out));
-    sds_free(out);
 }
 
 /* --- Creating keys --- */

@@ -2,6 +2,7 @@
 
 #include "persist/rdb_format.h"
 #include "persist/rdb_skip.h"
+#include "types/value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,14 +66,35 @@ static bool swallow(void *arg, const void *bytes, size_t len) {
     return true;
 }
 
-size_t type_format_length(const struct entry *entry) {
+static size_t length_of(const struct type_format *format, struct value_source source,
+                        bool (*go_on)(void *arg), void *arg) {
+    const struct rdb_sink sink = {
+        .write = swallow, .go_on = go_on, .arg = arg, .piece = RDB_WRITER_PIECE_MIN};
     struct rdb_writer writer;
-    rdb_writer_start(&writer, (struct rdb_sink){.write = swallow, .piece = RDB_WRITER_PIECE_MIN},
-                     true, false);
-    type_format_write(&writer, entry);
+    rdb_writer_start(&writer, sink, true, false);
+    format->write(&writer, source);
     size_t length = rdb_writer_offset(&writer);
     rdb_writer_end(&writer);
     return length;
+}
+
+size_t type_format_length(const struct entry *entry) {
+    return length_of(type_format_of_entry(entry), (struct value_source){.entry = entry}, NULL,
+                     NULL);
+}
+
+size_t type_format_length_captured(const struct type_format *format, struct capture *capture,
+                                   bool (*go_on)(void *arg), void *arg) {
+    return length_of(format, (struct value_source){.capture = capture}, go_on, arg);
+}
+
+uint64_t type_format_effort(const struct entry *entry) {
+    size_t bytes = value_allocated(entry);
+    switch (entry_type(entry)) {
+    case VALUE_STRING: return bytes / 32;
+    case VALUE_STREAM: return bytes / 8;
+    default: return bytes / 32 + value_length(entry) / 2;
+    }
 }
 
 /* --- Digests --- */

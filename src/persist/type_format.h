@@ -107,6 +107,15 @@ struct entry *type_format_read(struct rdb_reader *reader, unsigned type, struct 
  * may compress to a byte more or less. O(value), as it compresses every node. */
 size_t type_format_length(const struct entry *entry);
 
+/* The same of a captured value, in any thread. Reads the capture, which can be done only once.
+ * Where `go_on` (struct rdb_sink) ends it, the result means nothing. */
+size_t type_format_length_captured(const struct type_format *format, struct capture *capture,
+                                   bool (*go_on)(void *arg), void *arg);
+
+/* How long writing the value takes, in steps of about 50 ns. What is written of a stream takes
+ * longest, as it is compressed; small members take longer than their bytes. O(1). */
+uint64_t type_format_effort(const struct entry *entry);
+
 /* --- Digests: 20 bytes that identify a value or a whole dataset ---
  *
  * They are the same on every server, whatever the order of keys and the encodings, but where a

@@ -42,4 +42,25 @@ check_works payload make_many change_many {
     {DUMP a} {DUMP list} {DUMP hash} {DUMP sorted} {DUMP stream} {DUMP string}
 }
 
+# What DEBUG OBJECT shows, without what depends on the time.
+proc shown_object {reply} {
+    return [regsub {lru:\d+ lru_seconds_idle:\d+} $reply {}]
+}
+check "DEBUG OBJECT shows a large value as it was when the command came" {
+    foreach key {a list hash sorted stream string} {
+        make_many
+        r MULTI
+        r DEBUG OBJECT $key
+        set expected [shown_object [lindex [r EXEC] 0]]
+        set before [total_works]
+        assert_equal [shown_object [r DEBUG OBJECT $key]] $expected
+        assert_equal [total_works] [expr {$before + 1}]
+        paused {
+            set c [send_work [list DEBUG OBJECT $key]]
+            change_many
+        }
+        assert_equal [shown_object [$c read]] $expected
+    }
+}
+
 finish

@@ -109,7 +109,7 @@ foreach {kind keys} [list "dense values" $dense "sparse values" $sparse "values 
         }
         check "PFMERGE of $kind is done for whoever looks, and without its client; destination: $old" {
             set expected [merged_at_once $old $command]
-            foreach look {{PFCOUNT to} MULTI DBSIZE {EVAL "return redis.call('EXISTS', 'to')" 0} close} {
+            foreach look {{PFCOUNT to} MULTI {SCAN 0} {EVAL "return redis.call('EXISTS', 'to')" 0} close} {
                 make_values
                 make_destination $old
                 paused {

@@ -53,24 +53,13 @@ static bool dump_later(struct call *call, struct entry *entry) {
     return true;
 }
 
-/* As work_pays wants them. What is written of a stream takes longest, as it is compressed; small
- * members take longer than their bytes. */
-static uint64_t dump_steps(const struct entry *entry) {
-    size_t bytes = value_allocated(entry);
-    switch (entry_type(entry)) {
-    case VALUE_STRING: return bytes / 32;
-    case VALUE_STREAM: return bytes / 8;
-    default: return bytes / 32 + value_length(entry) / 2;
-    }
-}
-
 void dump_command(struct call *call) {
     struct entry *entry = call_find_read(call, call->argv[1], NULL);
     if (!entry) {
         reply_null(call->reply);
         return;
     }
-    bool is_large = entry_is_out_of_line(entry) && work_pays(call, dump_steps(entry));
+    bool is_large = entry_is_out_of_line(entry) && work_pays(call, type_format_effort(entry));
     if (is_large && dump_later(call, entry)) return;
     sds payload = dump_new(entry, call_compresses_values(call));
     reply_bulk(call->reply, sds_slice(payload));
