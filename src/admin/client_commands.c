@@ -195,7 +195,7 @@ static int64_t visit_matching(const struct client_filter *filter, struct session
 static bool parse_filter(struct call *call, struct client_filter *filter, bool skip_me) {
     struct users *users = call->engine->users;
     sds error = client_filter_parse(filter, call->argv + 2, call->argc - 2, skip_me,
-                                    call->engine->config.databases);
+                                    call->engine->databases);
     if (error) {
         reply_error(call->reply, error);
         sds_free(error);

@@ -133,7 +133,7 @@ void flushall_command(struct call *call) {
     if (!parse_mode(call, &async)) return;
     uint64_t number = number_for(call, async);
     save_cancel(engine);
-    for (int i = 0; i < engine->config.databases; i++)
+    for (int i = 0; i < engine->databases; i++)
         engine->dirty += keyspace_count(engine->keyspaces[i]);
     engine->dirty++;
     size_t keyspaces = changes_replace_all(
@@ -149,7 +149,7 @@ void swapdb_command(struct call *call) {
     int64_t a, b;
     if (!call_integer_in(call, 1, INT32_MIN, INT32_MAX, &a, "ERR invalid first DB index")) return;
     if (!call_integer_in(call, 2, INT32_MIN, INT32_MAX, &b, "ERR invalid second DB index")) return;
-    int64_t count = engine->config.databases;
+    int64_t count = engine->databases;
     if (a < 0 || a >= count || b < 0 || b >= count) {
         call_bad_database(call);
         return;

@@ -306,7 +306,7 @@ static void debug_htstats(struct call *call) {
     struct engine *engine = call->engine;
     int64_t database;
     if (!call_integer(call, 2, &database)) return;
-    if (database < 0 || database >= engine->config.databases) {
+    if (database < 0 || database >= engine->databases) {
         reply_error(call->reply, "ERR Out of range database");
         return;
     }

@@ -298,7 +298,7 @@ void debug_digest(struct call *call) {
     struct engine *engine = call->engine;
     struct digest digest;
     if (!start_digest(call, &digest)) return;
-    for (int i = 0; i < engine->config.databases; i++) {
+    for (int i = 0; i < engine->databases; i++) {
         if (keyspace_count(engine->keyspaces[i]) == 0) continue;
         type_format_digest_database(&digest, (unsigned)i);
         add_keys(&digest, engine->keyspaces[i]);

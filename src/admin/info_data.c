@@ -390,8 +390,8 @@ static sds append_database(struct engine *engine, sds out, int64_t number) {
 }
 
 sds info_append_keyspace(struct engine *engine, sds out) {
-    for (int64_t i = 0; i < engine->config.databases; i++) {
-        if (claims_count_keys(engine, (int)i, ALL_KEYS) > 0) out = append_database(engine, out, i);
+    for (int i = 0; i < engine->databases; i++) {
+        if (claims_count_keys(engine, i, ALL_KEYS) > 0) out = append_database(engine, out, i);
     }
     return out;
 }
@@ -435,7 +435,7 @@ sds info_append_distribution(sds out, int64_t database, const struct size_histog
 }
 
 sds info_append_keysizes(struct engine *engine, sds out) {
-    for (int64_t i = 0; i < engine->config.databases; i++) {
+    for (int i = 0; i < engine->databases; i++) {
         const struct keyspace *keyspace = engine->keyspaces[i];
         if (keyspace_count(keyspace))
             out = info_append_distribution(out, i, keyspace_sizes(keyspace));

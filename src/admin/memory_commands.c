@@ -82,7 +82,7 @@ struct memory_stats memory_stats_read(struct engine *engine) {
     memory.grown = more_than(memory.used, memory.startup);
     memory.overhead = memory.startup + memory.sessions + memory.aof_buffer + memory.replication +
                       own_expiry_allocated(engine);
-    for (int64_t i = 0; i < engine->config.databases; i++) {
+    for (int i = 0; i < engine->databases; i++) {
         memory.tables += keyspace_table_allocated(engine->keyspaces[i]);
         memory.overhead += keyspace_expiring_allocated(engine->keyspaces[i]);
         memory.keys += claims_count_keys(engine, (int)i, ALL_KEYS);
@@ -126,7 +126,7 @@ static size_t answer_general(struct engine *engine, struct reply *reply,
 
 static size_t answer_databases(struct engine *engine, struct reply *reply) {
     size_t answered = 0;
-    for (int64_t i = 0; i < engine->config.databases; i++) {
+    for (int i = 0; i < engine->databases; i++) {
         const struct keyspace *keyspace = engine->keyspaces[i];
         if (keyspace_count(keyspace) == 0) continue;
         sds name = sds_format("db.%lld", (long long)i);

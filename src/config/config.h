@@ -78,6 +78,12 @@ struct output_limit {
 };
 
 /* The values in force. The configuration owns its strings and lists. */
+/* What follows when nodes.conf cannot be written. */
+enum cluster_save { CLUSTER_SAVE_OR_END, CLUSTER_SAVE_OR_LOG };
+
+/* Where a redirected client is told to go: to an address, a name, or where it came from. */
+enum cluster_endpoint { CLUSTER_ENDPOINT_IP, CLUSTER_ENDPOINT_HOSTNAME, CLUSTER_ENDPOINT_UNKNOWN };
+
 struct config {
     int64_t port; /* 0 = no TCP */
     sds *bind;    /* addresses; a leading '-' makes one optional */
@@ -269,6 +275,23 @@ struct config {
     bool replica_read_only;
     bool replica_serve_stale_data;
     int64_t repl_diskless_load; /* enum diskless_load */
+
+    /* A node of a cluster (cluster/cluster.h). */
+    bool cluster_enabled;
+    sds cluster_config_file;           /* in the working directory */
+    int64_t cluster_save;              /* enum cluster_save */
+    int64_t cluster_databases;         /* in place of `databases` */
+    sds cluster_announce_ip;           /* "" = the address that a client has connected to */
+    sds cluster_announce_hostname;     /* "" = none */
+    sds cluster_announce_human_name;   /* "" = none */
+    int64_t cluster_announce_port;     /* 0 = `port`; */
+    int64_t cluster_announce_tls_port; /* `tls_port`; */
+    int64_t cluster_announce_bus_port; /* cluster_port, and if that is 0, the client's + 10000 */
+    int64_t cluster_port;
+    int64_t cluster_endpoint; /* enum cluster_endpoint: where clients are told to go */
+    bool cluster_require_full_coverage;
+    bool cluster_allow_reads_when_down;
+    bool cluster_allow_pubsubshard_when_down;
 };
 
 /* Sets every directive to its default; freed with config_free. */

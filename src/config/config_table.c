@@ -83,6 +83,15 @@ static const struct config_choice diskless_loads[] = {
     {"flushdb", DISKLESS_LOAD_FLUSHDB}, {NULL, 0},
 };
 
+static const struct config_choice cluster_saves[] = {
+    {"sync", CLUSTER_SAVE_OR_END}, {"best-effort", CLUSTER_SAVE_OR_LOG}, {NULL, 0},
+};
+
+static const struct config_choice cluster_endpoints[] = {
+    {"ip", CLUSTER_ENDPOINT_IP}, {"hostname", CLUSTER_ENDPOINT_HOSTNAME},
+    {"unknown-endpoint", CLUSTER_ENDPOINT_UNKNOWN}, {NULL, 0},
+};
+
 /* Reasons why a directive has only one value. */
 #define PREFETCH "the server chooses how many keys are loaded ahead"
 #define LARGE_REPLIES "the server chooses which strings are sent from where they are stored"
@@ -463,38 +472,43 @@ const struct config_directive config_table[] = {
     ONLY("propagation-error-behavior", "ignore", 0,
          "a replica where a command of the primary fails asks for all data"),
 
-    /* Clusters. */
-    ONLY("cluster-enabled", "no", CONFIG_MISSED | CONFIG_IMMUTABLE, NO_CLUSTER),
-    ONLY("cluster-allow-pubsubshard-when-down", "yes", 0, NO_CLUSTER),
-    ONLY("cluster-allow-reads-when-down", "no", 0, NO_CLUSTER),
+    /* Clusters: what has an effect comes first. */
+    {SWITCH("cluster-enabled", cluster_enabled, "no"), .flags = CONFIG_IMMUTABLE},
+    {TEXT("cluster-config-file", cluster_config_file, "nodes.conf"), .flags = CONFIG_IMMUTABLE},
+    {CHOICE("cluster-config-save-behavior", cluster_save, cluster_saves, "sync")},
+    {NUMBER("cluster-databases", cluster_databases, 1, INT32_MAX, "1"), .flags = CONFIG_IMMUTABLE},
+    {TEXT("cluster-announce-ip", cluster_announce_ip, ""), .effect = EFFECT_CLUSTER},
+    {TEXT("cluster-announce-hostname", cluster_announce_hostname, ""), .effect = EFFECT_CLUSTER},
+    {TEXT("cluster-announce-human-nodename", cluster_announce_human_name, ""),
+     .effect = EFFECT_CLUSTER},
+    {NUMBER("cluster-announce-port", cluster_announce_port, 0, 65535, "0"),
+     .effect = EFFECT_CLUSTER},
+    {NUMBER("cluster-announce-tls-port", cluster_announce_tls_port, 0, 65535, "0"),
+     .effect = EFFECT_CLUSTER},
+    {NUMBER("cluster-announce-bus-port", cluster_announce_bus_port, 0, 65535, "0"),
+     .effect = EFFECT_CLUSTER},
+    {NUMBER("cluster-port", cluster_port, 0, 65535, "0"), .flags = CONFIG_IMMUTABLE},
+    {CHOICE("cluster-preferred-endpoint-type", cluster_endpoint, cluster_endpoints, "ip")},
+    {SWITCH("cluster-require-full-coverage", cluster_require_full_coverage, "yes"),
+     .effect = EFFECT_CLUSTER},
+    {SWITCH("cluster-allow-reads-when-down", cluster_allow_reads_when_down, "no")},
+    {SWITCH("cluster-allow-pubsubshard-when-down", cluster_allow_pubsubshard_when_down, "yes")},
     ONLY("cluster-allow-replica-migration", "yes", 0, NO_CLUSTER),
-    ONLY("cluster-announce-bus-port", "0", 0, NO_CLUSTER),
     ONLY("cluster-announce-client-ipv4", "", 0, NO_CLUSTER),
     ONLY("cluster-announce-client-ipv6", "", 0, NO_CLUSTER),
     ONLY("cluster-announce-client-port", "0", 0, NO_CLUSTER),
     ONLY("cluster-announce-client-tls-port", "0", 0, NO_CLUSTER),
-    ONLY("cluster-announce-hostname", "", 0, NO_CLUSTER),
-    ONLY("cluster-announce-human-nodename", "", 0, NO_CLUSTER),
-    ONLY("cluster-announce-ip", "", 0, NO_CLUSTER),
-    ONLY("cluster-announce-port", "0", 0, NO_CLUSTER),
-    ONLY("cluster-announce-tls-port", "0", 0, NO_CLUSTER),
     ONLY("cluster-blacklist-ttl", "60", 0, NO_CLUSTER),
     ONLY("cluster-compatibility-sample-ratio", "0", 0, NO_CLUSTER),
-    ONLY("cluster-config-file", "nodes.conf", CONFIG_IMMUTABLE, NO_CLUSTER),
-    ONLY("cluster-config-save-behavior", "sync", 0, NO_CLUSTER),
-    ONLY("cluster-databases", "1", CONFIG_IMMUTABLE, NO_CLUSTER),
     ONLY("cluster-link-sendbuf-limit", "0", 0, NO_CLUSTER),
     ONLY("cluster-manual-failover-timeout", "5000", 0, NO_CLUSTER),
     ONLY("cluster-migration-barrier", "1", 0, NO_CLUSTER),
     ONLY("cluster-message-gossip-perc", "10", CONFIG_HIDDEN, NO_CLUSTER),
     ONLY("cluster-node-timeout", "15000", 0, NO_CLUSTER),
     ONLY("cluster-ping-interval", "0", CONFIG_HIDDEN, NO_CLUSTER),
-    ONLY("cluster-port", "0", CONFIG_IMMUTABLE, NO_CLUSTER),
-    ONLY("cluster-preferred-endpoint-type", "ip", 0, NO_CLUSTER),
     ALIASED("cluster-replica-no-failover", "cluster-slave-no-failover", "no", 0, NO_CLUSTER),
     ALIASED("cluster-replica-validity-factor", "cluster-slave-validity-factor",
             "10", 0, NO_CLUSTER),
-    ONLY("cluster-require-full-coverage", "yes", 0, NO_CLUSTER),
     ONLY("cluster-slot-migration-handoff-max-lag-bytes", "1048576", 0, NO_CLUSTER),
     ONLY("cluster-slot-migration-log-max-len", "1000", 0, NO_CLUSTER),
     ONLY("cluster-slot-migration-max-archived-tasks", "32", CONFIG_HIDDEN, NO_CLUSTER),

@@ -81,6 +81,7 @@ enum config_effect {
     EFFECT_REPLICATION,
     EFFECT_TRACKING,
     EFFECT_IO_THREADS,
+    EFFECT_CLUSTER,
     EFFECT_COUNT
 };
 

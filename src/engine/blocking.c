@@ -232,7 +232,7 @@ bool blocking_has_ready(const struct blocking *blocking) {
 void blocking_start(struct engine *engine) {
     struct blocking *blocking = mem_alloc_zeroed(sizeof(*blocking));
     blocking->engine = engine;
-    keytable_init(&blocking->keys, (int)engine->config.databases);
+    keytable_init(&blocking->keys, engine->databases);
     timer_wheel_init(&blocking->deadlines, wheel_now());
     blocking->timer = net_timer_new(engine->net, on_timer, blocking);
     engine->blocking = blocking;

@@ -109,7 +109,7 @@ bool call_bad_database(struct call *call) {
 bool call_database(struct call *call, size_t index, int *database) {
     int64_t number = 0;
     if (!call_integer_in(call, index, INT32_MIN, INT32_MAX, &number, NULL)) return false;
-    if (number < 0 || number >= call->engine->config.databases) return call_bad_database(call);
+    if (number < 0 || number >= call->engine->databases) return call_bad_database(call);
     *database = (int)number;
     return true;
 }

@@ -54,7 +54,7 @@ void changes_swap_databases(struct engine *engine, int a, int b) {
 size_t changes_replace_all(struct engine *engine, const struct replacement *by) {
     size_t awaited = 0;
     if (!by->is_reloaded) own_expiry_forget_all(engine);
-    for (int i = 0; i < engine->config.databases; i++)
+    for (int i = 0; i < engine->databases; i++)
         awaited += replace(engine, i, by->with ? by->with[i] : NULL, by->freeing, by->number);
     if (by->functions) functions_replace(engine->functions, by->functions);
     tracking_invalidate_all(engine->tracking);
@@ -62,6 +62,6 @@ size_t changes_replace_all(struct engine *engine, const struct replacement *by) 
 }
 
 void changes_note_loaded(struct engine *engine) {
-    for (int i = 0; i < engine->config.databases; i++)
+    for (int i = 0; i < engine->databases; i++)
         blocking_signal_database(engine, engine->blocking, i);
 }

@@ -48,7 +48,8 @@ struct engine {
     const struct upward *upward; /* engine/upward.h: what is asked of modules above */
 
     /* The data, and whether it may be read and changed. */
-    struct keyspace **keyspaces;       /* config.databases of them */
+    struct keyspace **keyspaces;
+    int databases; /* how many keyspaces there are: databases, or cluster-databases */
     struct value_limits *value_limits; /* from the directives: types/value_limits.h */
     struct eviction_rules eviction;    /* policy and current time, for entries' access bits */
     struct functions *functions;       /* engine/functions.h: libraries that users have loaded */
@@ -98,6 +99,7 @@ struct engine {
     struct full_sync *full_sync; /* replication/primary/full_sync.h: what brings them all data */
     struct failover *failover;   /* replication/primary/failover.h */
     struct link *link;           /* replication/link/link.h: to the primary; NULL: it has none */
+    struct cluster *cluster;     /* cluster/cluster.h; NULL: this server is no node of one */
 
     /* What deletes, moves and frees by itself. */
     struct expire_cycle *expire; /* reclaim/expire.h */

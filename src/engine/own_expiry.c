@@ -79,7 +79,7 @@ static void drop(struct engine *engine, struct own_key *key) {
 
 void own_expiry_note(struct engine *engine, int database, struct slice name, bool is_own) {
     if (!engine->own_expiries && !is_own) return;
-    if (!engine->own_expiries) engine->own_expiries = list_new((int)engine->config.databases);
+    if (!engine->own_expiries) engine->own_expiries = list_new(engine->databases);
     struct own_expiries *list = engine->own_expiries;
     struct own_key *key = keytable_find(&list->keys, 0, name);
     if (!key && !is_own) return;

@@ -150,7 +150,7 @@ static bool visit_databases(struct engine *engine) {
     if (defrag->cursor != 0) return true;
     if (++defrag->table < KEYSPACE_TABLES) return true;
     defrag->table = 0;
-    return ++defrag->database < engine->config.databases;
+    return ++defrag->database < engine->databases;
 }
 
 /* --- The pass --- */

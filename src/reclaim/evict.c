@@ -95,7 +95,7 @@ static enum evict_result evict_keys(struct engine *engine) {
     for (unsigned evicted = 1; is_exceeded(engine); evicted++) {
         int database;
         struct keyref ref;
-        if (!eviction_choose(&engine->evict->pool, engine->keyspaces, (int)engine->config.databases,
+        if (!eviction_choose(&engine->evict->pool, engine->keyspaces, engine->databases,
                              &engine->eviction, &engine->random, &database, &ref))
             return EVICT_IMPOSSIBLE;
         struct call call = call_of_server(engine, database);

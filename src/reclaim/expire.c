@@ -47,7 +47,7 @@ static struct expire_places places_new(int count) {
 
 void expire_start(struct engine *engine) {
     struct expire_cycle *cycle = engine->expire;
-    int databases = (int)engine->config.databases;
+    int databases = engine->databases;
     assert(!cycle->timer && databases > 0);
     cycle->is_active = true;
     cycle->timer = net_timer_new(engine->net, on_timer, engine);

@@ -176,7 +176,10 @@ static void stop_net(struct engine *engine) {
 }
 
 static void start_keyspaces(struct engine *engine) {
-    size_t count = (size_t)engine->config.databases;
+    const struct config *config = &engine->config;
+    engine->databases =
+        (int)(config->cluster_enabled ? config->cluster_databases : config->databases);
+    size_t count = (size_t)engine->databases;
     engine->keyspaces = mem_alloc(count * sizeof(*engine->keyspaces));
     for (size_t i = 0; i < count; i++)
         engine->keyspaces[i] = keyspace_new(value_free, value_length);
@@ -184,7 +187,7 @@ static void start_keyspaces(struct engine *engine) {
 
 static void free_keyspaces(struct engine *engine) {
     flush_forget_all(engine);
-    for (int64_t i = 0; i < engine->config.databases; i++) keyspace_free(engine->keyspaces[i]);
+    for (int i = 0; i < engine->databases; i++) keyspace_free(engine->keyspaces[i]);
     mem_free(engine->keyspaces);
 }
 
@@ -206,7 +209,7 @@ static void stop_tracking(struct engine *engine) {
 }
 
 static void start_watches(struct engine *engine) {
-    watch_init(engine->watches, (int)engine->config.databases);
+    watch_init(engine->watches, engine->databases);
 }
 
 static void stop_watches(struct engine *engine) {

@@ -86,7 +86,7 @@ static bool may_know(const struct session *session, const struct tracking_change
     const struct user *user = session->requester.user;
     if (user_is_unrestricted(user)) return true;
     if (change->database >= 0) return user_may_read_key(user, change->key, change->database);
-    for (int64_t i = 0; i < session->requester.engine->config.databases; i++)
+    for (int64_t i = 0; i < session->requester.engine->databases; i++)
         if (user_may_read_key(user, change->key, i)) return true;
     return false;
 }

@@ -17,8 +17,7 @@ size_t incremental_leaving_bytes(struct engine *engine) {
 static size_t estimated_bytes(struct engine *engine, const struct keyspace *keyspace) {
     size_t used = mem_used(), other = engine->startup_memory + incremental_leaving_bytes(engine),
            keys = 0;
-    for (int64_t i = 0; i < engine->config.databases; i++)
-        keys += keyspace_count(engine->keyspaces[i]);
+    for (int i = 0; i < engine->databases; i++) keys += keyspace_count(engine->keyspaces[i]);
     if (keys == 0 || used < other) return 0;
     return (size_t)((double)(used - other) * (double)keyspace_count(keyspace) / (double)keys);
 }

@@ -203,7 +203,7 @@ static bool start_thread(struct engine *engine) {
 
 static void start_iterators(struct engine *engine) {
     struct incremental *s = engine->incremental;
-    s->iterator_count = (int)engine->config.databases;
+    s->iterator_count = engine->databases;
     s->next_iterator = 0;
     if (!s->iterators) s->iterators = mem_alloc((size_t)s->iterator_count * sizeof(*s->iterators));
     for (int i = 0; i < s->iterator_count; i++) {

@@ -141,10 +141,10 @@ static bool note_key(struct engine *engine, struct loader *loader) {
 }
 
 static bool select_database(struct engine *engine, struct loader *loader, uint64_t number) {
-    if (number >= (uint64_t)engine->config.databases)
+    if (number >= (uint64_t)engine->databases)
         return rdb_reader_fail(&loader->file->reader,
                                "database %llu, but the server has %lld (directive databases)",
-                               (unsigned long long)number, (long long)engine->config.databases);
+                               (unsigned long long)number, (long long)engine->databases);
     loader->database = (int)number;
     return true;
 }

@@ -90,7 +90,7 @@ static bool write_all(struct engine *engine, struct disk_file *file, enum snapsh
     rdb_writer_start(&writer, sink, engine->config.rdbcompression,
                      engine->config.rdbchecksum && !as_commands);
     snapshot_write_header(engine, &writer, form);
-    for (int i = 0; i < engine->config.databases && !writer.error; i++)
+    for (int i = 0; i < engine->databases && !writer.error; i++)
         write_database(engine, &writer, i, as_commands);
     bool done = as_commands ? rdb_writer_flush(&writer) : rdb_write_end(&writer);
     int error = writer.error;

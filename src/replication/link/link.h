@@ -127,7 +127,7 @@ static inline int link_database(const struct link *link) {
 
 /* Returns whether this server has the database in which a stream is said to go on. O(1). */
 static inline bool link_has_database(const struct engine *engine, int64_t database) {
-    return database >= 0 && database < engine->config.databases;
+    return database >= 0 && database < engine->databases;
 }
 
 /* --- link.c --- */

@@ -36,7 +36,7 @@ enum { LOAD_FLAGS = LOAD_SERVE | LOAD_EXPIRED | LOAD_HISTORY };
 /* --- Receiving --- */
 
 static bool has_keys(const struct engine *engine) {
-    for (int64_t i = 0; i < engine->config.databases; i++)
+    for (int i = 0; i < engine->databases; i++)
         if (keyspace_count(engine->keyspaces[i]) > 0) return true;
     return false;
 }
@@ -194,7 +194,7 @@ static void exchange(struct link *link, struct keyspace **loaded, struct functio
 /* Beside the data. */
 static enum load_status load_beside(struct link *link) {
     struct engine *engine = link->engine;
-    size_t count = (size_t)engine->config.databases;
+    size_t count = (size_t)engine->databases;
     struct keyspace **loaded = mem_alloc(count * sizeof(*loaded));
     struct function_set *functions = function_set_new();
     for (size_t i = 0; i < count; i++) loaded[i] = keyspace_new(value_free, value_length);
