@@ -35,8 +35,7 @@ bool cluster_is_id(struct slice text) {
     return true;
 }
 
-/* Returns where a node of this name is, or belongs. */
-static size_t place_of(const struct cluster *cluster, const char *id) {
+size_t cluster_place_of(const struct cluster *cluster, const char *id) {
     size_t low = 0, high = cluster->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -49,7 +48,7 @@ static size_t place_of(const struct cluster *cluster, const char *id) {
 }
 
 static void put_in(struct cluster *cluster, struct cluster_node *node) {
-    size_t at = place_of(cluster, node->id);
+    size_t at = cluster_place_of(cluster, node->id);
     if (cluster->count == cluster->capacity) {
         cluster->capacity = cluster->capacity ? 2 * cluster->capacity : 4;
         cluster->nodes =
@@ -62,7 +61,7 @@ static void put_in(struct cluster *cluster, struct cluster_node *node) {
 }
 
 static void take_out(struct cluster *cluster, const struct cluster_node *node) {
-    size_t at = place_of(cluster, node->id);
+    size_t at = cluster_place_of(cluster, node->id);
     assert(at < cluster->count && cluster->nodes[at] == node);
     cluster->count--;
     memmove(&cluster->nodes[at], &cluster->nodes[at + 1],
@@ -90,7 +89,7 @@ void cluster_add_myself(struct cluster *cluster) {
 
 struct cluster_node *cluster_find(const struct cluster *cluster, struct slice id) {
     if (id.len != CLUSTER_ID_LEN) return NULL;
-    size_t at = place_of(cluster, id.ptr);
+    size_t at = cluster_place_of(cluster, id.ptr);
     if (at == cluster->count) return NULL;
     struct cluster_node *node = cluster->nodes[at];
     return memcmp(node->id, id.ptr, CLUSTER_ID_LEN) == 0 ? node : NULL;

@@ -62,7 +62,8 @@ struct cluster {
     unsigned open_slots; /* that migrate or are imported */
     uint64_t current_epoch;
     uint64_t last_vote_epoch;
-    bool is_ok; /* it serves: cluster_update_state */
+    bool is_ok;    /* it serves: cluster_update_state */
+    bool uses_tls; /* tls-cluster: nodes know each other by their ports for TLS */
 };
 
 /* Returns a cluster without nodes. The caller frees it. */
@@ -81,6 +82,9 @@ void cluster_add_myself(struct cluster *cluster);
 
 /* Returns the node of this name, or NULL. O(log nodes). */
 struct cluster_node *cluster_find(const struct cluster *cluster, struct slice id);
+
+/* Returns where in `nodes` the node of this name is, or belongs. O(log nodes). */
+size_t cluster_place_of(const struct cluster *cluster, const char *id);
 
 /* Removes and frees a node but this server; nobody serves its slots then, which are also not
  * migrated there or imported from it, and its replicas have no primary. O(nodes + slots). */
