@@ -22,7 +22,6 @@
     BODY("acl|list", acl_list_command)                               \
     BODY("acl|users", acl_users_command)                             \
     BODY("acl|whoami", acl_whoami_command)                           \
-    BODY("asking", no_cluster_command)                               \
     BODY("bgrewriteaof", bgrewriteaof_command)                       \
     BODY("bgsave", bgsave_command)                                   \
     BODY("client|caching", client_caching_command)                   \
@@ -89,8 +88,6 @@
     BODY("module|help", module_help_command)                         \
     BODY("module|list", module_list_command)                         \
     BODY("monitor", monitor_command)                                 \
-    BODY("readonly", no_cluster_command)                             \
-    BODY("readwrite", no_cluster_command)                            \
     BODY("save", save_command)                                       \
     BODY("shutdown", shutdown_command)                               \
     BODY("slowlog|get", slowlog_get_command)                         \

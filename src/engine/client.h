@@ -37,9 +37,11 @@ enum session_mark {
     SESSION_NO_EVICT = 1 << 0,
     SESSION_UNIX = 1 << 1,
     SESSION_LOCAL = 1 << 2,
-    SESSION_LIMITED = 1 << 3,     /* `accounted` is part of clients->limited_memory */
-    SESSION_DISCOUNTED = 1 << 4,  /* `accounted` is part of engine->uncounted */
-    SESSION_CAN_REDIRECT = 1 << 5 /* CLIENT CAPA REDIRECT */
+    SESSION_LIMITED = 1 << 3,      /* `accounted` is part of clients->limited_memory */
+    SESSION_DISCOUNTED = 1 << 4,   /* `accounted` is part of engine->uncounted */
+    SESSION_CAN_REDIRECT = 1 << 5, /* CLIENT CAPA REDIRECT */
+    SESSION_READONLY = 1 << 6,     /* READONLY: a replica of the slot's owner may answer it */
+    SESSION_ASKING = 1 << 7        /* ASKING came just before */
 };
 
 struct session {

@@ -37,7 +37,9 @@ enum restriction {
     RESTRICTED_READONLY = 1 << 6,     /* a replica: no command that writes, from clients */
     RESTRICTED_STALE = 1 << 7, /* a replica without its primary: no command that needs data */
     RESTRICTED_LOADING_BESIDE = 1 << 8, /* other data is being loaded (COMMAND_NO_ASYNC_LOADING) */
-    RESTRICTED_CLAIMED = 1 << 9         /* a work has claimed keys: engine/claim.h */
+    RESTRICTED_CLAIMED = 1 << 9,        /* a work has claimed keys: engine/claim.h */
+    RESTRICTED_CLUSTER = 1 << 10 /* keys of some slots are elsewhere: cluster/route.h; always in a
+                                    cluster */
 };
 
 struct engine {

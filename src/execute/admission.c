@@ -2,6 +2,7 @@
 
 #include "aof/aof.h"
 #include "base/log/log.h"
+#include "cluster/route.h"
 #include "engine/call.h"
 #include "engine/claim.h"
 #include "engine/engine.h"
@@ -181,6 +182,7 @@ struct check {
     uint32_t own_flags;               /* of the command's row */
     uint32_t flags;                   /* with which it is admitted */
     sds text;                         /* an error that a gate has made; freed by the caller */
+    bool is_redirection;              /* the error says where the client must go */
 };
 
 /* A gate returns the error, a whole line, or NULL: the command passes. It is asked where its row of
@@ -368,6 +370,38 @@ static const char *not_to_be_written(struct check *check) {
     return is_primary && (check->own_flags & publishes) == publishes ? NULL : "ERR not a change";
 }
 
+/* ASKING holds for one command, or for the transaction that this command begins. */
+static void forget_asking(struct check *check) {
+    bool stays = check->session->flags & SESSION_MULTI && !(check->own_flags & COMMAND_NOT_QUEUED);
+    const char *name = check->call->command->name;
+    if (!stays && strcmp(name, "asking") != 0 && strcmp(name, "multi") != 0)
+        check->session->marks &= (uint8_t)~SESSION_ASKING;
+}
+
+static struct route route_of(const struct check *check) {
+    const struct call *call = check->call;
+    return route_find(call->requester, call->command, call->argv, call->argc);
+}
+
+/* Another node of the cluster serves the keys. */
+static const char *belongs_elsewhere(struct check *check) {
+    struct route route = route_of(check);
+    if (check->session->marks & SESSION_ASKING) forget_asking(check);
+    if (route.kind == ROUTE_HERE) return NULL;
+    check->is_redirection = true;
+    return check->text = route_error(check->session, &route);
+}
+
+/* The same for a script, whose keys must all be in one slot unless it declares otherwise. */
+static const char *script_belongs_elsewhere(struct check *check) {
+    const struct script_scope *scope = check->scope;
+    struct route route = route_of(check);
+    if (route.kind != ROUTE_HERE)
+        return check->text = route_script_error(&route, check->call->command);
+    bool leaves = route.slot >= 0 && scope->slot >= 0 && route.slot != scope->slot;
+    return leaves ? "ERR Script attempted to access keys that do not hash to the same slot" : NULL;
+}
+
 /* Keys that a work has claimed: it ends before another command sees them. */
 static const char *ends_claims(struct check *check) {
     bool is_queued =
@@ -401,6 +435,7 @@ static const struct gate {
     {needs_authentication, CLIENT, .session = SESSION_NEEDS_AUTH},
     {not_in_transactions, CLIENT, .session = SESSION_MULTI},
     {lacks_rights, CLIENT | ADMITTED_BEFORE, .session = ALWAYS},
+    {belongs_elsewhere, CLIENT, .restrictions = RESTRICTED_CLUSTER},
     {not_for_listeners, CLIENT, .session = SESSION_SUBSCRIBED},
     {replicas_do_not_wait, CLIENT, .session = SESSION_REPLICA},
     {no_data_for_replicas, CLIENT, .session = SESSION_MONITOR | SESSION_REPLICA},
@@ -408,6 +443,7 @@ static const struct gate {
     {script_on_stale_replica, SCRIPT, .restrictions = RESTRICTED_STALE},
     {lacks_rights, SCRIPT, .restrictions = ALWAYS},
     {script_only_reads, SCRIPT, .restrictions = ALWAYS},
+    {script_belongs_elsewhere, SCRIPT, .restrictions = RESTRICTED_CLUSTER},
     {replica_is_read_only, SCRIPT, .restrictions = RESTRICTED_READONLY},
     {loading_of_primary, CLIENT, .restrictions = ALL_LOADING},
     {disk_has_failed, CLIENT | SCRIPT, .restrictions = DISK_FAILURES},
@@ -455,16 +491,34 @@ bool admission_gates_are_open(const struct call *call) {
     return !error;
 }
 
+/* EXEC, of which another node must run all: the client begins anew there. */
+static void redirect_transaction(const struct call *call, const char *error) {
+    call->engine->stats.by_command[command_index(call->command)].rejected++;
+    call->requester->error = CALL_ERROR_NOT_NOW;
+    reply_error(call->reply, error);
+    transaction_end(call->requester->session);
+}
+
 static __attribute__((noinline)) enum admission ask_gates(const struct call *call) {
     struct check check = check_of(call);
     const char *error = first_error(&check);
     if (error == postponed) return ADMISSION_POSTPONED;
-    if (error) reject(call->origin, call->requester, call->reply, call->command, error);
+    if (error && check.is_redirection && call->command->flags & COMMAND_RUNS_QUEUE)
+        redirect_transaction(call, error);
+    else if (error)
+        reject(call->origin, call->requester, call->reply, call->command, error);
     sds_free(check.text);
     return error ? ADMISSION_REFUSED : ADMISSION_GRANTED;
 }
 
+/* The usual call in a cluster: nothing else is closed, and its keys are here. */
+static bool is_at_home(const struct call *call) {
+    if (call->origin == ORIGIN_SCRIPT) return route_is_here(call, script_scope_of(call)->slot);
+    return !(call->requester->session->marks & SESSION_ASKING) && route_is_here(call, -1);
+}
+
 enum admission admit(const struct call *call, uint64_t closed) {
-    if (!closed && has_rights(call, NULL)) return ADMISSION_GRANTED; /* nearly always */
+    bool is_open = !closed || (closed == RESTRICTED_CLUSTER && is_at_home(call));
+    if (is_open && has_rights(call, NULL)) return ADMISSION_GRANTED; /* nearly always */
     return ask_gates(call);
 }

@@ -42,6 +42,8 @@ struct script_scope {
     bool is_readonly;           /* commands that write or propagate are refused */
     bool lacks_memory; /* so are commands that need memory, until the first one that writes */
     bool has_written;  /* a command that writes was admitted */
+    int slot; /* in a cluster, of all its keys; -1: not known yet, or they may be in several */
+    bool may_cross_slots;
     enum command_log_audience audience; /* who gets its changes (redis.set_repl) */
 };
 

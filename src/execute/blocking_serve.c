@@ -2,6 +2,7 @@
 #include "execute/blocking_serve.h"
 
 #include "base/checked.h"
+#include "cluster/route.h"
 #include "engine/blocking.h"
 #include "engine/claim.h"
 #include "engine/engine.h"
@@ -80,6 +81,29 @@ void blocking_end_all(struct blocking *blocking) {
         if (!session->waiter || session->waiter->kind->for_work) continue;
         end_unserved(blocking, session, answer_forced, 0);
         session_close_after_reply(session);
+    }
+}
+
+static void answer_redirected(struct call *call, const void *state) {
+    struct session *session = call_session(call);
+    struct route route = route_find(&session->requester, call->command, call->argv, call->argc);
+    sds error = route_error(session, &route);
+    (void)state;
+    reply_error(call->reply, error);
+    sds_free(error);
+}
+
+void blocking_redirect_all(struct blocking *blocking) {
+    struct session *next;
+    for (struct session *session = blocking->engine->clients->sessions.first; session;
+         session = next) {
+        const struct waiter *waiter = session->waiter;
+        next = session->next;
+        if (!waiter || waiter->wait_count == 0) continue;
+        const struct args *args = waiter->args;
+        struct route route =
+            route_find(&session->requester, waiter->command, args->argv, args->argc);
+        if (route.kind != ROUTE_HERE) end_unserved(blocking, session, answer_redirected, 0);
     }
 }
 

@@ -41,6 +41,10 @@ bool blocking_unblock(struct blocking *blocking, struct session *session, bool w
  * those for work, and the clients are disconnected. O(clients). */
 void blocking_end_all(struct blocking *blocking);
 
+/* Slots of a cluster have other owners, or it does not serve any more: the waits for keys that this
+ * node does not serve end with the error that says so (cluster/route.h). O(clients). */
+void blocking_redirect_all(struct blocking *blocking);
+
 /* The work of a session in another thread has ended (engine/work.h), after so many ticks. */
 void blocking_work_has_ended(struct session *session, uint64_t ticks);
 

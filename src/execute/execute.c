@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "cluster/route.h"
 #include "engine/blocking.h"
 #include "engine/call_make.h"
 #include "engine/checks.h"
@@ -297,6 +298,8 @@ void execute_for_script(struct script_scope *scope, struct reply *reply, const s
         return;
     }
     scope->has_written = scope->has_written || command->flags & COMMAND_WRITE;
+    if (engine->cluster && scope->slot < 0 && !scope->may_cross_slots)
+        scope->slot = route_first_slot(&call);
     command_log_address(&engine->command_log, scope->audience);
     run_command(ORIGIN_SCRIPT, requester, reply, command, &call);
     command_log_address(&engine->command_log, COMMAND_LOG_ALL);

@@ -9,6 +9,7 @@
 /* clang-format off */
 
 #define CLIENT_COMMANDS(BODY)                                  \
+    BODY("asking", asking_command)                             \
     BODY("auth", auth_command)                                 \
     BODY("echo", echo_command)                                 \
     BODY("hello", hello_command)                               \
@@ -28,6 +29,8 @@
     BODY("pubsub|shardnumsub", pubsub_shardnumsub_command)     \
     BODY("punsubscribe", punsubscribe_command)                 \
     BODY("quit", quit_command)                                 \
+    BODY("readonly", readonly_command)                         \
+    BODY("readwrite", readwrite_command)                       \
     BODY("reset", reset_command)                               \
     BODY("select", select_command)                             \
     BODY("spublish", spublish_command)                         \

@@ -59,7 +59,7 @@ void reset_command(struct call *call) {
     invalidate_stop(session);
     session->flags &= ~replies;
     session_log_out(session);
-    session->marks &= (uint8_t)~SESSION_NO_EVICT;
+    session->marks &= (uint8_t) ~(SESSION_NO_EVICT | SESSION_READONLY | SESSION_ASKING);
     session->requester.leaves_no_marks = false;
     session->requester.imports = false;
     session->requester.database = 0;

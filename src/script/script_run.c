@@ -1,5 +1,6 @@
 #include "script/script_run.h"
 
+#include "cluster/route.h"
 #include "engine/engine.h"
 #include "engine/functions.h"
 #include "execute/admission.h"
@@ -74,6 +75,8 @@ static const char *refusal(const struct script_run *run) {
     uint32_t flags = run->program->flags;
     uint32_t restrictions = run->call->engine->restrictions;
     bool declares_writes = !(flags & (SCRIPT_NO_WRITES | SCRIPT_IS_UNDECLARED));
+    if (restrictions & RESTRICTED_CLUSTER && flags & SCRIPT_NO_CLUSTER)
+        return "ERR Can not run script on cluster, 'no-cluster' flag is set.";
     if (restrictions & RESTRICTED_READONLY && declares_writes) return READONLY_REFUSAL;
     if (restrictions & RESTRICTED_STALE && !(flags & SCRIPT_ALLOW_STALE)) return MASTERDOWN_REFUSAL;
     if (declares_writes) {
@@ -90,6 +93,8 @@ static struct script_scope scope_of(const struct call *call, const struct script
     scope.is_readonly =
         call->command->flags & COMMAND_READONLY || program->flags & SCRIPT_NO_WRITES;
     scope.lacks_memory = call->engine->config.maxmemory && !evict_make_room(call->engine);
+    scope.may_cross_slots = program->flags & (SCRIPT_ALLOW_CROSS_SLOT_KEYS | SCRIPT_IS_UNDECLARED);
+    scope.slot = call->engine->cluster && !scope.may_cross_slots ? route_first_slot(call) : -1;
     return scope;
 }
 

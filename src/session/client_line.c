@@ -27,6 +27,7 @@ void client_line_flags(const struct session *session, char out[CLIENT_FLAGS_MAX]
     else if (session->flags & SESSION_CLOSING)
         *at++ = 'c';
     if (session->marks & SESSION_UNIX) *at++ = 'U';
+    if (session->marks & SESSION_READONLY) *at++ = 'r';
     if (session->marks & SESSION_NO_EVICT) *at++ = 'e';
     if (session->requester.leaves_no_marks) *at++ = 'T';
     if (session->requester.imports) *at++ = 'I';

@@ -559,6 +559,10 @@ bool tls_is(const struct conn *conn) {
     return filter && filter->room == room_for;
 }
 
+bool tls_encrypts(const struct conn *conn) {
+    return tls_is(conn) || conn->transport->counterpart == &transport_tls;
+}
+
 /* --- In an I/O thread, for a while ---
  *
  * The codec goes there and comes back; everything else stays. */

@@ -56,6 +56,9 @@ void tls_end_slow(struct net *net, unsigned left_ms, unsigned most);
  * none. O(1). */
 struct tls_certificates tls_certificates(const struct net *net, enum tls_role role);
 
+/* Returns whether the connection's bytes are encrypted, whichever thread has it. O(1). */
+bool tls_encrypts(const struct conn *conn);
+
 /* What a certificate says about its owner. */
 enum tls_name {
     TLS_NAME_COMMON, /* the first common name (CN) of its subject */
