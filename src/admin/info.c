@@ -127,7 +127,7 @@ static sds append_server(struct engine *engine, sds out) {
         "redis_git_sha1:00000000\r\n"
         "redis_git_dirty:0\r\n"
         "redis_build_id:%s\r\n"
-        "redis_mode:standalone\r\n"
+        "redis_mode:%s\r\n"
         "os:%s %s %s\r\n"
         "arch_bits:%zu\r\n"
         "monotonic_clock:POSIX clock_gettime\r\n"
@@ -147,8 +147,9 @@ static sds append_server(struct engine *engine, sds out) {
         "config_file:%s\r\n"
         "io_threads_active:%u\r\n"
         "io_threads_idle_reason:%s\r\n",
-        build_id, host.sysname, host.release, host.machine, sizeof(void *) * 8, __GNUC__,
-        __GNUC_MINOR__, __GNUC_PATCHLEVEL__, (int)getpid(), supervisor_name(engine), engine->run_id,
+        build_id, engine->cluster ? "cluster" : "standalone", host.sysname, host.release,
+        host.machine, sizeof(void *) * 8, __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__,
+        (int)getpid(), supervisor_name(engine), engine->run_id,
         (long long)(engine->config.port ? engine->config.port : engine->config.tls_port),
         (long long)clock_wall_us(), (long long)uptime, (long long)(uptime / (24 * 3600)),
         (long long)engine->config.hz, (long long)engine->config.hz,
@@ -447,8 +448,7 @@ static sds append_cpu(struct engine *engine, sds out) {
 }
 
 static sds append_cluster(struct engine *engine, sds out) {
-    (void)engine;
-    return sds_append_cstr(out, "cluster_enabled:0\r\n");
+    return sds_append_format(out, "cluster_enabled:%d\r\n", engine->cluster != NULL);
 }
 
 /* --- Commands, errors --- */

@@ -21,6 +21,7 @@ void cluster_free(struct cluster *cluster) {
     if (!cluster) return;
     for (size_t i = 0; i < cluster->count; i++) free_node(cluster->nodes[i]);
     mem_free(cluster->nodes);
+    sds_free(cluster->path);
     mem_free(cluster);
 }
 

@@ -21,6 +21,9 @@
 /* Nodes and shards have names of so many lower-case hex digits, drawn at random. */
 enum { CLUSTER_ID_LEN = 40 };
 
+/* How far a node's bus port is from its port for clients, if nothing else is said. */
+enum { CLUSTER_BUS_DISTANCE = 10000 };
+
 /* Bits as they travel between nodes. */
 enum cluster_flag {
     CLUSTER_PRIMARY = 1 << 0,
@@ -64,6 +67,10 @@ struct cluster {
     uint64_t last_vote_epoch;
     bool is_ok;    /* it serves: cluster_update_state */
     bool uses_tls; /* tls-cluster: nodes know each other by their ports for TLS */
+
+    /* Of cluster_life.c. */
+    sds path;              /* of nodes.conf, absolute; NULL: none. Owned. */
+    bool has_announced_ip; /* the address of this server is from cluster-announce-ip */
 };
 
 /* Returns a cluster without nodes. The caller frees it. */

@@ -2,7 +2,7 @@
  *
  *      id ip:port@bus[,hostname][,name=value]… flags primary|- ping pong epoch link slots…
  *
- *      d4c0…  10.0.0.5:6379@16379,db5.example  myself,master  -  0 0 7 connected  0-99 100 [5->-91af…]
+ *      d4c0… 10.0.0.5:6379@16379,db5.example myself,master - 0 0 7 connected 0-99 100 [5->-91af…]
  *
  * Times are in ms. Fields with names stand in the file only (nodes_file.h). A replica has the epoch
  * of its primary. Slots that migrate ("[5->-id]", to this node) or are imported ("[6-<-id]", from
@@ -26,8 +26,7 @@ sds nodes_text_append_node(const struct cluster *cluster, const struct cluster_n
                            enum nodes_text_form form);
 
 /* Appends the lines of all nodes, in the order of their ids, each with "\n"; the file is without
- * those whose names are not known. O(slots + nodes), but for ranges of slots, which take O(log nodes)
- * each. */
+ * those whose names are not known. O(slots + nodes + ranges of slots * log nodes). */
 sds nodes_text_append_all(const struct cluster *cluster, sds out, enum nodes_text_form form);
 
 /* Names of flags, as they stand in the line: also what nodes_file.c reads. */

@@ -292,6 +292,30 @@ struct config {
     bool cluster_require_full_coverage;
     bool cluster_allow_reads_when_down;
     bool cluster_allow_pubsubshard_when_down;
+    /* Of what nodes say to each other, which they do not yet: kept for CONFIG GET. */
+    bool cluster_allow_replica_migration;
+    bool cluster_replica_no_failover;
+    sds cluster_announce_client_ipv4;
+    sds cluster_announce_client_ipv6;
+    int64_t cluster_announce_client_port;
+    int64_t cluster_announce_client_tls_port;
+    int64_t cluster_blacklist_ttl;
+    int64_t cluster_link_sendbuf_limit;
+    int64_t cluster_manual_failover_timeout;
+    int64_t cluster_message_gossip_perc;
+    int64_t cluster_migration_barrier;
+    int64_t cluster_node_timeout;
+    int64_t cluster_ping_interval;
+    int64_t cluster_replica_validity_factor;
+    int64_t cluster_migration_max_lag; /* cluster-slot-migration-…, and this one -handoff-… */
+    int64_t cluster_migration_log_max_len;
+    int64_t cluster_migration_max_archived;
+    int64_t cluster_migration_drain_timeout;
+    int64_t cluster_migration_pause_timeout;
+    int64_t slot_migration_max_failover_bytes;
+    /* Kept as well: there are no such statistics. */
+    int64_t cluster_compatibility_sample_ratio;
+    int64_t cluster_slot_stats;
 };
 
 /* Sets every directive to its default; freed with config_free. */

@@ -151,8 +151,8 @@ static sds append_directive(sds out, const struct config *config,
     out = sds_append_format(out, "%s ", directive->name);
     switch (directive->kind) {
     case CONFIG_MEMORY:
-        if (directive->flags & CONFIG_PERCENT && *(const int64_t *)place < 0)
-            out = config_append_value(config, directive, out); /* a percentage */
+        if (!(directive->flags & CONFIG_UNSIGNED) && *(const int64_t *)place < 0)
+            out = config_append_value(config, directive, out); /* a percentage, or -1 */
         else
             out = append_memory(out, *(const uint64_t *)place);
         break;
@@ -164,6 +164,7 @@ static sds append_directive(sds out, const struct config *config,
     case CONFIG_EVENTS:
     case CONFIG_TITLE:
     case CONFIG_CPU_LIST:
+    case CONFIG_NODE_NAME:
     case CONFIG_PERCENTILES: out = append_value_word(out, config, directive); break;
     default: out = config_append_value(config, directive, out); break;
     }

@@ -4,6 +4,7 @@
 #include "config/config_table.h"
 
 #include "base/log/log_syslog.h"
+#include "config/node_names.h"
 #include "store/eviction.h"
 
 #include <assert.h>
@@ -92,6 +93,10 @@ static const struct config_choice cluster_endpoints[] = {
     {"unknown-endpoint", CLUSTER_ENDPOINT_UNKNOWN}, {NULL, 0},
 };
 
+static const struct config_choice slot_statistics[] = {
+    {"no", 0}, {"yes", 1}, {"cpu", 2}, {"net", 3}, {"mem", 4}, {NULL, 0},
+};
+
 /* Reasons why a directive has only one value. */
 #define PREFETCH "the server chooses how many keys are loaded ahead"
 #define LARGE_REPLIES "the server chooses which strings are sent from where they are stored"
@@ -114,7 +119,7 @@ static const struct config_choice cluster_endpoints[] = {
 #define NAMED_REDIS "the server presents itself as Redis in any case"
 #define NO_MODULES "there are no modules: their commands are unknown"
 #define ONE_LINK "a replica has one connection to its primary"
-#define NO_CLUSTER "there are no clusters"
+#define NO_BUS "nodes of a cluster do not talk to each other yet"
 #define AOF_HISTORY_GOES "files that a rewrite has replaced are always deleted"
 #define STRICT_VERSIONS "an RDB file of an unknown version is never loaded"
 #define NO_FORK \
@@ -138,6 +143,8 @@ static const struct config_choice cluster_endpoints[] = {
     ROW(its_name, CONFIG_INTEGER, field, value), .min = (least), .max = (most)
 #define BYTES(its_name, field, least, most, value) \
     ROW(its_name, CONFIG_MEMORY, field, value), .min = (least), .max = (most)
+#define NODE_NAME(its_name, field, rule) \
+    ROW(its_name, CONFIG_NODE_NAME, field, ""), .detail = &(rule)
 #define CHOICE(its_name, field, words, value) \
     ROW(its_name, CONFIG_ENUM, field, value), .detail = (words)
 
@@ -477,9 +484,12 @@ const struct config_directive config_table[] = {
     {TEXT("cluster-config-file", cluster_config_file, "nodes.conf"), .flags = CONFIG_IMMUTABLE},
     {CHOICE("cluster-config-save-behavior", cluster_save, cluster_saves, "sync")},
     {NUMBER("cluster-databases", cluster_databases, 1, INT32_MAX, "1"), .flags = CONFIG_IMMUTABLE},
-    {TEXT("cluster-announce-ip", cluster_announce_ip, ""), .effect = EFFECT_CLUSTER},
-    {TEXT("cluster-announce-hostname", cluster_announce_hostname, ""), .effect = EFFECT_CLUSTER},
-    {TEXT("cluster-announce-human-nodename", cluster_announce_human_name, ""),
+    {NODE_NAME("cluster-announce-ip", cluster_announce_ip, node_ip_rule),
+     .effect = EFFECT_CLUSTER},
+    {NODE_NAME("cluster-announce-hostname", cluster_announce_hostname, node_hostname_rule),
+     .effect = EFFECT_CLUSTER},
+    {NODE_NAME("cluster-announce-human-nodename", cluster_announce_human_name,
+               node_human_name_rule),
      .effect = EFFECT_CLUSTER},
     {NUMBER("cluster-announce-port", cluster_announce_port, 0, 65535, "0"),
      .effect = EFFECT_CLUSTER},
@@ -493,30 +503,45 @@ const struct config_directive config_table[] = {
      .effect = EFFECT_CLUSTER},
     {SWITCH("cluster-allow-reads-when-down", cluster_allow_reads_when_down, "no")},
     {SWITCH("cluster-allow-pubsubshard-when-down", cluster_allow_pubsubshard_when_down, "yes")},
-    ONLY("cluster-allow-replica-migration", "yes", 0, NO_CLUSTER),
-    ONLY("cluster-announce-client-ipv4", "", 0, NO_CLUSTER),
-    ONLY("cluster-announce-client-ipv6", "", 0, NO_CLUSTER),
-    ONLY("cluster-announce-client-port", "0", 0, NO_CLUSTER),
-    ONLY("cluster-announce-client-tls-port", "0", 0, NO_CLUSTER),
-    ONLY("cluster-blacklist-ttl", "60", 0, NO_CLUSTER),
-    ONLY("cluster-compatibility-sample-ratio", "0", 0, NO_CLUSTER),
-    ONLY("cluster-link-sendbuf-limit", "0", 0, NO_CLUSTER),
-    ONLY("cluster-manual-failover-timeout", "5000", 0, NO_CLUSTER),
-    ONLY("cluster-migration-barrier", "1", 0, NO_CLUSTER),
-    ONLY("cluster-message-gossip-perc", "10", CONFIG_HIDDEN, NO_CLUSTER),
-    ONLY("cluster-node-timeout", "15000", 0, NO_CLUSTER),
-    ONLY("cluster-ping-interval", "0", CONFIG_HIDDEN, NO_CLUSTER),
-    ALIASED("cluster-replica-no-failover", "cluster-slave-no-failover", "no", 0, NO_CLUSTER),
-    ALIASED("cluster-replica-validity-factor", "cluster-slave-validity-factor",
-            "10", 0, NO_CLUSTER),
-    ONLY("cluster-slot-migration-handoff-max-lag-bytes", "1048576", 0, NO_CLUSTER),
-    ONLY("cluster-slot-migration-log-max-len", "1000", 0, NO_CLUSTER),
-    ONLY("cluster-slot-migration-max-archived-tasks", "32", CONFIG_HIDDEN, NO_CLUSTER),
-    ONLY("cluster-slot-migration-sync-buffer-drain-timeout", "60000", CONFIG_HIDDEN, NO_CLUSTER),
-    ONLY("cluster-slot-migration-write-pause-timeout", "10000", 0, NO_CLUSTER),
-    ONLY("cluster-slot-stats-enabled", "no", 0, NO_CLUSTER),
-    ONLY("slot-migration-max-failover-repl-bytes", "0", 0, NO_CLUSTER),
-    FAMILY("cluster-*", 0, NO_CLUSTER),
+    {SWITCH("cluster-replica-no-failover", cluster_replica_no_failover, "no"),
+     .alias = "cluster-slave-no-failover", .effect = EFFECT_CLUSTER},
+    {SWITCH("cluster-allow-replica-migration", cluster_allow_replica_migration, "yes")},
+    {NODE_NAME("cluster-announce-client-ipv4", cluster_announce_client_ipv4, node_ipv4_rule)},
+    {NODE_NAME("cluster-announce-client-ipv6", cluster_announce_client_ipv6, node_ipv6_rule)},
+    {NUMBER("cluster-announce-client-port", cluster_announce_client_port, 0, 65535, "0")},
+    {NUMBER("cluster-announce-client-tls-port", cluster_announce_client_tls_port, 0, 65535, "0")},
+    {NUMBER("cluster-blacklist-ttl", cluster_blacklist_ttl, 0, INT64_MAX, "60")},
+    {NUMBER("cluster-compatibility-sample-ratio", cluster_compatibility_sample_ratio, 0, 100,
+            "0")},
+    {ROW("cluster-link-sendbuf-limit", CONFIG_MEMORY, cluster_link_sendbuf_limit, "0"),
+     .flags = CONFIG_UNSIGNED},
+    {NUMBER("cluster-manual-failover-timeout", cluster_manual_failover_timeout, 1, INT32_MAX,
+            "5000")},
+    {NUMBER("cluster-migration-barrier", cluster_migration_barrier, 0, INT32_MAX, "1")},
+    {NUMBER("cluster-message-gossip-perc", cluster_message_gossip_perc, 1, 100, "10"),
+     .flags = CONFIG_HIDDEN},
+    {NUMBER("cluster-node-timeout", cluster_node_timeout, 0, INT64_MAX, "15000")},
+    {NUMBER("cluster-ping-interval", cluster_ping_interval, 0, INT64_MAX, "0"),
+     .flags = CONFIG_HIDDEN},
+    {NUMBER("cluster-replica-validity-factor", cluster_replica_validity_factor, 0, INT32_MAX,
+            "10"),
+     .alias = "cluster-slave-validity-factor"},
+    {BYTES("cluster-slot-migration-handoff-max-lag-bytes", cluster_migration_max_lag, 0, INT64_MAX,
+           "1048576")},
+    {NUMBER("cluster-slot-migration-log-max-len", cluster_migration_log_max_len, 0, INT64_MAX,
+            "1000")},
+    {NUMBER("cluster-slot-migration-max-archived-tasks", cluster_migration_max_archived, 1,
+            INT32_MAX, "32"),
+     .flags = CONFIG_HIDDEN},
+    {NUMBER("cluster-slot-migration-sync-buffer-drain-timeout", cluster_migration_drain_timeout, 0,
+            INT64_MAX, "60000"),
+     .flags = CONFIG_HIDDEN},
+    {NUMBER("cluster-slot-migration-write-pause-timeout", cluster_migration_pause_timeout, 0,
+            INT64_MAX, "10000")},
+    {CHOICE("cluster-slot-stats-enabled", cluster_slot_stats, slot_statistics, "no")},
+    {BYTES("slot-migration-max-failover-repl-bytes", slot_migration_max_failover_bytes, -1,
+           INT64_MAX, "0")},
+    FAMILY("cluster-*", 0, NO_BUS),
 
     /* Data. */
     ONLY("aof-disable-auto-gc", "no", 0, AOF_HISTORY_GOES),

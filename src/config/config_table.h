@@ -14,9 +14,10 @@ enum config_kind {
     CONFIG_EVENTS,  /* int64_t; letters of notify-keyspace-events */
     /* Stored as an sds, from here to CONFIG_RENAMES. */
     CONFIG_STRING,
-    CONFIG_FILENAME, /* no path */
-    CONFIG_TITLE,    /* config/title_template.h */
-    CONFIG_CPU_LIST, /* base/text/cpu_list.h */
+    CONFIG_FILENAME,  /* no path */
+    CONFIG_TITLE,     /* config/title_template.h */
+    CONFIG_CPU_LIST,  /* base/text/cpu_list.h */
+    CONFIG_NODE_NAME, /* config/node_names.h */
     /* Written as several words, from here on. */
     CONFIG_SAVE_POINTS,   /* pairs of seconds and changes, or nothing */
     CONFIG_PERCENTILES,   /* numbers from 0 to 100, or nothing */
@@ -101,7 +102,8 @@ struct config_directive {
     const char *default_text; /* words separated by blanks for a list */
     enum config_effect effect;
     /* For CONFIG_ENUM and CONFIG_SHUTDOWN: the choices, an array of struct config_choice. For
-     * CONFIG_FIXED: a text that says what is missing here or done instead. */
+     * CONFIG_NODE_NAME: its struct node_name_rule. For CONFIG_FIXED: a text that says what is
+     * missing here or done instead. */
     const void *detail;
 };
 

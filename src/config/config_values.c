@@ -7,6 +7,7 @@
 #include "base/text/number.h"
 #include "base/text/secret.h"
 #include "config/config_table.h"
+#include "config/node_names.h"
 #include "config/notify.h"
 #include "config/title_template.h"
 
@@ -92,7 +93,9 @@ static bool parse_number(struct config *config, const struct config_directive *d
         value = -value;
     } else if (directive->kind == CONFIG_MEMORY) {
         uint64_t bytes;
-        if (!number_parse_memory(text, &bytes))
+        if (directive->min == -1 && slice_equal(text, SLICE("-1")))
+            bytes = UINT64_MAX;
+        else if (!number_parse_memory(text, &bytes))
             return refuse(error, directive->flags & CONFIG_PERCENT
                                      ? "argument must be a memory or percent value"
                                      : "argument must be a memory value");
@@ -100,8 +103,8 @@ static bool parse_number(struct config *config, const struct config_directive *d
             *(uint64_t *)place_of(config, directive) = bytes;
             return true;
         }
-        value =
-            bytes > INT64_MAX ? INT64_MIN : (int64_t)bytes; /* too large: out of range as well */
+        bool is_minus_one = directive->min == -1 && bytes == UINT64_MAX;
+        value = is_minus_one ? -1 : bytes > INT64_MAX ? INT64_MIN : (int64_t)bytes;
     } else if (!number_parse_int64(text, &value)) {
         return refuse(error, "argument couldn't be parsed into an integer");
     }
@@ -297,6 +300,14 @@ static bool parse_cpu_list(sds *place, struct slice text, sds *error) {
     return true;
 }
 
+static bool parse_node_name(sds *place, const struct node_name_rule *rule, struct slice text,
+                            sds *error) {
+    const char *problem = node_name_problem(text, rule);
+    if (problem) return refuse(error, "%s", problem);
+    set_string(place, text);
+    return true;
+}
+
 /* Returns whether two texts mean the same, as 1mb and 1048576. */
 static bool same_text(struct slice a, struct slice b) {
     uint64_t left, right;
@@ -375,6 +386,7 @@ bool config_set(struct config *config, const struct config_directive *directive,
     case CONFIG_FILENAME: return parse_filename(place, directive->name, values[0], error);
     case CONFIG_TITLE: return parse_title(place, values[0], error);
     case CONFIG_CPU_LIST: return parse_cpu_list(place, values[0], error);
+    case CONFIG_NODE_NAME: return parse_node_name(place, directive->detail, values[0], error);
     case CONFIG_EVENTS: return parse_events(place, values[0], error);
     default: return parse_number(config, directive, values[0], error);
     }

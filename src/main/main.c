@@ -132,7 +132,8 @@ static void log_start(struct engine *engine) {
                PACKLIST_VERSION, PACKLIST_REDIS_VERSION, sizeof(void *) * 8, mem_allocator_name(),
                (int)getpid());
     log_notice("Configuration loaded");
-    log_notice("Running mode=standalone, port=%d.", (int)engine->config.port);
+    log_notice("Running mode=%s, port=%d.",
+               engine->config.cluster_enabled ? "cluster" : "standalone", (int)engine->config.port);
 }
 
 /* Answers --version and --help and returns the exit status; returns -1 when the server is to

@@ -153,7 +153,7 @@ static void answer_hello(struct call *call) {
     reply_named_text(reply, "version", SLICE(PACKLIST_REDIS_VERSION));
     reply_named_integer(reply, "proto", reply->protocol);
     reply_named_integer(reply, "id", (int64_t)call_session(call)->id);
-    reply_named_text(reply, "mode", SLICE("standalone"));
+    reply_named_text(reply, "mode", call->engine->cluster ? SLICE("cluster") : SLICE("standalone"));
     reply_named_text(reply, "role", slice_of_cstr(call->engine->is_replica ? "replica" : "master"));
     reply_bulk_cstr(reply, "modules");
     reply_array(reply, 0);

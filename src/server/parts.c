@@ -3,6 +3,7 @@
 #include "aof/aof.h"
 #include "base/clock.h"
 #include "base/memory/alloc.h"
+#include "cluster/cluster_life.h"
 #include "engine/blocking.h"
 #include "engine/engine.h"
 #include "engine/lazyfree.h"
@@ -331,6 +332,10 @@ static const struct part parts[] = {
      * file would begin another attempt of the rewrite whose failure the end has waited for. */
     {.tick = shutdown_try_pending},
     {.try_start = data_lock_at_start},
+    {.try_start = cluster_start,
+     .effect = EFFECT_CLUSTER,
+     .configure = cluster_configure,
+     .free = cluster_end},
     {.stop = incremental_end_all},
     {.start = primary_start,
      .tick = replication_tick,

@@ -51,7 +51,7 @@ static bool is_locked_by(int fd, const char *dir) {
 /* Returns the server's own lock on `dir`, or -1. The system would refuse the server a second
  * one. */
 static int find_own(const struct data_lock *locks, const char *dir) {
-    const int fds[] = {locks->dir_fd, locks->aof_fd, locks->save_fd};
+    const int fds[] = {locks->dir_fd, locks->aof_fd, locks->save_fd, locks->nodes_fd};
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (is_locked_by(fds[i], dir)) return fds[i];
     return -1;
@@ -99,11 +99,34 @@ static bool is_wanted(struct engine *engine) {
     return sds_len(engine->config.save) > 0 || engine->config.appendonly;
 }
 
+/* Returns the directory of nodes.conf, which the caller frees. */
+static sds nodes_dir(const struct config *config) {
+    const char *path = config->cluster_config_file, *name = strrchr(path, '/');
+    struct slice folder = slice_make(path, name ? (size_t)(name - path) : 0);
+    if (name == path) folder.len = 1;
+    if (path[0] == '/') return sds_new(folder);
+    sds dir = sds_append_cstr(sds_new(sds_slice(config->dir)), "/");
+    return sds_append(dir, folder);
+}
+
+static bool take_for_nodes(struct engine *engine, sds *error) {
+    struct data_lock *locks = engine->data_lock;
+    if (!engine->config.cluster_enabled || locks->nodes_fd >= 0) return true;
+    sds dir = nodes_dir(&engine->config);
+    bool done = lock(locks, dir, &locks->nodes_fd, error);
+    sds_free(dir);
+    return done;
+}
+
+static bool take_at_start(struct engine *engine, sds *error) {
+    if (is_wanted(engine) && !data_lock_take(engine, error)) return false;
+    return take_for_nodes(engine, error);
+}
+
 bool data_lock_at_start(struct engine *engine, sds *error) {
     enum { WAIT_MS = 500, TRY_EVERY_MS = 10 };
-    if (!is_wanted(engine)) return true;
     int64_t end_us = clock_monotonic_us() + WAIT_MS * 1000;
-    while (!data_lock_take(engine, error)) {
+    while (!take_at_start(engine, error)) {
         if (clock_monotonic_us() >= end_us) return false;
         sds_free(*error);
         *error = NULL;

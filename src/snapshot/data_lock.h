@@ -3,7 +3,8 @@
  *
  * A server locks its directory before it first writes there: at the start, if it has save points or
  * an append-only file; when these are turned on; and before each snapshot that a client requests. A
- * server that only reads takes no lock. The lock lasts until CONFIG SET dir names another
+ * node of a cluster also locks the directory of cluster-config-file, as long as it runs. A server
+ * that only reads takes no lock. The lock lasts until CONFIG SET dir names another
  * directory. The old directory stays locked until a snapshot that was begun there is written, and
  * while the append-only file is there.
  *
@@ -18,18 +19,22 @@
 
 struct engine;
 
-/* Locks on the directory dir, on the directory of the append-only file, and on a former dir in
- * which a snapshot is still being written; -1: not locked. Two locks on the same directory are
- * duplicates of one descriptor, so the lock lasts until both are closed. */
+/* Locks on the directory dir, on the directory of the append-only file, on a former dir in which a
+ * snapshot is still being written, and on the directory of a cluster's nodes.conf; -1: not locked.
+ * Two locks on the same directory are duplicates of one descriptor, so the lock lasts until both
+ * are closed. */
 struct data_lock {
     int dir_fd;
     int aof_fd;
     int save_fd;
+    int nodes_fd;
     bool is_unlockable; /* the directory cannot be locked, and the log says so already */
 };
-#define DATA_LOCK_NONE ((struct data_lock){.dir_fd = -1, .aof_fd = -1, .save_fd = -1})
+#define DATA_LOCK_NONE                                                                             \
+    ((struct data_lock){.dir_fd = -1, .aof_fd = -1, .save_fd = -1, .nodes_fd = -1})
 
-/* Locks the directory (the directive dir) if the configuration makes the server write files. Waits
+/* Locks the directory (the directive dir) if the configuration makes the server write files, and
+ * that of nodes.conf. Waits
  * up to 500 ms for an owner that is about to end. Returns false with *error set to a text that
  * names the owner; the caller frees it. */
 bool data_lock_at_start(struct engine *engine, sds *error);

@@ -83,15 +83,17 @@ void process_title_set(struct engine *engine) {
     snprintf(port, sizeof(port), "%d", (int)engine->config.port);
     snprintf(tls_port, sizeof(tls_port), "%d", (int)engine->config.tls_port);
     sds address = listen_address(engine);
-    sds text = title_template_expand(sds_slice(engine->config.proc_title_template),
-                                     &(struct title_values){
-                                         .title = place->started_as,
-                                         .listen_addr = address,
-                                         .port = port,
-                                         .tls_port = tls_port,
-                                         .unixsocket = engine->config.unixsocket,
-                                         .config_file = engine->config_source.path,
-                                     });
+    sds text =
+        title_template_expand(sds_slice(engine->config.proc_title_template),
+                              &(struct title_values){
+                                  .title = place->started_as,
+                                  .listen_addr = address,
+                                  .server_mode = engine->config.cluster_enabled ? "[cluster]" : "",
+                                  .port = port,
+                                  .tls_port = tls_port,
+                                  .unixsocket = engine->config.unixsocket,
+                                  .config_file = engine->config_source.path,
+                              });
     size_t len = sds_len(text) < place->size ? sds_len(text) : place->size - 1;
     memcpy(place->memory, text, len);
     if (len + 1 > place->used) place->used = len + 1;

@@ -2,6 +2,7 @@
 
 #include "aof/aof.h"
 #include "base/memory/alloc.h"
+#include "cluster/cluster_life.h"
 #include "engine/engine.h"
 #include "net/threads/io_threads.h"
 #include "reclaim/defrag.h"
@@ -92,7 +93,10 @@ bool config_apply_maxclients(struct engine *engine, sds *error) {
 
 bool config_apply_tls(struct engine *engine, sds *error) {
     sds reason = NULL;
-    if (tls_watch_configure(engine, &reason)) return true;
+    if (tls_watch_configure(engine, &reason)) {
+        cluster_configure(engine);
+        return true;
+    }
     log_warning("%s", reason);
     sds_free(reason);
     *error = sds_new(SLICE("Unable to update TLS configuration. Check server logs."));
@@ -102,9 +106,11 @@ bool config_apply_tls(struct engine *engine, sds *error) {
 bool config_apply_listeners(struct engine *engine, sds *error) {
     sds reason = NULL;
     bool is_port_new = engine->tls_watch->port != engine->config.tls_port;
+    if (!cluster_check_ports(&engine->config, error)) return false;
     if (is_port_new && !config_apply_tls(engine, error)) return false;
     if (listeners_reopen(engine, &reason)) {
         process_title_set(engine);
+        cluster_configure(engine);
         return true;
     }
     log_warning("%s", reason);
