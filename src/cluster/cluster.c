@@ -22,6 +22,7 @@ void cluster_free(struct cluster *cluster) {
     for (size_t i = 0; i < cluster->count; i++) free_node(cluster->nodes[i]);
     mem_free(cluster->nodes);
     sds_free(cluster->path);
+    forgotten_clear(&cluster->forgotten);
     mem_free(cluster);
 }
 
@@ -109,6 +110,26 @@ void cluster_remove(struct cluster *cluster, struct cluster_node *node) {
     free_node(node);
 }
 
+void cluster_reset(struct cluster *cluster, bool is_hard) {
+    struct cluster_node *myself = cluster->myself;
+    for (unsigned slot = 0; slot < KEY_SLOTS; slot++) {
+        cluster_set_owner(cluster, slot, NULL);
+        cluster_set_migrating(cluster, slot, NULL);
+        cluster_set_importing(cluster, slot, NULL);
+    }
+    for (size_t i = 0; i < cluster->count; i++)
+        if (cluster->nodes[i] != myself) free_node(cluster->nodes[i]);
+    cluster->nodes[0] = myself;
+    cluster->count = 1;
+    forgotten_clear(&cluster->forgotten);
+    if (is_hard || myself->flags & CLUSTER_REPLICA) random_hex(myself->shard_id, CLUSTER_ID_LEN);
+    myself->primary = NULL;
+    myself->flags = (myself->flags & ~(unsigned)CLUSTER_REPLICA) | CLUSTER_PRIMARY;
+    if (!is_hard) return;
+    random_hex(myself->id, CLUSTER_ID_LEN);
+    myself->config_epoch = cluster->current_epoch = cluster->last_vote_epoch = 0;
+}
+
 void cluster_rename(struct cluster *cluster, struct cluster_node *node, const char *id) {
     take_out(cluster, node);
     memcpy(node->id, id, CLUSTER_ID_LEN);
@@ -152,6 +173,14 @@ uint64_t cluster_greatest_epoch(const struct cluster *cluster) {
     for (size_t i = 0; i < cluster->count; i++)
         if (cluster->nodes[i]->config_epoch > greatest) greatest = cluster->nodes[i]->config_epoch;
     return greatest;
+}
+
+bool cluster_take_epoch(struct cluster *cluster) {
+    uint64_t greatest = cluster_greatest_epoch(cluster);
+    struct cluster_node *myself = cluster->myself;
+    if (myself->config_epoch == greatest && greatest > 0) return false;
+    cluster->current_epoch = myself->config_epoch = greatest + 1;
+    return true;
 }
 
 static bool serves_slots(const struct cluster_node *node) {

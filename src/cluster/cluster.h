@@ -12,6 +12,7 @@
 
 #include "base/slice.h"
 #include "base/text/sds.h"
+#include "cluster/forgotten.h"
 #include "store/key_slot.h"
 
 #include <stdbool.h>
@@ -49,6 +50,7 @@ struct cluster_node {
     uint64_t config_epoch;
     int64_t ping_sent_ms;         /* 0: it has answered */
     int64_t pong_received_ms;     /* 0: never */
+    uint64_t replication_offset;  /* as it has said; of other nodes */
     struct cluster_node *primary; /* of a replica; NULL: not known */
     unsigned slots;               /* how many it serves */
 };
@@ -65,6 +67,7 @@ struct cluster {
     unsigned open_slots; /* that migrate or are imported */
     uint64_t current_epoch;
     uint64_t last_vote_epoch;
+    struct forgotten forgotten;
     bool is_ok;    /* it serves: cluster_update_state */
     bool uses_tls; /* tls-cluster: nodes know each other by their ports for TLS */
 
@@ -97,6 +100,11 @@ size_t cluster_place_of(const struct cluster *cluster, const char *id);
  * migrated there or imported from it, and its replicas have no primary. O(nodes + slots). */
 void cluster_remove(struct cluster *cluster, struct cluster_node *node);
 
+/* Removes and frees all nodes but this server, which is a primary without slots then. If that
+ * `is_hard`, it also has new names and no epochs; otherwise a replica has a new shard. What was
+ * forgotten may come back. O(nodes + slots). */
+void cluster_reset(struct cluster *cluster, bool is_hard);
+
 /* Gives the node, which is myself or not, another name. O(nodes). */
 void cluster_rename(struct cluster *cluster, struct cluster_node *node, const char *id);
 
@@ -109,6 +117,21 @@ void cluster_set_importing(struct cluster *cluster, unsigned slot, struct cluste
 
 /* Returns the greatest epoch of all nodes and the current one. O(nodes). */
 uint64_t cluster_greatest_epoch(const struct cluster *cluster);
+
+/* Gives this server an epoch of its own, which is greater than all others, without asking the other
+ * primaries for it. Does nothing and returns false where it has such a one. O(nodes). */
+bool cluster_take_epoch(struct cluster *cluster);
+
+/* Returns the epoch of a node: a replica has that of its primary. O(1). */
+static inline uint64_t cluster_epoch_of(const struct cluster_node *node) {
+    return node->primary ? node->primary->config_epoch : node->config_epoch;
+}
+
+/* Returns whether this server, or its primary, serves the slot. O(1). */
+static inline bool cluster_has_slot(const struct cluster *cluster, unsigned slot) {
+    const struct cluster_node *owner = cluster->owners[slot];
+    return owner && (owner == cluster->myself || owner == cluster->myself->primary);
+}
 
 /* Returns how many primaries serve slots. O(nodes). */
 unsigned cluster_size(const struct cluster *cluster);

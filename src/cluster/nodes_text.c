@@ -57,10 +57,9 @@ static sds append_flags(const struct cluster_node *node, sds out) {
 /* There are links to no other nodes. */
 static sds append_state(const struct cluster_node *node, sds out) {
     const struct cluster_node *primary = node->flags & CLUSTER_REPLICA ? node->primary : NULL;
-    uint64_t epoch = primary ? primary->config_epoch : node->config_epoch;
     return sds_append_format(out, " %s %" PRId64 " %" PRId64 " %" PRIu64 " %s",
                              primary ? primary->id : "-", node->ping_sent_ms,
-                             node->pong_received_ms, epoch,
+                             node->pong_received_ms, cluster_epoch_of(node),
                              node->flags & CLUSTER_MYSELF ? "connected" : "disconnected");
 }
 

@@ -1,5 +1,6 @@
 #include "cluster/route.h"
 
+#include "cluster/endpoint.h"
 #include "engine/client.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
@@ -51,7 +52,7 @@ static void note_key(void *arg, size_t index, uint32_t use) {
         search->has_several |= !slice_equal(key, search->first);
     }
     if (use & (KEY_NOT_KEY | KEY_CHANNEL)) {
-        search->has_channels = true;
+        search->has_channels |= (use & KEY_CHANNEL) != 0;
     } else if (slot_moves(search->requester->engine->cluster, slot)) {
         bool is_here = exists(search->requester, key);
         search->existing += is_here;
@@ -182,18 +183,9 @@ int route_first_slot(const struct call *call) {
 
 /* --- What is said --- */
 
-/* Where a client is told to go; empty: to the address from which it came. */
-static const char *endpoint_of(const struct engine *engine, const struct cluster_node *node) {
-    switch ((enum cluster_endpoint)engine->config.cluster_endpoint) {
-    case CLUSTER_ENDPOINT_IP: return node->ip;
-    case CLUSTER_ENDPOINT_HOSTNAME: return sds_len(node->hostname) > 0 ? node->hostname : "?";
-    case CLUSTER_ENDPOINT_UNKNOWN: break;
-    }
-    return "";
-}
-
 sds route_error(struct session *session, const struct route *route) {
     const struct cluster_node *node = route->node;
+    const char *endpoint;
     switch (route->kind) {
     case ROUTE_HERE: break;
     case ROUTE_CROSS_SLOT:
@@ -206,9 +198,10 @@ sds route_error(struct session *session, const struct route *route) {
         return sds_new(SLICE("TRYAGAIN Multiple keys request during rehashing of slot"));
     case ROUTE_ASK:
     case ROUTE_MOVED:
+        endpoint = endpoint_of(session->requester.engine, node);
         return sds_format("%s %d %s:%d", route->kind == ROUTE_ASK ? "ASK" : "MOVED", route->slot,
-                          endpoint_of(session->requester.engine, node),
-                          tls_encrypts(conn_of_session(session)) ? node->tls_port : node->port);
+                          endpoint ? endpoint : "",
+                          endpoint_port(node, tls_encrypts(conn_of_session(session))));
     }
     return sds_new(SLICE(""));
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct blocking;
 struct command;
 struct engine;
 struct keyspace;
@@ -37,6 +38,10 @@ struct upward {
     /* A client's command that runs in another thread, or in steps, has ended after so many ticks.
      * From engine/work.c and engine/steps.c to execute/blocking_serve.h. */
     void (*work_has_ended)(struct session *session, uint64_t ticks);
+
+    /* Slots of the cluster have got other owners: clients that wait for keys of these must go
+     * there. From cluster/slots_changed.c to execute/blocking_serve.h. */
+    void (*redirect_waiters)(struct blocking *blocking);
 
     /* The deadline of a client that waits has come. From engine/blocking.c to
      * execute/blocking_serve.h. */

@@ -84,6 +84,7 @@ static const struct upward upward = {
     .empty_keyspace = incremental_flush_keyspace,
     .keyspace_freed = flush_freed,
     .work_has_ended = blocking_work_has_ended,
+    .redirect_waiters = blocking_redirect_all,
     .time_is_up = blocking_time_is_up,
     .output_max = client_limits_output_max,
     .apply_appendonly = aof_configure_late,

@@ -47,6 +47,48 @@ size_t publish_count(const struct session *session, enum pubsub_kind kind) {
     return session->subscriber ? session->subscriber->count[kind] : 0;
 }
 
+/* --- Shard channels that go elsewhere --- */
+
+static void tell_end(struct session *session, struct slice channel) {
+    struct reply message;
+    reply_init(&message, 0);
+    message.protocol = session->protocol;
+    reply_push(&message, 3);
+    reply_bulk_cstr(&message, "sunsubscribe");
+    reply_bulk(&message, channel);
+    reply_integer(&message, (int64_t)publish_count(session, PUBSUB_SHARD));
+    outbox_push(session, slice_make(message.data, message.len));
+    reply_free(&message);
+}
+
+static void end_and_tell(struct subscriber *subscriber, const struct topic *topic, void *arg) {
+    struct session *session = subscriber->owner;
+    struct slice channel = sds_slice(*(sds *)arg);
+    (void)topic;
+    publish_unsubscribe(session, PUBSUB_SHARD, channel);
+    tell_end(session, channel);
+}
+
+void publish_keep_shard_channels(struct engine *engine,
+                                 bool (*stays)(struct slice channel, void *arg), void *arg) {
+    struct pubsub *pubsub = &engine->clients->pubsub;
+    struct hashtable_iter iter;
+    const struct topic *topic;
+    sds *ending = NULL; /* the table must not change while it is iterated over */
+    size_t count = 0, capacity = 0;
+    hashtable_iter_start(&iter, pubsub->topics.spaces[PUBSUB_SHARD]);
+    while ((topic = hashtable_iter_next(&iter))) {
+        if (stays(topic->key.name, arg)) continue;
+        MEM_RESERVE(ending, capacity, count + 1);
+        ending[count++] = sds_new(topic->key.name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        pubsub_deliver(pubsub, PUBSUB_SHARD, sds_slice(ending[i]), end_and_tell, &ending[i]);
+        sds_free(ending[i]);
+    }
+    mem_free(ending);
+}
+
 /* --- Messages --- */
 
 /* Buffers for messages are kept up to this size. */

@@ -33,6 +33,12 @@ bool publish_unsubscribe(struct session *session, enum pubsub_kind kind, struct 
 /* Ends all subscriptions of the session, without a reply to it. O(its subscriptions). */
 void publish_leave(struct session *session);
 
+/* Ends the subscriptions to all shard channels for which `stays` returns false, and tells their
+ * clients (sunsubscribe). May close sessions that are over their output limits. O(shard channels
+ * and subscriptions that end). */
+void publish_keep_shard_channels(struct engine *engine,
+                                 bool (*stays)(struct slice channel, void *arg), void *arg);
+
 /* Returns the number of the session's subscriptions of a kind. O(1). */
 size_t publish_count(const struct session *session, enum pubsub_kind kind);
 
