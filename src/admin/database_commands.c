@@ -147,6 +147,10 @@ void flushall_command(struct call *call) {
 void swapdb_command(struct call *call) {
     struct engine *engine = call->engine;
     int64_t a, b;
+    if (engine->cluster) {
+        reply_error(call->reply, "ERR SWAPDB is not allowed in cluster mode");
+        return;
+    }
     if (!call_integer_in(call, 1, INT32_MIN, INT32_MAX, &a, "ERR invalid first DB index")) return;
     if (!call_integer_in(call, 2, INT32_MIN, INT32_MAX, &b, "ERR invalid second DB index")) return;
     int64_t count = engine->databases;

@@ -75,6 +75,14 @@ bool call_is_in_import_mode(const struct call *call) {
     return engine_is_importing(call->engine);
 }
 
+bool call_is_in_cluster(const struct call *call) {
+    return call->engine->cluster;
+}
+
+bool call_has_one_database(const struct call *call) {
+    return call->engine->databases == 1;
+}
+
 /* On a replica, keys are deleted when the primary says so; but a client that may write to it must
  * not find an expired key. So it is in import-mode, with the client that imports in place of the
  * primary. A pause forbids changes. */

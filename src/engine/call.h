@@ -27,6 +27,10 @@
 /* Returns whether import-mode has an effect. */
 bool call_is_in_import_mode(const struct call *call);
 
+/* Returns whether the server is a node of a cluster; and whether that has one database only. */
+bool call_is_in_cluster(const struct call *call);
+bool call_has_one_database(const struct call *call);
+
 /* Returns whether no key is expired for the command: it is repeated, or comes from a client that
  * imports data in import-mode. */
 static inline bool call_sees_expired(const struct call *call) {

@@ -44,6 +44,10 @@ static bool is_host(struct slice text) {
 void replicaof_command(struct call *call) {
     struct slice host = call->argv[1];
     int64_t port;
+    if (call->engine->cluster) {
+        reply_error(call->reply, "ERR REPLICAOF not allowed in cluster mode.");
+        return;
+    }
     if (failover_is_running(call->engine)) {
         reply_error(call->reply, "ERR REPLICAOF not allowed while failing over.");
         return;
@@ -134,6 +138,11 @@ static void abort_failover(struct call *call) {
 
 void failover_command(struct call *call) {
     struct failover_order order;
+    if (call->engine->cluster) {
+        reply_error(call->reply, "ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER "
+                                 "command instead.");
+        return;
+    }
     if (call->argc == 2 && slice_is(call->argv[1], "abort")) {
         abort_failover(call);
         return;

@@ -37,9 +37,18 @@ void echo_command(struct call *call) {
     reply_bulk(call->reply, call->argv[1]);
 }
 
+/* A cluster of one database has no others to select, which is what clients ask when they want to
+ * know whether this is a cluster. */
+static bool is_of_cluster(struct call *call) {
+    int64_t number;
+    if (!call->engine->cluster || call->engine->databases > 1) return true;
+    if (!call_integer_in(call, 1, INT32_MIN, INT32_MAX, &number, NULL)) return false;
+    return number == 0 || reply_error(call->reply, "ERR SELECT is not allowed in cluster mode");
+}
+
 void select_command(struct call *call) {
     int database;
-    if (!call_database(call, 1, &database)) return;
+    if (!is_of_cluster(call) || !call_database(call, 1, &database)) return;
     call->requester->database = database;
     reply_ok(call->reply);
 }

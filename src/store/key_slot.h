@@ -14,4 +14,11 @@ enum { KEY_SLOTS = 16384 };
 /* Returns the slot of the key, less than KEY_SLOTS. O(len): some 5 ns for 16 bytes. */
 unsigned key_slot(struct slice key);
 
+/* Returns the part of the key that is hashed: its hash tag, or all of it. O(len). */
+struct slice key_slot_part(struct slice key);
+
+/* Writes a text whose slot that is: KEY_SLOT_TAG letters and digits, without an end. O(1). */
+enum { KEY_SLOT_TAG = 4 };
+void key_slot_tag(unsigned slot, char tag[KEY_SLOT_TAG]);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/hash/crc16.h"
 #include "unit/seed.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -58,6 +59,17 @@ static void what_is_no_hash_tag_belongs_to_the_key(void **state) {
         assert_int_equal(key_slot(keys[i]), crc16(keys[i].ptr, keys[i].len) % KEY_SLOTS);
 }
 
+static void each_slot_has_a_tag(void **state) {
+    (void)state;
+    for (unsigned slot = 0; slot < KEY_SLOTS; slot++) {
+        char tag[KEY_SLOT_TAG];
+        key_slot_tag(slot, tag);
+        struct slice text = {tag, KEY_SLOT_TAG};
+        assert_int_equal(key_slot(text), slot);
+        for (int i = 0; i < KEY_SLOT_TAG; i++) assert_true(isalnum((unsigned char)tag[i]));
+    }
+}
+
 int main(void) {
     struct random random = random_of_this_run();
     const struct CMUnitTest tests[] = {
@@ -65,6 +77,7 @@ int main(void) {
         cmocka_unit_test(known_keys_are_in_their_slots),
         cmocka_unit_test(a_hash_tag_alone_decides),
         cmocka_unit_test(what_is_no_hash_tag_belongs_to_the_key),
+        cmocka_unit_test(each_slot_has_a_tag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,10 @@ void move_command(struct call *call) {
     struct slice key = call->argv[1];
     int database;
     bool replaces = call->argc == 4;
+    if (call_is_in_cluster(call) && call_has_one_database(call)) {
+        reply_error(call->reply, "ERR MOVE is not allowed in cluster mode");
+        return;
+    }
     if (call->argc > 4 || (replaces && !slice_is(call->argv[3], "replace"))) {
         call_syntax_error(call);
         return;

@@ -16,6 +16,7 @@
 #include "commands/sort_order.h"
 #include "engine/claim.h"
 #include "engine/work.h"
+#include "store/key_slot.h"
 #include "types/set.h"
 #include "types/string.h"
 #include "types/value.h"
@@ -68,6 +69,33 @@ static struct pattern parse_pattern(struct slice text) {
     return pattern;
 }
 
+/* Returns whether the keys that the pattern makes of elements may be in other slots of a cluster
+ * than the sorted key: what is hashed of them must be the same for all. */
+static bool may_leave_slot(const struct call *call, struct slice text,
+                           const struct pattern *pattern) {
+    if (!call_is_in_cluster(call) || pattern->is_element) return false;
+    struct slice part = key_slot_part(text);
+    bool varies = !pattern->is_fixed && pattern->before.ptr + pattern->before.len < slice_end(part);
+    return varies || key_slot(text) != key_slot(call->argv[1]);
+}
+
+/* Parses the pattern of the option `name`, whose keys the client must be allowed to look up. */
+static bool parse_keys(struct call *call, const char *name, struct slice text, bool looks_up,
+                       struct pattern *pattern) {
+    *pattern = parse_pattern(text);
+    if (!looks_up && pattern->is_fixed) return true;
+    if (may_leave_slot(call, text, pattern))
+        return reply_error_format(
+            call->reply,
+            "ERR %s option of SORT denied in Cluster mode when keys formed by "
+            "the pattern may be in different slots.",
+            name);
+    return call_may_read_all_keys(call) ||
+           reply_error_format(call->reply,
+                              "ERR %s option of SORT denied due to insufficient ACL permissions.",
+                              name);
+}
+
 /* Parses the option at *index and moves *index to its last argument. */
 static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
     struct call *call = sort->call;
@@ -84,17 +112,11 @@ static bool parse_option(struct sort *sort, size_t *index, bool may_store) {
     } else if (slice_is(option, "store") && left >= 1 && may_store) {
         sort->destination = ++*index;
     } else if (slice_is(option, "by") && left >= 1) {
-        sort->by = parse_pattern(call->argv[++*index]);
+        if (!parse_keys(call, "BY", call->argv[++*index], false, &sort->by)) return false;
         sort->has_by = true;
         sort->unsorted |= sort->by.is_fixed;
-        if (!sort->by.is_fixed && !call_may_read_all_keys(call))
-            return reply_error(call->reply,
-                               "ERR BY option of SORT denied due to insufficient ACL permissions.");
     } else if (slice_is(option, "get") && left >= 1) {
-        sort->gets[sort->get_count++] = parse_pattern(call->argv[++*index]);
-        if (!call_may_read_all_keys(call))
-            return reply_error(
-                call->reply, "ERR GET option of SORT denied due to insufficient ACL permissions.");
+        return parse_keys(call, "GET", call->argv[++*index], true, &sort->gets[sort->get_count++]);
     } else {
         return call_syntax_error(call);
     }
