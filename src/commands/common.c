@@ -286,7 +286,6 @@ void scan_reply(struct scan *scan, struct slice text) {
 
 static void reply_cursor(struct call *call, uint64_t cursor) {
     char digits[INT64_TEXT_MAX];
-    reply_array(call->reply, 2);
     reply_bulk(call->reply, slice_make(digits, number_format_uint64(digits, cursor)));
 }
 
@@ -312,7 +311,11 @@ void scan_run(struct scan *scan, uint64_t (*step)(struct scan *scan)) {
         scan->cursor = step(scan);
     } while (scan->cursor && --steps && scan->visited < wanted &&
              scan->visited + scan->more_work < most && scan->items.len < bytes);
-    reply_cursor(scan->call, scan->cursor);
+    reply_array(reply, 2);
+    if (scan->answer_cursor)
+        scan->answer_cursor(scan);
+    else
+        reply_cursor(scan->call, scan->cursor);
     reply_array(reply, scan->replied);
     reply_append_bulks(reply, &scan->items, scan->replied);
     reply_free(&scan->items);
@@ -335,6 +338,7 @@ void scan_value(struct call *call, enum value_type type, const char *only_names,
     if (ref.entry) {
         scan_run(&scan, step);
     } else {
+        reply_array(call->reply, 2);
         reply_cursor(call, 0);
         reply_array(call->reply, 0);
     }

@@ -131,6 +131,8 @@ struct scan {
     uint64_t visited;   /* items looked at, returned or not */
     uint64_t more_work; /* as much as visiting so many more, but not for COUNT */
     uint64_t replied;   /* bulks in `items` */
+    /* Replies the cursor in place of its number; NULL: not. */
+    void (*answer_cursor)(struct scan *scan);
     struct reply items; /* they stand after the cursor, which is known only after visiting them */
 };
 

@@ -168,7 +168,8 @@ bool claims_end_for(struct engine *engine, const struct command *command, const 
                     size_t argc) {
     struct key_ranges keys;
     size_t before = engine->works->claims.count;
-    bool has_keys = command_keys(command, argv, argc, &keys) && key_ranges_count(&keys) > 0;
+    bool has_keys = command_has_keys(command) && command_keys(command, argv, argc, &keys) &&
+                    key_ranges_count(&keys) > 0;
     bool runs_others = command->flags & (COMMAND_RUNS_QUEUE | COMMAND_RUNS_SCRIPT);
     if (has_keys && !runs_others && !data_names_keys(command, argv, argc))
         key_ranges_each(&keys, end_for_key, &(struct asked){engine, argv});

@@ -1,7 +1,5 @@
-/* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY SCAN TOUCH: keys of any type. */
-#include "base/memory/alloc.h"
+/* DEL UNLINK EXISTS TYPE DBSIZE RANDOMKEY TOUCH: keys of any type. */
 #include "commands/commands.h"
-#include "commands/common.h"
 #include "engine/call.h"
 #include "engine/claim.h"
 #include "types/value.h"
@@ -83,62 +81,4 @@ void randomkey_command(struct call *call) {
         reply_bulk(call->reply, entry_key(entry));
     else
         reply_null(call->reply);
-}
-
-/* --- SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] --- */
-
-struct key_scan {
-    struct scan scan; /* the first member: steps get its address */
-    struct slice type;
-    bool has_type;
-    /* Keys that have expired, which the scan has visited: they are deleted when it is over. */
-    const struct entry **expired;
-    size_t expired_count;
-    size_t expired_capacity;
-};
-
-static void note_expired(struct key_scan *keys, const struct entry *entry) {
-    enum { MORE_WORK = 8 };
-    keys->scan.more_work += MORE_WORK;
-    MEM_RESERVE(keys->expired, keys->expired_capacity, keys->expired_count + 1);
-    keys->expired[keys->expired_count++] = entry;
-}
-
-/* Looking for such a key deletes it. */
-static void delete_expired(struct key_scan *keys) {
-    for (size_t i = 0; i < keys->expired_count; i++)
-        call_find(keys->scan.call, entry_key(keys->expired[i]), 0, NULL);
-    mem_free(keys->expired);
-}
-
-static void scan_visit(struct entry *entry, void *arg) {
-    struct key_scan *keys = arg;
-    struct scan *scan = &keys->scan;
-    struct slice key = entry_key(entry);
-    scan->visited++;
-    if (call_is_expired(scan->call, entry))
-        note_expired(keys, entry);
-    else if (keys->has_type && !slice_is(keys->type, value_type_name(entry_type(entry))))
-        return;
-    else if (scan_matches(scan, key) && !call_hides_key(scan->call, key))
-        scan_reply(scan, key);
-}
-
-static uint64_t scan_step(struct scan *scan) {
-    return keyspace_scan(scan->call->keyspace, ALL_KEYS, scan->cursor, scan_visit, scan);
-}
-
-void scan_command(struct call *call) {
-    struct key_scan keys = {0};
-    if (!scan_begin(&keys.scan, call, 1)) return;
-    for (size_t i = 2; i < call->argc; i += 2) {
-        if (i + 1 < call->argc && slice_is(call->argv[i], "type")) {
-            keys.type = call->argv[i + 1];
-            keys.has_type = true;
-        } else if (!scan_parse_option(&keys.scan, i)) {
-            return;
-        }
-    }
-    scan_run(&keys.scan, scan_step);
-    delete_expired(&keys);
 }
