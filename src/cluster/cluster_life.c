@@ -220,6 +220,7 @@ bool cluster_start(struct engine *engine, sds *error) {
     }
     sds path = absolute_path(config);
     engine->cluster = read_file(path, config->tls_cluster, &is_new, error);
+    engine->restrictions |= RESTRICTED_CLUSTER;
     if (!engine->cluster) {
         sds_free(path);
         return false;
