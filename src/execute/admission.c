@@ -511,10 +511,25 @@ static __attribute__((noinline)) enum admission ask_gates(const struct call *cal
     return error ? ADMISSION_REFUSED : ADMISSION_GRANTED;
 }
 
+/* Returns whether a client's call, in a cluster, would run at once without one. What is closed says
+ * less: other reasons have the same bit. */
+static bool is_open_to_client(const struct call *call) {
+    const struct session *session = call->requester->session;
+    return !(session->flags & ~(uint32_t)SESSION_TRACKING || call->engine->config.maxmemory ||
+             session->marks & SESSION_ASKING);
+}
+
+static bool is_open_to_script(const struct call *call) {
+    const struct script_scope *scope = script_scope_of(call);
+    return !(scope->is_readonly || scope->lacks_memory || call->command->flags & COMMAND_NOSCRIPT);
+}
+
 /* The usual call in a cluster: nothing else is closed, and its keys are here. */
 static bool is_at_home(const struct call *call) {
-    if (call->origin == ORIGIN_SCRIPT) return route_is_here(call, script_scope_of(call)->slot);
-    return !(call->requester->session->marks & SESSION_ASKING) && route_is_here(call, -1);
+    if (call->engine->restrictions != RESTRICTED_CLUSTER) return false;
+    if (call->origin == ORIGIN_SCRIPT)
+        return is_open_to_script(call) && route_is_here(call, script_scope_of(call)->slot);
+    return is_open_to_client(call) && route_is_here(call, -1);
 }
 
 enum admission admit(const struct call *call, uint64_t closed) {
