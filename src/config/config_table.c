@@ -94,7 +94,7 @@ static const struct config_choice cluster_endpoints[] = {
 };
 
 static const struct config_choice slot_statistics[] = {
-    {"no", 0}, {"yes", 1}, {"cpu", 2}, {"net", 3}, {"mem", 4}, {NULL, 0},
+    {"no", 0}, {"yes", 7}, {"cpu", 1}, {"net", 2}, {"mem", 4}, {NULL, 0},
 };
 
 /* Reasons why a directive has only one value. */
@@ -538,7 +538,8 @@ const struct config_directive config_table[] = {
      .flags = CONFIG_HIDDEN},
     {NUMBER("cluster-slot-migration-write-pause-timeout", cluster_migration_pause_timeout, 0,
             INT64_MAX, "10000")},
-    {CHOICE("cluster-slot-stats-enabled", cluster_slot_stats, slot_statistics, "no")},
+    {ROW("cluster-slot-stats-enabled", CONFIG_OPTIONS, cluster_slot_stats, "no"),
+     .detail = slot_statistics},
     {BYTES("slot-migration-max-failover-repl-bytes", slot_migration_max_failover_bytes, -1,
            INT64_MAX, "0")},
     FAMILY("cluster-*", 0, NO_BUS),

@@ -25,7 +25,8 @@ enum config_kind {
     CONFIG_RENAMES,       /* the lines of rename-command, two words each */
     CONFIG_ADDRESSES,     /* config.bind */
     CONFIG_OUTPUT_LIMITS, /* config.output_limits: class hard soft seconds … */
-    CONFIG_SHUTDOWN,      /* int64_t; enum shutdown_option, words of `choices` */
+    CONFIG_OPTIONS,       /* int64_t; the union of words of `choices` */
+    CONFIG_SHUTDOWN,      /* the same, enum shutdown_option */
     CONFIG_OOM_SCORES,    /* int64_t[3]; numbers from -2000 to 2000 */
     CONFIG_USER,          /* none: the lines of users are in struct config_source */
     CONFIG_FIXED          /* none: default_text is the only value here */
@@ -101,9 +102,9 @@ struct config_directive {
     int64_t max;
     const char *default_text; /* words separated by blanks for a list */
     enum config_effect effect;
-    /* For CONFIG_ENUM and CONFIG_SHUTDOWN: the choices, an array of struct config_choice. For
-     * CONFIG_NODE_NAME: its struct node_name_rule. For CONFIG_FIXED: a text that says what is
-     * missing here or done instead. */
+    /* For CONFIG_ENUM, CONFIG_OPTIONS and CONFIG_SHUTDOWN: the choices, an array of struct
+     * config_choice. For CONFIG_NODE_NAME: its struct node_name_rule. For CONFIG_FIXED: a text that
+     * says what is missing here or done instead. */
     const void *detail;
 };
 

@@ -125,14 +125,22 @@ static bool parse_enum(int64_t *place, const struct config_choice *choices, stru
 }
 
 /* Parses the union of several choices. */
-static bool parse_shutdown(int64_t *place, const struct config_choice *choices,
-                           const struct slice *words, size_t count, sds *error) {
+static bool parse_options(int64_t *place, const struct config_choice *choices,
+                          const struct slice *words, size_t count, sds *error) {
     int64_t options = 0, option = 0;
     if (count == 0) return parse_enum(&option, choices, SLICE(""), error);
     for (size_t i = 0; i < count; i++) {
         if (!parse_enum(&option, choices, words[i], error)) return false;
         options |= option;
     }
+    *place = options;
+    return true;
+}
+
+static bool parse_shutdown(int64_t *place, const struct config_choice *choices,
+                           const struct slice *words, size_t count, sds *error) {
+    int64_t options;
+    if (!parse_options(&options, choices, words, count, error)) return false;
     if (options & SHUTDOWN_SAVE && options & SHUTDOWN_NOSAVE)
         return refuse(error, "shutdown options SAVE and NOSAVE can't be used simultaneously");
     *place = options;
@@ -352,6 +360,7 @@ static bool parse_words(struct config *config, const struct config_directive *di
     case CONFIG_OUTPUT_LIMITS: return parse_output_limits(config, words, count, error);
     case CONFIG_PERCENTILES: return parse_percentiles(place, words, count, error);
     case CONFIG_HOST_PORT: return parse_host_port(place, words, count, error);
+    case CONFIG_OPTIONS: return parse_options(place, directive->detail, words, count, error);
     case CONFIG_SHUTDOWN: return parse_shutdown(place, directive->detail, words, count, error);
     default: return parse_save_points(place, words, count, error);
     }
@@ -423,11 +432,12 @@ static sds append_output_limits(const struct output_limit *limits, sds out) {
     return out;
 }
 
-/* Appends every option that is set, or the word for none. */
-static sds append_shutdown(int64_t options, const struct config_choice *choices, sds out) {
-    const char *blank = "";
+/* Appends the word for all options that are set, or none, if there is one, or else each. */
+static sds append_options(int64_t options, const struct config_choice *choices, sds out) {
+    const char *all = choice_name(choices, options), *blank = "";
+    if (all) return sds_append_cstr(out, all);
     for (const struct config_choice *choice = choices; choice->name; choice++) {
-        if (choice->value ? !(options & choice->value) : options) continue;
+        if (!choice->value || (options & choice->value) != choice->value) continue;
         out = sds_append_format(out, "%s%s", blank, choice->name);
         blank = " ";
     }
@@ -468,7 +478,8 @@ sds config_append_value(const struct config *config, const struct config_directi
         return sds_append_cstr(out, choice_name(directive->detail, *(int64_t *)place));
     case CONFIG_FIXED: return sds_append_cstr(out, directive->default_text);
     case CONFIG_USER: return out;
-    case CONFIG_SHUTDOWN: return append_shutdown(*(int64_t *)place, directive->detail, out);
+    case CONFIG_OPTIONS:
+    case CONFIG_SHUTDOWN: return append_options(*(int64_t *)place, directive->detail, out);
     case CONFIG_ADDRESSES: return append_addresses(config, out);
     case CONFIG_OOM_SCORES: return append_oom_scores(place, out);
     case CONFIG_OUTPUT_LIMITS: return append_output_limits(config->output_limits, out);

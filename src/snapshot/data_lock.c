@@ -105,8 +105,8 @@ static sds nodes_dir(const struct config *config) {
     struct slice folder = slice_make(path, name ? (size_t)(name - path) : 0);
     if (name == path) folder.len = 1;
     if (path[0] == '/') return sds_new(folder);
-    sds dir = sds_append_cstr(sds_new(sds_slice(config->dir)), "/");
-    return sds_append(dir, folder);
+    sds dir = sds_new(sds_slice(config->dir));
+    return name ? sds_append(sds_append_cstr(dir, "/"), folder) : dir;
 }
 
 static bool take_for_nodes(struct engine *engine, sds *error) {

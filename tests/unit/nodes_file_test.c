@@ -66,8 +66,8 @@ static void describe_node(struct random *random, struct cluster_node *node) {
     static const unsigned states[] = {0, CLUSTER_MAY_FAIL, CLUSTER_FAILED, CLUSTER_NO_ADDRESS,
                                       CLUSTER_NO_FAILOVER};
     node->flags |= states[below(random, 5)];
-    set_text(random, &node->ip, below(random, 2) ? "10.1.2.3" : "2001:db8::7");
-    set_text(random, &node->hostname, "db-7.example");
+    set_text(random, &node->ip, below(random, 2) ? "127.1.2.3" : "2001:db8::7");
+    set_text(random, &node->hostname, "db-7.localhost");
     set_text(random, &node->human_name, "n\xc3\xa4me");
     node->port = (int)below(random, 65536);
     node->tls_port = (int)below(random, 65536);
@@ -207,22 +207,22 @@ static void no_byte_of_a_file_can_be_zero(void **state) {
 
 static void files_of_redis_and_valkey_are_read(void **state) {
     (void)state;
-    check(B " 10.0.0.2:6379@16379,,availability-zone=z,client-ipv4=1.2.3.4,tls-port=0,shard-id=" T
-            " slave " A " 0 5 7 connected\n" A " ::1:6379@16379,h.example,tls-port=6390,nodename=n,"
-            "shard-id=" S " myself,master,nofailover - 0 0 7 connected 0-2 5 [5->-" B "] [6-<-" B
-            "]\n" VARS "\n\n",
-          false,
-          A " ::1:6379@16379,h.example,tls-port=6390,nodename=n,shard-id=" S
-            " myself,master,nofailover - 0 0 7 connected 0-2 5 [5->-" B "] [6-<-" B "]\n" B
-            " 10.0.0.2:6379@16379,,tls-port=0,shard-id=" S " slave " A
-            " 0 5 7 disconnected\n" VARS);
+    check(
+        B " 127.0.0.2:6379@16379,,availability-zone=z,client-ipv4=127.2.3.4,tls-port=0,shard-id=" T
+          " slave " A " 0 5 7 connected\n" A " ::1:6379@16379,h.localhost,tls-port=6390,nodename=n,"
+          "shard-id=" S " myself,master,nofailover - 0 0 7 connected 0-2 5 [5->-" B "] [6-<-" B
+          "]\n" VARS "\n\n",
+        false,
+        A " ::1:6379@16379,h.localhost,tls-port=6390,nodename=n,shard-id=" S
+          " myself,master,nofailover - 0 0 7 connected 0-2 5 [5->-" B "] [6-<-" B "]\n" B
+          " 127.0.0.2:6379@16379,,tls-port=0,shard-id=" S " slave " A " 0 5 7 disconnected\n" VARS);
 }
 
 static void files_without_names_of_fields_are_read(void **state) {
     (void)state;
     struct cluster *cluster =
         parse(SLICE(A " :6379@16379 myself,master - 0 0 12 connected 16383\n" B
-                      " 10.0.0.2:7000,h slave,fail? " A " 1 2 3 disconnected\n" VARS),
+                      " 127.0.0.2:7000,h slave,fail? " A " 1 2 3 disconnected\n" VARS),
               false);
     const struct cluster_node *replica = cluster_find(cluster, SLICE(B));
     assert_int_equal(replica->bus_port, 17000);
@@ -234,7 +234,7 @@ static void files_without_names_of_fields_are_read(void **state) {
 
 static void with_tls_the_port_in_front_is_the_one_for_tls(void **state) {
     (void)state;
-    const char *text = A " 1.2.3.4:6390@16390,,tcp-port=6379,shard-id=" S
+    const char *text = A " 127.2.3.4:6390@16390,,tcp-port=6379,shard-id=" S
                          " myself,master - 0 0 1 connected\n" VARS;
     struct cluster *cluster = parse(slice_of_cstr(text), true);
     assert_int_equal(cluster->myself->tls_port, 6390);
@@ -242,7 +242,7 @@ static void with_tls_the_port_in_front_is_the_one_for_tls(void **state) {
     check_text(cluster, text);
     sds for_client =
         nodes_text_append_node(cluster, cluster->myself, sds_new(SLICE("")), NODES_TEXT_FOR_CLIENT);
-    assert_string_equal(for_client, A " 1.2.3.4:6379@16390 myself,master - 0 0 1 connected");
+    assert_string_equal(for_client, A " 127.2.3.4:6379@16390 myself,master - 0 0 1 connected");
     sds_free(for_client);
     cluster_free(cluster);
 }
@@ -258,7 +258,7 @@ static void a_node_whose_name_is_not_known_is_not_written(void **state) {
 
 /* --- Damaged files --- */
 
-#define MYSELF A " 1.2.3.4:6379@16379 myself,master - 0 0 1 connected"
+#define MYSELF A " 127.2.3.4:6379@16379 myself,master - 0 0 1 connected"
 
 static void damaged_lines_are_refused(void **state) {
     (void)state;
