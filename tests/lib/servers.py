@@ -98,7 +98,8 @@ class Server:
     def is_ready(self):
         try:
             with Link(self) as link:
-                return link.call("EXISTS", "k").startswith(b":")
+                # A node of a cluster serves no key until it has slots.
+                return link.call("EXISTS", "k").startswith((b":", b"-CLUSTERDOWN", b"-MOVED"))
         except (OSError, EOFError):
             return False
 
