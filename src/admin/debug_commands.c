@@ -312,10 +312,10 @@ static void debug_htstats(struct call *call) {
     }
     bool full = call->argc > 3 && slice_is(call->argv[3], "full");
     const struct keyspace *keyspace = engine->keyspaces[database];
-    sds out = hashtable_describe(keyspace_table(keyspace, ALL_KEYS),
-                                 sds_new(SLICE("[Dictionary HT]\n")), full);
+    sds out = table_group_describe(keyspace_tables(keyspace, ALL_KEYS),
+                                   sds_new(SLICE("[Dictionary HT]\n")), full);
     out = sds_append_cstr(out, "[Expires HT]\n");
-    out = hashtable_describe(keyspace_table(keyspace, EXPIRING_KEYS), out, full);
+    out = table_group_describe(keyspace_tables(keyspace, EXPIRING_KEYS), out, full);
     call_answer_text(call, out);
 }
 

@@ -161,7 +161,7 @@ void call_prefetch_keys(const struct call *call, size_t i, size_t end, size_t st
     const struct entry *entries[KEYSPACE_KEYS_AT_ONCE];
     bool is_due = i <= stride || i / stride % KEYSPACE_KEYS_AT_ONCE == 0;
     size_t count = (end - i + stride - 1) / stride;
-    if (!is_due || count < 2 || keyspace_count(call->keyspace) < KEYSPACE_CACHED_KEYS) return;
+    if (!is_due || count < 2 || keyspace_is_cached(call->keyspace)) return;
     if (count > KEYSPACE_KEYS_AT_ONCE) count = KEYSPACE_KEYS_AT_ONCE;
     keyspace_prefetch_entries(call->keyspace, &call->argv[i], stride, count, entries);
 }

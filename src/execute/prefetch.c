@@ -115,7 +115,7 @@ prefetch_all(const struct keyspace *keyspace, const struct entry *only, const st
 size_t prefetch_requests(const struct keyspace *keyspace, const struct slice *argv, size_t argc,
                          const char *bytes, size_t len, struct prefetch_totals *totals) {
     const struct entry *only = NULL;
-    if (keyspace_count(keyspace) < KEYSPACE_CACHED_KEYS) {
+    if (keyspace_is_cached(keyspace)) {
         only = keyspace_found_last(keyspace);
         if (!only || !value_has_members_to_prefetch(only)) return DEPTH - 1;
     }

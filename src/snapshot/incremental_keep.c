@@ -5,7 +5,6 @@
 #include "engine/lazyfree.h"
 #include "snapshot/incremental.h"
 #include "snapshot/incremental_internal.h"
-#include "types/value.h"
 
 size_t incremental_leaving_bytes(struct engine *engine) {
     const struct incremental *s = engine->incremental;
@@ -45,7 +44,7 @@ bool incremental_flush_keyspace(struct engine *engine, struct keyspace *keyspace
         iterator->adopted_bytes = estimated_bytes(engine, keyspace);
         engine->incremental->kept_bytes += iterator->adopted_bytes;
     }
-    struct keyspace *flushed = keyspace_new(value_free, value_length);
+    struct keyspace *flushed = keyspace_new_like(keyspace);
     keyspace_swap(keyspace, flushed);
     if (iterator) return false;
     lazyfree_keyspace(engine->lazyfree, flushed, number);

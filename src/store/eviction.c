@@ -101,6 +101,7 @@ static int random_database(struct keyspace *const *keyspaces, int count,
 struct sampling {
     struct eviction_pool *pool;
     const struct eviction_rules *rules;
+    struct keyspace *keyspace;
     int database;
     size_t seen;
 };
@@ -110,23 +111,25 @@ static void sample(struct entry *entry, void *arg) {
     sampling->seen++;
     uint64_t score = score_of(entry, sampling->rules);
     if (!eviction_pool_wants(sampling->pool, score)) return;
-    eviction_pool_offer(sampling->pool, &(struct eviction_candidate){
-                                            .score = score,
-                                            .hash = hashtable_hash(entry_key(entry)),
-                                            .entry = entry,
-                                            .witness = witness_of(entry, sampling->rules),
-                                            .database = sampling->database,
-                                        });
+    eviction_pool_offer(sampling->pool,
+                        &(struct eviction_candidate){
+                            .score = score,
+                            .hash = keyspace_hash(sampling->keyspace, entry_key(entry)),
+                            .entry = entry,
+                            .witness = witness_of(entry, sampling->rules),
+                            .database = sampling->database,
+                        });
 }
 
 /* Examines the keys of random buckets; when these are nearly empty, keys drawn one by one. */
-static void sample_keyspace(struct sampling *sampling, struct keyspace *keyspace,
-                            struct random *random) {
+static void sample_keyspace(struct sampling *sampling, struct random *random) {
+    struct keyspace *keyspace = sampling->keyspace;
     enum keyspace_keys which = eligible(sampling->rules->policy);
     size_t keys = keyspace_count_of(keyspace, which), samples = sampling->rules->samples;
     size_t wanted = samples < keys ? samples : keys;
     for (size_t tries = 0; sampling->seen < wanted && tries < wanted; tries++)
-        keyspace_scan(keyspace, which, random_next(random), sample, sampling);
+        keyspace_scan(keyspace, which, keyspace_random_cursor(keyspace, which, random), sample,
+                      sampling);
     if (sampling->seen == 0) sample(keyspace_random(keyspace, which, random), sampling);
 }
 
@@ -182,8 +185,9 @@ bool eviction_choose(struct eviction_pool *pool, struct keyspace *const *keyspac
             *ref = keyspace_find(keyspace, entry_key(entry));
             return true;
         }
-        struct sampling sampling = {.pool = pool, .rules = rules, .database = *database};
-        sample_keyspace(&sampling, keyspace, random);
+        struct sampling sampling = {
+            .pool = pool, .rules = rules, .keyspace = keyspace, .database = *database};
+        sample_keyspace(&sampling, random);
         struct eviction_candidate best;
         while (eviction_pool_take(pool, &best)) {
             *database = best.database;

@@ -1,28 +1,35 @@
-/* Invariants: every item of the table of all keys is an entry that the keyspace owns; the memo's
- * slot is NULL or a valid slot of this table, and its hash the one of that slot's key; each other
- * table points to exactly those entries that expire in its way (is_expiring). Adding and deleting
- * may move slots, so both renew the memo; an entry that moves is written to its slot by
+/* Invariants: every item of the tables of all keys is an entry that the keyspace owns; the memo's
+ * slot is NULL or a valid slot of these, and its hash the one of that slot's key; each other group
+ * of tables points to exactly those entries that expire in its way (is_expiring). Adding and
+ * deleting may move slots, so both renew the memo; an entry that moves is written to its slot by
  * keyref_moved(), where the memo reads it. All entries have the keyspace's epoch, except those that
  * a snapshot iterator has yet to visit. `sizes` counts the value of each entry once, under its
- * present type and length. */
+ * present type and length.
+ *
+ * Whether there is a table for each slot matters only for the hash of a key, of which its slot is a
+ * part then, and to the groups of tables, which see from the hash in which table an entry is. */
 #include "store/keyspace.h"
 
 #include "base/checked.h"
 #include "base/memory/alloc.h"
 #include "base/threads/owner.h"
+#include "store/key_slot.h"
 
 #include <assert.h>
 
+_Static_assert((int)KEY_SLOTS == (int)TABLE_GROUP_TABLES, "a table for each slot");
+
 struct keyspace {
-    struct owner owner; /* but of what frees it */
-    struct hashtable *tables[KEYSPACE_TABLES];
+    struct owner owner;        /* but of what frees it */
     hashtable_slot *memo_slot; /* of the key found last */
     uint64_t memo_hash;
+    struct snapshot_iterator *iterator; /* the one under way, or NULL */
+    uint8_t epoch;                      /* of visited entries; of all entries without an iterator */
+    bool is_by_slot;
+    struct table_group tables[KEYSPACE_TABLES];
     void (*free_entry)(struct entry *entry);
     uint64_t (*length)(const struct entry *entry);
     struct size_histogram sizes;
-    struct snapshot_iterator *iterator; /* the one under way, or NULL */
-    uint8_t epoch;                      /* of visited entries; of all entries without an iterator */
 };
 
 static struct slice item_key(const void *item) {
@@ -31,12 +38,33 @@ static struct slice item_key(const void *item) {
 
 static const struct hashtable_type entry_table = {item_key};
 
-struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
-                              uint64_t (*length)(const struct entry *entry)) {
+static struct keyspace *new_without_tables(void (*free_entry)(struct entry *entry),
+                                           uint64_t (*length)(const struct entry *entry)) {
     struct keyspace *keyspace = mem_alloc(sizeof(*keyspace));
     *keyspace = (struct keyspace){.free_entry = free_entry, .length = length};
-    for (int i = 0; i < KEYSPACE_TABLES; i++) keyspace->tables[i] = hashtable_new(&entry_table);
     return keyspace;
+}
+
+struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
+                              uint64_t (*length)(const struct entry *entry)) {
+    struct keyspace *keyspace = new_without_tables(free_entry, length);
+    for (int i = 0; i < KEYSPACE_TABLES; i++)
+        keyspace->tables[i] = table_group_of(hashtable_new(&entry_table));
+    return keyspace;
+}
+
+struct keyspace *keyspace_new_by_slot(void (*free_entry)(struct entry *entry),
+                                      uint64_t (*length)(const struct entry *entry)) {
+    struct keyspace *keyspace = new_without_tables(free_entry, length);
+    keyspace->is_by_slot = true;
+    for (int i = 0; i < KEYSPACE_TABLES; i++)
+        keyspace->tables[i] = table_group_by_number(&entry_table);
+    return keyspace;
+}
+
+struct keyspace *keyspace_new_like(const struct keyspace *other) {
+    return other->is_by_slot ? keyspace_new_by_slot(other->free_entry, other->length)
+                             : keyspace_new(other->free_entry, other->length);
 }
 
 void keyspace_hand_over(struct keyspace *keyspace) {
@@ -58,7 +86,7 @@ struct entry *keyspace_end_step(struct keyspace_ending *ending) {
     struct keyspace *keyspace = ending->keyspace;
     struct entry *entry = keyspace_iter_next(&ending->iter);
     if (entry) return entry;
-    for (int i = 0; i < KEYSPACE_TABLES; i++) hashtable_free(keyspace->tables[i]);
+    for (int i = 0; i < KEYSPACE_TABLES; i++) table_group_free(&keyspace->tables[i]);
     size_histogram_free(&keyspace->sizes);
     mem_free(keyspace);
     return NULL;
@@ -81,30 +109,51 @@ void keyspace_swap(struct keyspace *a, struct keyspace *b) {
 }
 
 void keyspace_clear(struct keyspace *keyspace) {
-    struct keyspace *old = keyspace_new(keyspace->free_entry, keyspace->length);
+    struct keyspace *old = keyspace_new_like(keyspace);
     keyspace_swap(keyspace, old);
     keyspace_free(old);
 }
 
 size_t keyspace_count(const struct keyspace *keyspace) {
-    return hashtable_count(keyspace->tables[ALL_KEYS]);
+    return table_group_count(&keyspace->tables[ALL_KEYS]);
 }
 
 size_t keyspace_table_allocated(const struct keyspace *keyspace) {
-    return hashtable_allocated(keyspace->tables[ALL_KEYS]) +
+    return table_group_allocated(&keyspace->tables[ALL_KEYS]) +
            size_histogram_allocated(&keyspace->sizes);
 }
 
 size_t keyspace_expiring_allocated(const struct keyspace *keyspace) {
-    return hashtable_allocated(keyspace->tables[EXPIRING_KEYS]) +
-           hashtable_allocated(keyspace->tables[EXPIRING_FIELDS]);
+    return table_group_allocated(&keyspace->tables[EXPIRING_KEYS]) +
+           table_group_allocated(&keyspace->tables[EXPIRING_FIELDS]);
 }
 
-const struct hashtable *keyspace_table(const struct keyspace *keyspace, enum keyspace_keys which) {
-    return keyspace->tables[which];
+const struct table_group *keyspace_tables(const struct keyspace *keyspace,
+                                          enum keyspace_keys which) {
+    return &keyspace->tables[which];
 }
 
 /* --- Looking up --- */
+
+/* Apart, so that a keyspace without slots pays for no more than the question. */
+static __attribute__((noinline)) uint64_t hash_with_slot(uint64_t hash, struct slice key) {
+    return table_group_hash(hash, key_slot(key));
+}
+
+static inline uint64_t hash_of(const struct keyspace *keyspace, struct slice key) {
+    uint64_t hash = hashtable_hash(key);
+    return keyspace->is_by_slot ? hash_with_slot(hash, key) : hash;
+}
+
+uint64_t keyspace_hash(const struct keyspace *keyspace, struct slice key) {
+    return hash_of(keyspace, key);
+}
+
+/* The table of all keys of this hash, or another one of what expires. */
+static inline const struct hashtable *table_of(const struct keyspace *keyspace, int which,
+                                               uint64_t hash) {
+    return table_group_table(&keyspace->tables[which], hash);
+}
 
 static inline struct entry *refer_to_memo(struct keyspace *keyspace, struct keyref *ref) {
     ref->keyspace = keyspace;
@@ -115,7 +164,7 @@ static inline struct entry *refer_to_memo(struct keyspace *keyspace, struct keyr
 
 static inline struct entry *find_in_table(struct keyspace *keyspace, struct slice key,
                                           uint64_t hash, struct keyref *ref) {
-    hashtable_slot *slot = hashtable_find(keyspace->tables[ALL_KEYS], key, hash);
+    hashtable_slot *slot = hashtable_find(table_of(keyspace, ALL_KEYS, hash), key, hash);
     if (slot == NULL) {
         *ref = (struct keyref){.keyspace = keyspace, .hash = hash};
         return NULL;
@@ -134,7 +183,7 @@ __attribute__((flatten)) struct entry *keyspace_look_up(struct keyspace *keyspac
         const struct entry *entry = hashtable_item(*keyspace->memo_slot);
         if (hashtable_key_equal(entry_key(entry), key)) return refer_to_memo(keyspace, ref);
     }
-    return find_in_table(keyspace, key, hashtable_hash(key), ref);
+    return find_in_table(keyspace, key, hash_of(keyspace, key), ref);
 }
 
 const struct entry *keyspace_found_last(const struct keyspace *keyspace) {
@@ -142,7 +191,35 @@ const struct entry *keyspace_found_last(const struct keyspace *keyspace) {
 }
 
 struct hashtable_lookup keyspace_prefetch(const struct keyspace *keyspace, struct slice key) {
-    return hashtable_prefetch(keyspace->tables[ALL_KEYS], hashtable_hash(key));
+    uint64_t hash = hash_of(keyspace, key);
+    return hashtable_prefetch(table_of(keyspace, ALL_KEYS, hash), hash);
+}
+
+/* Few keys by slot have a table each, which takes three times as much memory as the key. */
+bool keyspace_is_cached(const struct keyspace *keyspace) {
+    enum { CACHED_KEYS = 8192, CACHED_KEYS_BY_SLOT = CACHED_KEYS / 4 };
+    return keyspace_count(keyspace) < (keyspace->is_by_slot ? CACHED_KEYS_BY_SLOT : CACHED_KEYS);
+}
+
+/* By slot, there is a table to be loaded before the bucket: another stage. */
+static void prefetch_by_slot(const struct keyspace *keyspace, const struct slice *keys,
+                             size_t stride, size_t count, struct hashtable_lookup *lookups) {
+    const struct table_group *all = &keyspace->tables[ALL_KEYS];
+    for (size_t i = 0; i < count; i++) {
+        lookups[i].hash = hash_of(keyspace, keys[i * stride]);
+        table_group_prefetch(all, lookups[i].hash);
+    }
+    for (size_t i = 0; i < count; i++)
+        lookups[i] = hashtable_prefetch(table_group_table(all, lookups[i].hash), lookups[i].hash);
+}
+
+static inline void prefetch_buckets(const struct keyspace *keyspace, const struct slice *keys,
+                                    size_t stride, size_t count, struct hashtable_lookup *lookups) {
+    if (keyspace->is_by_slot) {
+        prefetch_by_slot(keyspace, keys, stride, count, lookups);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) lookups[i] = keyspace_prefetch(keyspace, keys[i * stride]);
 }
 
 void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct slice *keys,
@@ -150,7 +227,7 @@ void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct sli
                                const struct entry *entries[KEYSPACE_KEYS_AT_ONCE]) {
     struct hashtable_lookup lookups[KEYSPACE_KEYS_AT_ONCE];
     unsigned missed = 0; /* bit i: entry i is not found yet */
-    for (size_t i = 0; i < count; i++) lookups[i] = keyspace_prefetch(keyspace, keys[i * stride]);
+    prefetch_buckets(keyspace, keys, stride, count, lookups);
     for (size_t i = 0; i < count; i++) {
         entries[i] = hashtable_prefetch_item(&lookups[i]);
         missed |= (unsigned)!entries[i] << i;
@@ -163,7 +240,7 @@ void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct sli
 
 struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, uint64_t hash) {
     OWNER_ASSERT(keyspace->owner);
-    CHECKED_ASSERT(hash == hashtable_hash(key));
+    CHECKED_ASSERT(hash == hash_of(keyspace, key));
     struct keyref ref;
     find_in_table(keyspace, key, hash, &ref);
     return ref;
@@ -171,10 +248,10 @@ struct keyref keyspace_find_hashed(struct keyspace *keyspace, struct slice key, 
 
 struct keyref keyspace_find_entry(struct keyspace *keyspace, const struct entry *entry,
                                   uint64_t hash) {
-    hashtable_slot *slot = hashtable_find_item(keyspace->tables[ALL_KEYS], entry, hash);
+    hashtable_slot *slot = hashtable_find_item(table_of(keyspace, ALL_KEYS, hash), entry, hash);
     struct keyref ref = {.keyspace = keyspace, .hash = hash};
     /* Another entry may have got the address since, in the same bucket and with the same tag. */
-    if (slot == NULL || hashtable_hash(entry_key(hashtable_item(*slot))) != hash) return ref;
+    if (slot == NULL || hash_of(keyspace, entry_key(hashtable_item(*slot))) != hash) return ref;
     ref.slot = slot;
     ref.entry = hashtable_item(*slot);
     return ref;
@@ -203,24 +280,25 @@ static inline bool is_expiring(const struct entry *entry, int which) {
 }
 
 static void add_expiring(const struct keyref *ref, int which) {
-    hashtable_insert(ref->keyspace->tables[which], ref->entry, ref->hash);
+    table_group_insert(&ref->keyspace->tables[which], ref->entry, ref->hash);
 }
 
 static void delete_expiring(const struct keyref *ref, int which) {
-    struct hashtable *table = ref->keyspace->tables[which];
-    hashtable_delete(table, hashtable_find_item(table, ref->entry, ref->hash), ref->hash);
+    const struct hashtable *table = table_of(ref->keyspace, which, ref->hash);
+    table_group_delete(&ref->keyspace->tables[which],
+                       hashtable_find_item(table, ref->entry, ref->hash), ref->hash);
 }
 
 /* The entry was at the address `old`, which is not read. */
 static void move_expiring(const struct keyref *ref, int which, const struct entry *old) {
-    hashtable_replace(hashtable_find_item(ref->keyspace->tables[which], old, ref->hash),
-                      ref->entry);
+    const struct hashtable *table = table_of(ref->keyspace, which, ref->hash);
+    hashtable_replace(hashtable_find_item(table, old, ref->hash), ref->entry);
 }
 
 /* --- Changing --- */
 
 void keyref_update_tables(struct keyref *ref, struct entry *entry) {
-    CHECKED_ASSERT(entry_check(entry) && ref->hash == hashtable_hash(entry_key(entry)));
+    CHECKED_ASSERT(entry_check(entry) && ref->hash == hash_of(ref->keyspace, entry_key(entry)));
     CHECKED_ASSERT(hashtable_item(*ref->slot) == ref->entry);
     const struct entry *old = ref->entry;
     ref->entry = entry;
@@ -271,12 +349,12 @@ void keyspace_set_fields_expire(struct keyref *ref, bool expire) {
 void keyspace_add(struct keyref *ref, struct entry *entry) {
     struct keyspace *keyspace = ref->keyspace;
     OWNER_ASSERT(keyspace->owner);
-    CHECKED_ASSERT(entry_check(entry) && ref->hash == hashtable_hash(entry_key(entry)));
-    CHECKED_ASSERT(!ref->entry &&
-                   !hashtable_find(keyspace->tables[ALL_KEYS], entry_key(entry), ref->hash));
+    CHECKED_ASSERT(entry_check(entry) && ref->hash == hash_of(keyspace, entry_key(entry)));
+    CHECKED_ASSERT(!ref->entry && !hashtable_find(table_of(keyspace, ALL_KEYS, ref->hash),
+                                                  entry_key(entry), ref->hash));
     ref->entry = entry;
     entry_set_epoch(entry, keyspace->epoch);
-    ref->slot = hashtable_insert(keyspace->tables[ALL_KEYS], entry, ref->hash);
+    ref->slot = table_group_insert(&keyspace->tables[ALL_KEYS], entry, ref->hash);
     keyspace->memo_slot = ref->slot;
     keyspace->memo_hash = ref->hash;
     count_size(keyspace, entry);
@@ -292,7 +370,7 @@ struct entry *keyspace_take(struct keyref *ref) {
     size_histogram_remove(&keyspace->sizes, entry_type(entry), keyspace->length(entry));
     for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++)
         if (is_expiring(entry, i)) delete_expiring(ref, i);
-    hashtable_delete(keyspace->tables[ALL_KEYS], ref->slot, ref->hash);
+    table_group_delete(&keyspace->tables[ALL_KEYS], ref->slot, ref->hash);
     ref->slot = NULL;
     ref->entry = NULL;
     return entry;
@@ -306,12 +384,17 @@ void keyspace_delete(struct keyref *ref) {
 /* --- All of them --- */
 
 size_t keyspace_count_of(const struct keyspace *keyspace, enum keyspace_keys which) {
-    return hashtable_count(keyspace->tables[which]);
+    return table_group_count(&keyspace->tables[which]);
 }
 
 struct entry *keyspace_random(struct keyspace *keyspace, enum keyspace_keys which,
                               struct random *random) {
-    return hashtable_random(keyspace->tables[which], random);
+    return table_group_random(&keyspace->tables[which], random);
+}
+
+uint64_t keyspace_random_cursor(const struct keyspace *keyspace, enum keyspace_keys which,
+                                struct random *random) {
+    return table_group_random_cursor(&keyspace->tables[which], random);
 }
 
 /* What hashtable_scan's untyped callback needs to call the typed one. */
@@ -328,7 +411,7 @@ static void visit_item(void *item, void *arg) {
 uint64_t keyspace_scan(struct keyspace *keyspace, enum keyspace_keys which, uint64_t cursor,
                        void (*visit)(struct entry *entry, void *arg), void *arg) {
     struct scan_visit scan = {visit, arg};
-    return hashtable_scan(keyspace->tables[which], cursor, visit_item, &scan);
+    return table_group_scan(&keyspace->tables[which], cursor, visit_item, &scan);
 }
 
 /* Likewise for hashtable_walk. */
@@ -345,11 +428,12 @@ static bool walk_item(void *item, void *arg) {
 uint64_t keyspace_walk(struct keyspace *keyspace, uint64_t cursor,
                        bool (*visit)(struct entry *entry, void *arg), void *arg) {
     struct walk_visit walk = {visit, arg};
-    return hashtable_walk(keyspace->tables[ALL_KEYS], cursor, walk_item, &walk);
+    return table_group_walk(&keyspace->tables[ALL_KEYS], cursor, walk_item, &walk);
 }
 
-bool keyspace_walk_passes(struct slice key, uint64_t from, uint64_t to) {
-    return hashtable_walk_passes(hashtable_hash(key), from, to);
+bool keyspace_walk_passes(const struct keyspace *keyspace, struct slice key, uint64_t from,
+                          uint64_t to) {
+    return table_group_walk_passes(&keyspace->tables[ALL_KEYS], hash_of(keyspace, key), from, to);
 }
 
 /* --- Relocating --- */
@@ -366,7 +450,7 @@ static void *relocate_item(void *item, void *arg) {
     ref.entry = relocation->move(item, relocation->arg);
     if (ref.entry == item) return item;
     bool is_in_table = entry_expiry(ref.entry) >= 0 || entry_fields_expire(ref.entry);
-    if (is_in_table) ref.hash = hashtable_hash(entry_key(ref.entry));
+    if (is_in_table) ref.hash = hash_of(ref.keyspace, entry_key(ref.entry));
     for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++)
         if (is_expiring(ref.entry, i)) move_expiring(&ref, i, item);
     return ref.entry;
@@ -377,8 +461,8 @@ uint64_t keyspace_relocate(struct keyspace *keyspace, enum keyspace_keys which, 
                            struct entry *(*move)(struct entry *entry, void *arg), void *arg) {
     struct relocation relocation = {keyspace, move, arg};
     keyspace->memo_slot = NULL;
-    return hashtable_relocate(keyspace->tables[which], cursor, relocator,
-                              which == ALL_KEYS ? relocate_item : NULL, &relocation);
+    return table_group_relocate(&keyspace->tables[which], cursor, relocator,
+                                which == ALL_KEYS ? relocate_item : NULL, &relocation);
 }
 
 void snapshot_iterator_start(struct snapshot_iterator *iterator, struct keyspace *keyspace) {
@@ -421,39 +505,88 @@ struct snapshot_iterator *keyspace_snapshot_iterator(const struct keyspace *keys
 }
 
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace) {
-    hashtable_iter_start(&iter->table, keyspace->tables[ALL_KEYS]);
+    table_group_iter_start(&iter->tables, &keyspace->tables[ALL_KEYS]);
 }
 
 struct entry *keyspace_iter_next(struct keyspace_iter *iter) {
-    return hashtable_iter_next(&iter->table);
+    return table_group_iter_next(&iter->tables);
 }
+
+/* --- Slots --- */
+
+static const struct hashtable *table_of_slot(const struct keyspace *keyspace, unsigned slot) {
+    CHECKED_ASSERT(keyspace->is_by_slot && slot < KEY_SLOTS);
+    return table_group_table_of_number(&keyspace->tables[ALL_KEYS], slot);
+}
+
+size_t keyspace_slot_count(const struct keyspace *keyspace, unsigned slot) {
+    return hashtable_count(table_of_slot(keyspace, slot));
+}
+
+uint64_t keyspace_scan_slot(struct keyspace *keyspace, unsigned slot, uint64_t cursor,
+                            void (*visit)(struct entry *entry, void *arg), void *arg) {
+    struct scan_visit scan = {visit, arg};
+    return hashtable_scan(table_of_slot(keyspace, slot), cursor, visit_item, &scan);
+}
+
+/* Lets the snapshot iterator visit the entries of the slot, before they are taken out. */
+static void visit_slot(struct keyspace *keyspace, unsigned slot) {
+    struct hashtable_iter iter;
+    struct entry *entry;
+    if (!keyspace->iterator) return;
+    hashtable_iter_start(&iter, table_of_slot(keyspace, slot));
+    while ((entry = hashtable_iter_next(&iter)) != NULL)
+        if (entry_epoch(entry) != keyspace->epoch) visit_entry(keyspace->iterator, entry);
+}
+
+static void move_sizes(struct keyspace *from, struct keyspace *to) {
+    struct keyspace_iter iter;
+    const struct entry *entry;
+    keyspace_iter_start(&iter, to);
+    while ((entry = keyspace_iter_next(&iter)) != NULL) {
+        size_histogram_remove(&from->sizes, entry_type(entry), from->length(entry));
+        count_size(to, entry);
+    }
+}
+
+struct keyspace *keyspace_take_slot(struct keyspace *keyspace, unsigned slot) {
+    OWNER_ASSERT(keyspace->owner);
+    struct keyspace *taken = new_without_tables(keyspace->free_entry, keyspace->length);
+    visit_slot(keyspace, slot);
+    taken->epoch = keyspace->epoch;
+    keyspace->memo_slot = NULL;
+    for (int i = 0; i < KEYSPACE_TABLES; i++)
+        taken->tables[i] = table_group_of(table_group_take(&keyspace->tables[i], slot));
+    move_sizes(keyspace, taken);
+    return taken;
+}
+
+/* --- Checking --- */
 
 static bool check_memo(const struct keyspace *keyspace) {
     if (keyspace->memo_slot == NULL) return true;
     struct slice key = entry_key(hashtable_item(*keyspace->memo_slot));
-    uint64_t hash = hashtable_hash(key);
+    uint64_t hash = hash_of(keyspace, key);
     return hash == keyspace->memo_hash &&
-           hashtable_find(keyspace->tables[ALL_KEYS], key, hash) == keyspace->memo_slot;
+           hashtable_find(table_of(keyspace, ALL_KEYS, hash), key, hash) == keyspace->memo_slot;
 }
 
 /* What was counted of all entries. */
 struct counted {
     struct size_histogram sizes;
-    size_t entries;
-    size_t expiring[KEYSPACE_TABLES];
+    size_t entries[KEYSPACE_TABLES];
 };
 
 static bool check_entry(const struct keyspace *keyspace, const struct entry *entry,
                         struct counted *counted) {
     if (!entry_check(entry)) return false;
     if (!keyspace->iterator && entry_epoch(entry) != keyspace->epoch) return false;
-    counted->entries++;
     size_histogram_add(&counted->sizes, entry_type(entry), keyspace->length(entry));
-    for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++) {
-        if (!is_expiring(entry, i)) continue;
-        uint64_t hash = hashtable_hash(entry_key(entry));
-        if (!hashtable_find_item(keyspace->tables[i], entry, hash)) return false;
-        counted->expiring[i]++;
+    uint64_t hash = hash_of(keyspace, entry_key(entry));
+    for (int i = 0; i < KEYSPACE_TABLES; i++) {
+        if (i != ALL_KEYS && !is_expiring(entry, i)) continue;
+        if (!hashtable_find_item(table_of(keyspace, i, hash), entry, hash)) return false;
+        counted->entries[i]++;
     }
     return true;
 }
@@ -463,16 +596,15 @@ bool keyspace_check(const struct keyspace *keyspace) {
     struct counted counted = {0};
     struct keyspace_iter iter;
     const struct entry *entry;
-    bool good = hashtable_check(keyspace->tables[ALL_KEYS]) && check_memo(keyspace) &&
+    bool good = table_group_check(&keyspace->tables[ALL_KEYS]) && check_memo(keyspace) &&
                 (!iterator || (!iterator->over && iterator->keyspace == keyspace));
     keyspace_iter_start(&iter, keyspace);
     while (good && (entry = keyspace_iter_next(&iter)) != NULL)
         good = check_entry(keyspace, entry, &counted);
-    good = good && counted.entries == keyspace_count(keyspace) &&
-           size_histogram_equal(&keyspace->sizes, &counted.sizes);
-    for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++)
-        good = good && hashtable_check(keyspace->tables[i]) &&
-               counted.expiring[i] == hashtable_count(keyspace->tables[i]);
+    good = good && size_histogram_equal(&keyspace->sizes, &counted.sizes);
+    for (int i = 0; i < KEYSPACE_TABLES; i++)
+        good = good && table_group_check(&keyspace->tables[i]) &&
+               counted.entries[i] == table_group_count(&keyspace->tables[i]);
     size_histogram_free(&counted.sizes);
     return good;
 }

@@ -1,14 +1,18 @@
-/* keyspace: the keys of one database: a hashtable of entries, with a memo of the key last looked
- * up, and a histogram of the sizes of their values.
+/* keyspace: the keys of one database: a hashtable of entries, or one for each slot of a cluster,
+ * with a memo of the key last looked up, and a histogram of the sizes of their values.
  *
  * The keyspace owns its entries. A struct keyref names one entry together with its place in the
  * table, so that a type can resize or re-encode it without a second lookup. A keyref stays valid
- * until another key is added to or deleted from the same keyspace. */
+ * until another key is added to or deleted from the same keyspace.
+ *
+ * A keyspace by slot can also count, list and take out the keys of one slot (store/key_slot.h). All
+ * other functions are the same for both kinds, at the same cost; those that are O(1) take 14 more
+ * steps there to add and delete a key, or to choose one at random. */
 #ifndef PACKLIST_STORE_KEYSPACE_H
 #define PACKLIST_STORE_KEYSPACE_H
 
 #include "base/hash/random.h"
-#include "ds/hashtable.h"
+#include "ds/table_group.h"
 #include "store/entry.h"
 #include "store/size_histogram.h"
 
@@ -20,13 +24,22 @@ struct keyref {
     struct keyspace *keyspace;
     hashtable_slot *slot; /* NULL when the key does not exist */
     struct entry *entry;  /* NULL when the key does not exist */
-    uint64_t hash;
+    uint64_t hash;        /* keyspace_hash */
 };
 
 /* `free_entry` frees an entry with its value; `length` returns the size of its value as
  * store/size_histogram.h counts it. These are value_free and value_length of types/value.h. */
 struct keyspace *keyspace_new(void (*free_entry)(struct entry *entry),
                               uint64_t (*length)(const struct entry *entry));
+
+/* The same by slot. It takes 256 KB more as soon as it has keys, the same again for keys that
+ * expire and for fields that expire, and 80 bytes for each slot that has such keys. */
+struct keyspace *keyspace_new_by_slot(void (*free_entry)(struct entry *entry),
+                                      uint64_t (*length)(const struct entry *entry));
+
+/* An empty one of the same kind, with the same functions. */
+struct keyspace *keyspace_new_like(const struct keyspace *other);
+
 void keyspace_free(struct keyspace *keyspace);
 
 /* The next thread that uses the keyspace is the one that may, from then on. */
@@ -39,6 +52,10 @@ size_t keyspace_table_allocated(const struct keyspace *keyspace);
 
 /* Bytes of the tables of what expires. O(1). */
 size_t keyspace_expiring_allocated(const struct keyspace *keyspace);
+
+/* The hash of a key: in a keyspace by slot it contains the slot, so hashes are for keyspaces of one
+ * kind only. */
+uint64_t keyspace_hash(const struct keyspace *keyspace, struct slice key);
 
 /* Looks the key up: returns its entry, which *ref then names, or NULL. If NULL, ref->entry is NULL,
  * too, and ref->hash is set, for keyspace_add. O(1); the key that was found last is found again
@@ -72,8 +89,9 @@ void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct sli
                                size_t stride, size_t count,
                                const struct entry *entries[KEYSPACE_KEYS_AT_ONCE]);
 
-/* A keyspace with fewer keys is assumed to be in the caches. */
-enum { KEYSPACE_CACHED_KEYS = 8192 };
+/* Returns whether the keyspace is so small that it is assumed to be in the caches: then prefetching
+ * gains nothing. */
+bool keyspace_is_cached(const struct keyspace *keyspace);
 
 /* Finds the entry at this address, whose key has this `hash`; the result's entry is NULL when it is
  * no longer there. Does not read the entry until it is found. O(1). */
@@ -136,19 +154,25 @@ size_t keyspace_count_of(const struct keyspace *keyspace, enum keyspace_keys whi
 struct entry *keyspace_random(struct keyspace *keyspace, enum keyspace_keys which,
                               struct random *random);
 
-/* One step of a scan over them: see hashtable_scan. */
+/* One step of a scan over them: see hashtable_scan. By slot, it goes from slot to slot. */
 uint64_t keyspace_scan(struct keyspace *keyspace, enum keyspace_keys which, uint64_t cursor,
                        void (*visit)(struct entry *entry, void *arg), void *arg);
 
+/* A cursor for keyspace_scan to visit the keys of one bucket, chosen so that each key is about
+ * equally likely to be visited. O(1). */
+uint64_t keyspace_random_cursor(const struct keyspace *keyspace, enum keyspace_keys which,
+                                struct random *random);
+
 /* One step of a walk over all keys, which visits those that are there from the first step to the
- * last, and no key twice: see hashtable_walk. The keyspace may also be swapped with another between
- * two steps, or be emptied and filled again. */
+ * last, and no key twice: see hashtable_walk. The keyspace may also be swapped with another of its
+ * kind between two steps, or be emptied and filled again. */
 uint64_t keyspace_walk(struct keyspace *keyspace, uint64_t cursor,
                        bool (*visit)(struct entry *entry, void *arg), void *arg);
 
 /* Returns whether a walk's steps from cursor `from` up to the one that returned `to` visit such a
  * key. O(1). */
-bool keyspace_walk_passes(struct slice key, uint64_t from, uint64_t to);
+bool keyspace_walk_passes(const struct keyspace *keyspace, struct slice key, uint64_t from,
+                          uint64_t to);
 
 /* Deletes every key. O(n). */
 void keyspace_clear(struct keyspace *keyspace);
@@ -167,10 +191,25 @@ uint64_t keyspace_relocate(struct keyspace *keyspace, enum keyspace_keys which, 
 
 /* Iterates over all entries; the keyspace must not change during the iteration. */
 struct keyspace_iter {
-    struct hashtable_iter table;
+    struct table_group_iter tables;
 };
 void keyspace_iter_start(struct keyspace_iter *iter, const struct keyspace *keyspace);
 struct entry *keyspace_iter_next(struct keyspace_iter *iter);
+
+/* --- Slots: of a keyspace by slot only --- */
+
+/* How many keys the slot has. O(1). */
+size_t keyspace_slot_count(const struct keyspace *keyspace, unsigned slot);
+
+/* One step of a scan over the keys of one slot: see hashtable_scan. */
+uint64_t keyspace_scan_slot(struct keyspace *keyspace, unsigned slot, uint64_t cursor,
+                            void (*visit)(struct entry *entry, void *arg), void *arg);
+
+/* Takes all keys of the slot out: returns a keyspace with them, which is not by slot and which the
+ * caller owns. A snapshot iterator visits them before. Moves the tables of the slot as they are,
+ * and reads each entry once, to count its size in the other keyspace: O(keys of the slot), but
+ * without freeing, allocating or hashing anything for a key. */
+struct keyspace *keyspace_take_slot(struct keyspace *keyspace, unsigned slot);
 
 /* --- Snapshot iterator: visits all entries as they are at its start, while they change. Each is
  * visited once: by a step, or earlier, before its first change or deletion. Entries added later
@@ -221,8 +260,9 @@ struct keyspace_ending {
 void keyspace_end_start(struct keyspace_ending *ending, struct keyspace *keyspace);
 struct entry *keyspace_end_step(struct keyspace_ending *ending);
 
-/* The table itself, for DEBUG HTSTATS. */
-const struct hashtable *keyspace_table(const struct keyspace *keyspace, enum keyspace_keys which);
+/* The tables themselves, for DEBUG HTSTATS. */
+const struct table_group *keyspace_tables(const struct keyspace *keyspace,
+                                          enum keyspace_keys which);
 
 /* Checks the invariant: tables, entries, counts, histogram. O(n). */
 bool keyspace_check(const struct keyspace *keyspace);

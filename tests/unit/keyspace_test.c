@@ -2,8 +2,10 @@
  * of number and 0 to 100 more that its first byte counts. */
 #include "base/hash/hash.h"
 #include "base/memory/alloc.h"
+#include "store/key_slot.h"
 #include "store/keyspace.h"
 #include "unit/in_range.h"
+#include "unit/keyspace_kinds.h"
 #include "unit/relocate_step.h"
 #include "unit/seed.h"
 
@@ -55,9 +57,20 @@ static uint32_t number_of(const struct entry *entry) {
     return number;
 }
 
+/* A keyspace of the kind under test. */
+static struct keyspace *new_keyspace(void **state) {
+    const struct keyspace_kind *kind = *state;
+    return kind->make(free_entry, value_length);
+}
+
+enum {
+    TAGS = 5
+}; /* half of the keys are in as many slots, most others each in a slot of its own */
+
 static struct slice key_of(char text[static 40], size_t i) {
-    int len = snprintf(text, 40, "%zu", i);
-    if (i % 3 == 0) len += snprintf(text + len, 40 - (size_t)len, ":%031d", 7);
+    int len =
+        i % 2 ? snprintf(text, 40, "%zu", i) : snprintf(text, 40, "%zu{%zu}", i, i / 2 % TAGS);
+    if (i % 3 == 0) len += snprintf(text + len, 40 - (size_t)len, ":%027d", 7);
     return slice_make(text, (size_t)len);
 }
 
@@ -77,7 +90,7 @@ static struct keyref find(struct keyspace *keyspace, size_t i) {
     char text[40];
     struct keyref ref = keyspace_find(keyspace, key_of(text, i));
     assert_ptr_equal(ref.keyspace, keyspace);
-    assert_true(ref.hash == hashtable_hash(key_of(text, i)));
+    assert_true(ref.hash == keyspace_hash(keyspace, key_of(text, i)));
     if (ref.entry == NULL) {
         assert_null(ref.slot);
     } else {
@@ -119,11 +132,10 @@ static void relocate_some(struct keyspace *keyspace, struct relocate_step *step,
 }
 
 static void random_steps_agree_with_the_model(void **state) {
-    (void)state;
     struct random random = start();
     size_t used = mem_used(), count = 0, gone = 0;
     uint32_t *model = mem_alloc_zeroed(MODEL_KEYS * sizeof(*model)); /* 0: not there */
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     freed = 0;
     size_t i = 0;
     struct relocate_step relocation = {0};
@@ -155,9 +167,8 @@ static void random_steps_agree_with_the_model(void **state) {
 }
 
 static void the_key_found_last_is_found_again_after_anything(void **state) {
-    (void)state;
     start();
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     add(keyspace, 0, 1000);
     for (size_t i = 1; i < 300;
          i++) { /* each step moves slots, while key 0 is the last one found */
@@ -184,10 +195,8 @@ static void the_key_found_last_is_found_again_after_anything(void **state) {
 }
 
 static void a_taken_entry_belongs_to_the_caller(void **state) {
-    (void)state;
     start();
-    struct keyspace *from = keyspace_new(free_entry, value_length),
-                    *to = keyspace_new(free_entry, value_length);
+    struct keyspace *from = new_keyspace(state), *to = new_keyspace(state);
     freed = 0;
     add(from, 7, 77);
     struct keyref source = find(from, 7), destination = find(to, 7);
@@ -205,9 +214,8 @@ static void a_taken_entry_belongs_to_the_caller(void **state) {
 }
 
 static void clearing_frees_every_entry_and_the_table(void **state) {
-    (void)state;
     start();
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     size_t empty = keyspace_table_allocated(keyspace), used = mem_used();
     for (size_t i = 0; i < 500; i++) add(keyspace, i, 1);
     freed = 0;
@@ -216,8 +224,7 @@ static void clearing_frees_every_entry_and_the_table(void **state) {
     assert_int_equal(keyspace_count(keyspace), 0);
     assert_int_equal(keyspace_table_allocated(keyspace), empty);
     assert_int_equal(mem_used(), used);
-    assert_null(
-        hashtable_random(keyspace_table(keyspace, ALL_KEYS), &(struct random){{1, 2, 3, 4}}));
+    assert_null(keyspace_random(keyspace, ALL_KEYS, &(struct random){{1, 2, 3, 4}}));
     add(keyspace, 1, 1);
     assert_true(keyspace_check(keyspace));
     keyspace_free(keyspace);
@@ -236,9 +243,8 @@ static uint64_t strings_in(const struct keyspace *keyspace, unsigned bucket) {
 }
 
 static void sizes_are_counted_until_the_entry_is_gone(void **state) {
-    (void)state;
     start();
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     assert_int_equal(values_of(keyspace, VALUE_STRING), 0);
     add(keyspace, 1, 1);
     add(keyspace, 2, 1);
@@ -263,9 +269,8 @@ static void sizes_are_counted_until_the_entry_is_gone(void **state) {
 }
 
 static void a_size_that_is_not_reported_fails_the_check(void **state) {
-    (void)state;
     start();
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     add(keyspace, 1, 1);
     struct keyref ref = find(keyspace, 1);
     struct entry *entry = entry_resize(ref.entry, 5, 5 + 40);
@@ -278,10 +283,9 @@ static void a_size_that_is_not_reported_fails_the_check(void **state) {
 }
 
 static void prefetched_keys_are_found_by_their_hash(void **state) {
-    (void)state;
     start();
     size_t hits = 0;
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     for (size_t i = 0; i < 200; i++) {
         char text[40];
         struct slice key = key_of(text, i);
@@ -308,10 +312,9 @@ static void count_visit(struct entry *entry, void *arg) {
 }
 
 static void scan_iterator_and_random_reach_every_entry(void **state) {
-    (void)state;
     enum { KEYS = 300 };
     struct random random = start();
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     for (uint32_t i = 0; i < KEYS; i++) add(keyspace, i, i);
     unsigned scanned[KEYS] = {0}, iterated[KEYS] = {0}, drawn[KEYS] = {0};
     uint64_t cursor = 0;
@@ -380,13 +383,12 @@ static int64_t random_change(struct keyref *ref, struct random *random) {
 }
 
 static void keys_that_expire_are_known_through_every_change(void **state) {
-    (void)state;
     enum { KEYS = MODEL_KEYS / 4 };
     struct random random = start();
     size_t used = mem_used(), expiring = 0;
     int64_t *model = mem_alloc(KEYS * sizeof(*model)); /* the expiry; -1: none, or no such key */
     for (size_t i = 0; i < KEYS; i++) model[i] = -1;
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     struct relocate_step relocation = {0};
     for (size_t step = 1; step < KEYS * 40; step++) {
         size_t i = random_below(&random, KEYS);
@@ -420,10 +422,8 @@ static void keys_that_expire_are_known_through_every_change(void **state) {
 }
 
 static void an_entry_takes_its_expiry_to_another_keyspace(void **state) {
-    (void)state;
     struct random random = start();
-    struct keyspace *from = keyspace_new(free_entry, value_length),
-                    *to = keyspace_new(free_entry, value_length);
+    struct keyspace *from = new_keyspace(state), *to = new_keyspace(state);
     add(from, 1, 11);
     struct keyref source = find(from, 1), destination = find(to, 1);
     keyspace_set_expiry(&source, 5000, value_size(source.entry));
@@ -487,12 +487,11 @@ static void count_fields_expire(struct entry *entry, void *arg) {
 }
 
 static void keys_with_fields_that_expire_are_known_through_every_change(void **state) {
-    (void)state;
     enum { KEYS = MODEL_KEYS / 4 };
     struct random random = start();
     size_t used = mem_used(), expiring = 0, scanned = 0;
     struct fields_model *model = mem_alloc_zeroed(KEYS * sizeof(*model));
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     for (size_t step = 1; step < KEYS * 40; step++) {
         size_t i = random_below(&random, KEYS);
         struct keyref ref = find(keyspace, i);
@@ -524,9 +523,8 @@ static void keys_with_fields_that_expire_are_known_through_every_change(void **s
 }
 
 static void keys_without_fields_that_expire_cost_nothing_for_it(void **state) {
-    (void)state;
     start();
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     size_t empty = keyspace_expiring_allocated(keyspace);
     for (size_t i = 0; i < 500; i++) add_hash(keyspace, i, false);
     assert_int_equal(keyspace_expiring_allocated(keyspace), empty);
@@ -538,10 +536,8 @@ static void keys_without_fields_that_expire_cost_nothing_for_it(void **state) {
 }
 
 static void the_mark_goes_with_a_copy_and_to_another_keyspace(void **state) {
-    (void)state;
     start();
-    struct keyspace *from = keyspace_new(free_entry, value_length),
-                    *to = keyspace_new(free_entry, value_length);
+    struct keyspace *from = new_keyspace(state), *to = new_keyspace(state);
     struct keyref source = add_hash(from, 1, true), destination = find(to, 2);
     char text[40];
     keyspace_add(&destination, entry_copy(source.entry, key_of(text, 2), value_size(source.entry)));
@@ -560,9 +556,8 @@ static void the_mark_goes_with_a_copy_and_to_another_keyspace(void **state) {
 }
 
 static void a_wrong_mark_fails_the_check(void **state) {
-    (void)state;
     start();
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     struct keyref ref = add_hash(keyspace, 1, false);
     assert_true(keyspace_check(keyspace));
     entry_set_fields_expire(ref.entry, true);
@@ -573,10 +568,8 @@ static void a_wrong_mark_fails_the_check(void **state) {
 }
 
 static void swapped_keyspaces_have_the_keys_of_the_other(void **state) {
-    (void)state;
     start();
-    struct keyspace *a = keyspace_new(free_entry, value_length),
-                    *b = keyspace_new(free_entry, value_length);
+    struct keyspace *a = new_keyspace(state), *b = new_keyspace(state);
     for (size_t i = 0; i < 300; i++) add(a, i, (uint32_t)i);
     for (size_t i = 290; i < 400; i++) add(b, i, (uint32_t)i + 1000);
     struct keyref ref = find(a, 3);
@@ -599,10 +592,9 @@ static void swapped_keyspaces_have_the_keys_of_the_other(void **state) {
 }
 
 static void the_end_of_a_keyspace_passes_each_entry_to_the_caller(void **state) {
-    (void)state;
     start();
     size_t used = mem_used(), sum = 0, count = 0;
-    struct keyspace *keyspace = keyspace_new(free_entry, value_length);
+    struct keyspace *keyspace = new_keyspace(state);
     for (size_t i = 0; i < 500; i++) add(keyspace, i, (uint32_t)i);
     struct keyspace_ending ending;
     keyspace_end_start(&ending, keyspace);
@@ -617,24 +609,229 @@ static void the_end_of_a_keyspace_passes_each_entry_to_the_caller(void **state) 
     assert_int_equal(mem_used(), used);
 }
 
+/* --- Slots --- */
+
+/* A slot of the key of a random number, or of any. */
+static unsigned random_slot(struct random *random) {
+    char text[40];
+    if (random_below(random, 8) == 0) return (unsigned)random_below(random, KEY_SLOTS);
+    return key_slot(key_of(text, random_below(random, MODEL_KEYS)));
+}
+
+static void check_slot_visit(struct entry *entry, void *arg) {
+    unsigned *slot_and_count = arg;
+    assert_int_equal(key_slot(entry_key(entry)), slot_and_count[0]);
+    slot_and_count[1]++;
+}
+
+/* What is in the slot is counted and listed. */
+static void check_slot(struct keyspace *keyspace, unsigned slot, const uint32_t *model) {
+    size_t expected = 0;
+    for (size_t i = 0; i < MODEL_KEYS; i++) {
+        char text[40];
+        expected += model[i] != 0 && key_slot(key_of(text, i)) == slot;
+    }
+    assert_int_equal(keyspace_slot_count(keyspace, slot), expected);
+    unsigned slot_and_count[] = {slot, 0};
+    uint64_t cursor = 0;
+    do cursor = keyspace_scan_slot(keyspace, slot, cursor, check_slot_visit, slot_and_count);
+    while (cursor != 0);
+    assert_int_equal(slot_and_count[1], expected);
+}
+
+/* Takes the slot out and looks whether its keys are in what was taken, as they were. */
+static void take_slot(struct keyspace *keyspace, unsigned slot, uint32_t *model) {
+    size_t count = keyspace_count(keyspace), found = 0,
+           taken_count = keyspace_slot_count(keyspace, slot),
+           expiring = keyspace_count_of(keyspace, EXPIRING_KEYS);
+    struct keyspace *taken = keyspace_take_slot(keyspace, slot);
+    assert_true(keyspace_check(taken) && keyspace_check(keyspace));
+    assert_int_equal(keyspace_count(taken), taken_count);
+    assert_int_equal(keyspace_count(keyspace), count - taken_count);
+    assert_int_equal(keyspace_count_of(keyspace, EXPIRING_KEYS) +
+                         keyspace_count_of(taken, EXPIRING_KEYS),
+                     expiring);
+    assert_int_equal(keyspace_slot_count(keyspace, slot), 0);
+    for (size_t i = 0; i < MODEL_KEYS; i++) {
+        char text[40];
+        if (model[i] == 0 || key_slot(key_of(text, i)) != slot) continue;
+        assert_int_equal(number_of(find(taken, i).entry), model[i]);
+        assert_null(find(keyspace, i).entry);
+        model[i] = 0, found++;
+    }
+    assert_int_equal(found, taken_count);
+    keyspace_free(taken);
+}
+
+static void random_step_of_a_key(struct keyspace *keyspace, uint32_t *model, uint32_t step,
+                                 struct random *random) {
+    size_t i = random_below(random, MODEL_KEYS);
+    struct keyref ref = find(keyspace, i);
+    assert_int_equal(ref.entry != NULL ? number_of(ref.entry) : 0, model[i]);
+    if (!ref.entry) {
+        add(keyspace, i, model[i] = step);
+    } else if (random_below(random, 3) == 0) {
+        keyspace_delete(&ref);
+        model[i] = 0;
+    } else if (random_below(random, 3) == 0) {
+        keyspace_set_expiry(&ref, random_below(random, 2) ? -1 : 5, value_size(ref.entry));
+    } else {
+        change(&ref, model[i] = step, (uint8_t)random_below(random, 100));
+    }
+}
+
+static void slots_are_counted_listed_and_taken(void **state) {
+    struct random random = start();
+    size_t used = mem_used();
+    uint32_t *model = mem_alloc_zeroed(MODEL_KEYS * sizeof(*model)); /* 0: not there */
+    struct keyspace *keyspace = new_keyspace(state);
+    struct relocate_step relocation = {0};
+    check_slot(keyspace, 7, model);
+    take_slot(keyspace, 7, model);
+    for (uint32_t step = 1; step < MODEL_KEYS * 20; step++) {
+        random_step_of_a_key(keyspace, model, step, &random);
+        relocate_some(keyspace, &relocation, &random);
+        if (step % 100 == 0) check_slot(keyspace, random_slot(&random), model);
+        if (step % 500 == 0) take_slot(keyspace, random_slot(&random), model);
+        if (step % MODEL_KEYS == 0) assert_true(keyspace_check(keyspace));
+    }
+    keyspace_free(keyspace);
+    mem_free(model);
+    assert_int_equal(mem_used(), used);
+}
+
+/* Keys that come and go during a scan or a walk, each as often as the model says it was visited.
+ * Those below `steady` stay. */
+struct visits {
+    unsigned counts[MODEL_KEYS];
+};
+
+static void count_number(struct entry *entry, void *arg) {
+    ((struct visits *)arg)->counts[number_of(entry)]++;
+}
+
+static bool count_in_walk(struct entry *entry, void *arg) {
+    count_number(entry, arg);
+    return number_of(entry) % 4 != 0;
+}
+
+static void flip_some(struct keyspace *keyspace, size_t steady, struct random *random) {
+    for (int n = 0; n < 20; n++) {
+        size_t i = steady + random_below(random, MODEL_KEYS - steady);
+        struct keyref ref = find(keyspace, i);
+        if (ref.entry)
+            keyspace_delete(&ref);
+        else
+            add(keyspace, i, (uint32_t)i);
+    }
+}
+
+static void a_scan_visits_what_stays_and_a_walk_nothing_twice(void **state) {
+    enum { STEADY = MODEL_KEYS / 3 };
+    struct random random = start();
+    struct keyspace *keyspace = new_keyspace(state);
+    for (uint32_t i = 0; i < STEADY; i++) add(keyspace, i, i);
+    for (int round = 0; round < 3; round++) {
+        struct visits scanned = {0}, walked = {0};
+        uint64_t cursor = 0;
+        do {
+            flip_some(keyspace, STEADY, &random);
+            cursor = keyspace_scan(keyspace, ALL_KEYS, cursor, count_number, &scanned);
+        } while (cursor != 0);
+        do {
+            flip_some(keyspace, STEADY, &random);
+            uint64_t from = cursor;
+            struct visits before = walked;
+            cursor = keyspace_walk(keyspace, cursor, count_in_walk, &walked);
+            for (size_t i = 0; i < MODEL_KEYS; i += 1 + random_below(&random, 40)) {
+                char text[40];
+                if (!find(keyspace, i).entry) continue;
+                bool passes = keyspace_walk_passes(keyspace, key_of(text, i), from, cursor);
+                assert_int_equal(walked.counts[i] - before.counts[i], passes);
+            }
+        } while (cursor != 0);
+        for (size_t i = 0; i < STEADY; i++) {
+            assert_true(scanned.counts[i] > 0);
+            assert_int_equal(walked.counts[i], 1);
+        }
+    }
+    keyspace_free(keyspace);
+}
+
+/* One slot has many keys, some have one, most have none. */
+static void keys_at_random_are_drawn_as_often_whatever_their_slot(void **state) {
+    enum { KEYS = 100, DRAWS = 100 };
+    struct random random = start();
+    struct keyspace *keyspace = new_keyspace(state);
+    unsigned drawn[KEYS] = {0};
+    struct visits scanned = {0};
+    for (uint32_t i = 0; i < KEYS; i++) {
+        char text[40];
+        int len = snprintf(text, 40, i % 10 ? "{many}%u" : "%u", i);
+        struct slice key = slice_make(text, (size_t)len);
+        struct keyref ref = keyspace_find(keyspace, key);
+        struct entry *entry = entry_new(key, VALUE_STRING, 0, 5);
+        set_value(entry, i, 0);
+        keyspace_add(&ref, entry);
+    }
+    for (int i = 0; i < KEYS * DRAWS; i++) {
+        drawn[number_of(keyspace_random(keyspace, ALL_KEYS, &random))]++;
+        keyspace_scan(keyspace, ALL_KEYS, keyspace_random_cursor(keyspace, ALL_KEYS, &random),
+                      count_number, &scanned);
+    }
+    for (size_t i = 0; i < KEYS; i++) {
+        assert_uint_in_range(drawn[i], DRAWS / 2, DRAWS * 2);
+        assert_true(scanned.counts[i] > DRAWS / 2);
+    }
+    keyspace_free(keyspace);
+}
+
+static void a_keyspace_by_slot_takes_memory_for_the_slots_in_use(void **state) {
+    start();
+    size_t used = mem_used();
+    struct keyspace *keyspace = new_keyspace(state);
+    assert_uint_in_range(mem_used() - used, 1, 1000);
+    for (size_t i = 0; i < 4 * KEY_SLOTS; i += 2) add(keyspace, i + 1, 1);
+    size_t slots = 0;
+    for (unsigned slot = 0; slot < KEY_SLOTS; slot++)
+        slots += keyspace_slot_count(keyspace, slot) > 0;
+    assert_uint_in_range(slots, KEY_SLOTS / 2, KEY_SLOTS);
+    assert_uint_in_range(keyspace_table_allocated(keyspace), 256 * 1024, 3 * 1024 * 1024);
+    for (size_t i = 0; i < 4 * KEY_SLOTS; i += 2) {
+        struct keyref ref = find(keyspace, i + 1);
+        keyspace_delete(&ref);
+    }
+    assert_uint_in_range(keyspace_table_allocated(keyspace), 256 * 1024, 258 * 1024);
+    keyspace_clear(keyspace);
+    assert_uint_in_range(mem_used() - used, 1, 1000);
+    keyspace_free(keyspace);
+    assert_int_equal(mem_used(), used);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_steps_agree_with_the_model),
-        cmocka_unit_test(the_key_found_last_is_found_again_after_anything),
-        cmocka_unit_test(a_taken_entry_belongs_to_the_caller),
-        cmocka_unit_test(clearing_frees_every_entry_and_the_table),
-        cmocka_unit_test(sizes_are_counted_until_the_entry_is_gone),
-        cmocka_unit_test(a_size_that_is_not_reported_fails_the_check),
-        cmocka_unit_test(prefetched_keys_are_found_by_their_hash),
-        cmocka_unit_test(scan_iterator_and_random_reach_every_entry),
-        cmocka_unit_test(keys_that_expire_are_known_through_every_change),
-        cmocka_unit_test(an_entry_takes_its_expiry_to_another_keyspace),
-        cmocka_unit_test(keys_with_fields_that_expire_are_known_through_every_change),
-        cmocka_unit_test(keys_without_fields_that_expire_cost_nothing_for_it),
-        cmocka_unit_test(the_mark_goes_with_a_copy_and_to_another_keyspace),
-        cmocka_unit_test(a_wrong_mark_fails_the_check),
-        cmocka_unit_test(swapped_keyspaces_have_the_keys_of_the_other),
-        cmocka_unit_test(the_end_of_a_keyspace_passes_each_entry_to_the_caller),
+        TEST_OF_BOTH_KINDS(random_steps_agree_with_the_model),
+        TEST_OF_BOTH_KINDS(the_key_found_last_is_found_again_after_anything),
+        TEST_OF_BOTH_KINDS(a_taken_entry_belongs_to_the_caller),
+        TEST_OF_BOTH_KINDS(clearing_frees_every_entry_and_the_table),
+        TEST_OF_BOTH_KINDS(sizes_are_counted_until_the_entry_is_gone),
+        TEST_OF_BOTH_KINDS(a_size_that_is_not_reported_fails_the_check),
+        TEST_OF_BOTH_KINDS(prefetched_keys_are_found_by_their_hash),
+        TEST_OF_BOTH_KINDS(scan_iterator_and_random_reach_every_entry),
+        TEST_OF_BOTH_KINDS(keys_that_expire_are_known_through_every_change),
+        TEST_OF_BOTH_KINDS(an_entry_takes_its_expiry_to_another_keyspace),
+        TEST_OF_BOTH_KINDS(keys_with_fields_that_expire_are_known_through_every_change),
+        cmocka_unit_test_prestate(keys_without_fields_that_expire_cost_nothing_for_it,
+                                  &kind_with_one_table),
+        TEST_OF_BOTH_KINDS(the_mark_goes_with_a_copy_and_to_another_keyspace),
+        TEST_OF_BOTH_KINDS(a_wrong_mark_fails_the_check),
+        TEST_OF_BOTH_KINDS(swapped_keyspaces_have_the_keys_of_the_other),
+        TEST_OF_BOTH_KINDS(the_end_of_a_keyspace_passes_each_entry_to_the_caller),
+        TEST_OF_BOTH_KINDS(a_scan_visits_what_stays_and_a_walk_nothing_twice),
+        TEST_OF_BOTH_KINDS(keys_at_random_are_drawn_as_often_whatever_their_slot),
+        cmocka_unit_test_prestate(slots_are_counted_listed_and_taken, &kind_by_slot),
+        cmocka_unit_test_prestate(a_keyspace_by_slot_takes_memory_for_the_slots_in_use,
+                                  &kind_by_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,9 @@
 #include "base/hash/hash.h"
 #include "base/memory/alloc.h"
 #include "base/text/number.h"
+#include "store/key_slot.h"
 #include "store/keyspace.h"
+#include "unit/keyspace_kinds.h"
 #include "unit/seed.h"
 
 #include <setjmp.h>
@@ -44,8 +46,15 @@ struct test_iterator {
     bool runs;
 };
 
+/* The state of each test. */
+struct given {
+    struct random *random;
+    const struct keyspace_kind *kind;
+};
+
 struct world {
     struct random *random;
+    const struct keyspace_kind *kind;
     struct database databases[DATABASES];
     struct test_iterator iterators[DATABASES];
     uint32_t last_number;
@@ -67,6 +76,10 @@ static uint64_t value_length(const struct entry *entry) {
     return entry_value(entry)[4];
 }
 
+static struct keyspace *new_keyspace(const struct world *world) {
+    return world->kind->make(free_entry, value_length);
+}
+
 static void write_value(struct entry *entry, const struct value *value) {
     memcpy(entry_value(entry), &value->number, sizeof(value->number));
     entry_value(entry)[4] = value->more;
@@ -82,8 +95,9 @@ static void assert_value(const struct entry *entry, const struct value *value) {
     assert_true(entry_expiry(entry) == value->expiry);
 }
 
+/* Most keys are in twenty slots, the others each in a slot of its own. */
 static struct slice key_of(char text[static 40], size_t i) {
-    int len = snprintf(text, 40, "%08zu", i);
+    int len = snprintf(text, 40, i % 16 ? "%08zu{%zu}" : "%08zu", i, i % 20);
     if (i % 3 == 0) len += snprintf(text + len, 40 - (size_t)len, ":%025d", 7);
     return slice_make(text, (size_t)len);
 }
@@ -283,7 +297,7 @@ static void clear(struct world *world) {
     } else { /* what goes to a thread is visited before */
         struct keyspace *old = database->keyspace;
         struct keyspace_ending ending;
-        database->keyspace = keyspace_new(free_entry, value_length);
+        database->keyspace = new_keyspace(world);
         keyspace_end_start(&ending, old);
         if (iterator) assert_true(iterator->over);
         for (struct entry *entry; (entry = keyspace_end_step(&ending)) != NULL;) free_entry(entry);
@@ -302,7 +316,7 @@ static void clear(struct world *world) {
 static void put_aside(struct world *world) {
     struct database *database = &world->databases[random_below(world->random, DATABASES)];
     struct snapshot_iterator *iterator = keyspace_snapshot_iterator(database->keyspace);
-    struct keyspace *old = keyspace_new(free_entry, value_length);
+    struct keyspace *old = new_keyspace(world);
     keyspace_swap(database->keyspace, old);
     forget(database);
     if (iterator) assert_ptr_equal(iterator->keyspace, old);
@@ -313,10 +327,10 @@ static void put_aside(struct world *world) {
 
 /* --- The world --- */
 
-static void world_begins(struct world *world, struct random *random, size_t pauses) {
-    *world = (struct world){.random = random, .pauses = pauses};
+static void world_begins(struct world *world, const struct given *given, size_t pauses) {
+    *world = (struct world){.random = given->random, .kind = given->kind, .pauses = pauses};
     for (int i = 0; i < DATABASES; i++) {
-        world->databases[i].keyspace = keyspace_new(free_entry, value_length);
+        world->databases[i].keyspace = new_keyspace(world);
         world->databases[i].now = mem_alloc_zeroed(KEYS * sizeof(struct value));
         world->iterators[i].world = world;
         world->iterators[i].then = mem_alloc_zeroed(KEYS * sizeof(struct value));
@@ -370,16 +384,16 @@ static bool iterator_may_begin(const struct world *world, int i) {
 }
 
 /* Iterators begin while others run, and again as soon as they are over. */
-static void run(struct random *random, size_t pauses, size_t rare) {
+static void run(const struct given *given, size_t pauses, size_t rare) {
     size_t used = mem_used();
     struct world world;
-    world_begins(&world, random, pauses);
+    world_begins(&world, given, pauses);
     size_t iterators = 0, rounds = 0;
     while (iterators < ITERATORS) {
         run_round(&world, rounds++ / 100 % 2 == 0, rare);
         if (rounds % 100 == 0) assert_world(&world);
         for (int i = 0; i < DATABASES; i++) {
-            if (!iterator_may_begin(&world, i) || random_below(random, 8)) continue;
+            if (!iterator_may_begin(&world, i) || random_below(given->random, 8)) continue;
             iterator_begins(&world, i);
             iterators++;
         }
@@ -516,10 +530,35 @@ static void an_abandoned_iterator_is_over_and_leaves_the_emptied_keyspace_to_oth
     world_ends(&world);
 }
 
+static void a_slot_that_is_taken_is_visited_before(void **state) {
+    struct world world;
+    world_begins(&world, *state, 0);
+    struct database *database = &world.databases[0];
+    fill(&world, 0, KEYS);
+    iterator_begins(&world, 0);
+    for (size_t i = 0; i < KEYS; i += 7) {
+        char text[40];
+        unsigned slot = key_slot(key_of(text, i));
+        if (i % 2 == 0) iterator_steps(&world.iterators[0]);
+        size_t count = keyspace_count(database->keyspace),
+               taken = keyspace_slot_count(database->keyspace, slot);
+        keyspace_free(keyspace_take_slot(database->keyspace, slot));
+        assert_int_equal(keyspace_count(database->keyspace), count - taken);
+        for (size_t j = 0; j < KEYS; j++)
+            if (key_slot(key_of(text, j)) == slot) database->now[j].number = 0;
+    }
+    assert_true(world.iterators[0].early > 0);
+    while (world.iterators[0].runs) iterator_steps(&world.iterators[0]);
+    assert_world(&world);
+    world_ends(&world);
+}
+
 int main(void) {
     struct random random = random_of_this_run();
     hash_init_seed(random_next(&random));
-#define ITERATOR_TEST(test) cmocka_unit_test_prestate(test, &random)
+    struct given one_table = {&random, &kind_with_one_table}, by_slot = {&random, &kind_by_slot};
+#define ITERATOR_TEST(test)                                                                        \
+    cmocka_unit_test_prestate(test, &one_table), cmocka_unit_test_prestate(test, &by_slot)
     const struct CMUnitTest tests[] = {
         ITERATOR_TEST(every_entry_is_visited_once_as_it_was),
         ITERATOR_TEST(iterators_may_pause_within_a_bucket),
@@ -530,6 +569,7 @@ int main(void) {
         ITERATOR_TEST(an_iterator_follows_its_entries_through_swaps),
         ITERATOR_TEST(an_abandoned_iterator_is_over_and_leaves_the_emptied_keyspace_to_others),
         ITERATOR_TEST(clearing_shows_the_rest_to_the_iterator),
+        cmocka_unit_test_prestate(a_slot_that_is_taken_is_visited_before, &by_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

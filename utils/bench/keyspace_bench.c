@@ -1,7 +1,7 @@
 /* keyspace_bench: what the keyspace costs, in ns per operation and bytes per key.
  *
  *      make benchmarks
- *      build/release/utils/bench/keyspace_bench [keys ...]          default 100000 10000000
+ *      build/release/utils/bench/keyspace_bench [by-slot] [keys ...]      default 100000 10000000
  *
  * Keys are "key:N" with a 13-byte value, visited in a random order. "Longest" is the slowest single
  * keyspace_add during which the thread was not switched out: everything that growing costs. */
@@ -10,7 +10,6 @@
 #include "base/hash/hash.h"
 #include "base/memory/alloc.h"
 #include "base/text/number.h"
-#include "ds/hashtable_internal.h"
 #include "store/keyspace.h"
 
 #include <stdio.h>
@@ -58,10 +57,8 @@ static void report(const char *what, size_t count, int64_t start_us) {
 
 static void print_bytes(const struct keyspace *keyspace) {
     double count = (double)keyspace_count(keyspace);
-    const struct hashtable *table = keyspace_table(keyspace, ALL_KEYS);
-    printf("  %9.0f keys: %5.2f bytes of table per key, %.2f keys per bucket\n", count,
-           (double)keyspace_table_allocated(keyspace) / count,
-           count / (double)table->buckets.count);
+    printf("  %9.0f keys: %5.2f bytes of table per key\n", count,
+           (double)keyspace_table_allocated(keyspace) / count);
 }
 
 static long switches(void) {
@@ -106,6 +103,22 @@ static void bench_insert(struct keyspace *keyspace, const uint32_t *order, size_
            (unsigned long)clock_ticks_to_us(longest.switched_ticks));
 }
 
+/* As requests of a pipeline and commands with many keys do it. */
+static size_t bench_entries(struct keyspace *keyspace, const uint32_t *order, size_t count) {
+    size_t found = 0;
+    int64_t start_us = clock_monotonic_us();
+    for (size_t i = 0; i + BATCH <= count; i += BATCH) {
+        struct key keys[BATCH];
+        struct slice texts[BATCH];
+        const struct entry *entries[KEYSPACE_KEYS_AT_ONCE];
+        for (int b = 0; b < BATCH; b++) texts[b] = key_of(&keys[b], order[i + (size_t)b]);
+        keyspace_prefetch_entries(keyspace, texts, 1, BATCH, entries);
+        for (int b = 0; b < BATCH; b++) found += keyspace_find(keyspace, texts[b]).entry != NULL;
+    }
+    report("find, 16 at a time as requests", count, start_us);
+    return found;
+}
+
 static size_t bench_batches(struct keyspace *keyspace, const uint32_t *order, size_t count) {
     size_t found = 0;
     int64_t start_us = clock_monotonic_us();
@@ -139,11 +152,12 @@ static void bench_find(struct keyspace *keyspace, const uint32_t *order, size_t 
     }
     report("find (absent)", count, start_us);
     found += bench_batches(keyspace, order, count);
+    found += bench_entries(keyspace, order, count);
     struct slice hot = key_of(&key, order[0]);
     start_us = clock_monotonic_us();
     for (size_t i = 0; i < count; i++) found += keyspace_find(keyspace, hot).entry != NULL;
     report("find, the same key again", count, start_us);
-    if (found < 3 * count - BATCH) printf("  keys are missing!\n");
+    if (found < 4 * count - 2 * BATCH) printf("  keys are missing!\n");
 }
 
 static void bench_delete(struct keyspace *keyspace, const uint32_t *order, size_t count) {
@@ -158,19 +172,52 @@ static void bench_delete(struct keyspace *keyspace, const uint32_t *order, size_
     printf("  table after the last delete: %zu bytes\n", keyspace_table_allocated(keyspace));
 }
 
-static void bench(size_t count) {
+static void count_visit(struct entry *entry, void *arg) {
+    *(size_t *)arg += entry_key(entry).len > 0;
+}
+
+static void bench_all(struct keyspace *keyspace, size_t count) {
+    size_t visited = 0;
+    uint64_t cursor = 0;
+    int64_t start_us = clock_monotonic_us();
+    do cursor = keyspace_scan(keyspace, ALL_KEYS, cursor, count_visit, &visited);
+    while (cursor != 0);
+    report("scan", count, start_us);
+    start_us = clock_monotonic_us();
+    struct keyspace_iter iter;
+    keyspace_iter_start(&iter, keyspace);
+    for (const struct entry *entry; (entry = keyspace_iter_next(&iter)) != NULL;)
+        visited += entry_key(entry).len > 0;
+    report("iterate", count, start_us);
+    if (visited < 2 * count) printf("  keys are missing!\n");
+}
+
+static void bench_random(struct keyspace *keyspace, size_t count, struct random *random) {
+    enum { DRAWS = 1000000 };
+    size_t empty = 0;
+    int64_t start_us = clock_monotonic_us();
+    for (int i = 0; i < DRAWS; i++)
+        empty += entry_key(keyspace_random(keyspace, ALL_KEYS, random)).len == 0;
+    report("random", DRAWS, start_us);
+    if (empty > count) printf("  keys are empty!\n");
+}
+
+static void bench(size_t count, bool by_slot) {
     struct random random;
     random_seed(&random, 1);
     uint32_t *order = shuffled(count, &random);
     size_t before = mem_used();
-    struct keyspace *keyspace = keyspace_new(free_entry, no_length);
-    printf("%zu keys\n", count);
+    struct keyspace *keyspace =
+        by_slot ? keyspace_new_by_slot(free_entry, no_length) : keyspace_new(free_entry, no_length);
+    printf("%zu keys%s\n", count, by_slot ? ", by slot" : "");
     bench_insert(keyspace, order, count);
     print_bytes(keyspace);
     printf("  %.2f bytes per key with its entry\n", (double)(mem_used() - before) / (double)count);
     mem_free(order);
     order = shuffled(count, &random);
     bench_find(keyspace, order, count);
+    bench_all(keyspace, count);
+    bench_random(keyspace, count, &random);
     bench_delete(keyspace, order, count);
     mem_free(order);
     keyspace_free(keyspace);
@@ -179,7 +226,9 @@ static void bench(size_t count) {
 int main(int argc, char **argv) {
     clock_init();
     hash_init();
-    if (argc < 2) bench(100000), bench(10000000);
-    for (int i = 1; i < argc; i++) bench(strtoul(argv[i], NULL, 10));
+    bool by_slot = argc > 1 && strcmp(argv[1], "by-slot") == 0;
+    int first = by_slot ? 2 : 1;
+    if (argc <= first) bench(100000, by_slot), bench(10000000, by_slot);
+    for (int i = first; i < argc; i++) bench(strtoul(argv[i], NULL, 10), by_slot);
     return 0;
 }

@@ -65,7 +65,8 @@ static bool visit(struct entry *entry, void *arg) {
 
 static void collect_taken(struct slice key, void *arg) {
     struct key_walk *walk = arg;
-    if (keyspace_walk_passes(key, walk->from, walk->cursor)) collect(walk, key);
+    const struct keyspace *keyspace = walk->call->keyspace;
+    if (keyspace_walk_passes(keyspace, key, walk->from, walk->cursor)) collect(walk, key);
 }
 
 static bool walk_on(struct call *call, struct stepped *stepped) {

@@ -25,7 +25,6 @@
 #include "snapshot/data_lock.h"
 #include "snapshot/disk_file.h"
 #include "snapshot/save.h"
-#include "types/value.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -197,7 +196,7 @@ static enum load_status load_beside(struct link *link) {
     size_t count = (size_t)engine->databases;
     struct keyspace **loaded = mem_alloc(count * sizeof(*loaded));
     struct function_set *functions = function_set_new();
-    for (size_t i = 0; i < count; i++) loaded[i] = keyspace_new(value_free, value_length);
+    for (size_t i = 0; i < count; i++) loaded[i] = keyspace_new_like(engine->keyspaces[i]);
     bool is_same = link->has_id && strcmp(link->next_id, engine->history->id) == 0;
     log_notice("MASTER <-> REPLICA sync: Loading DB in memory");
     enum load_status status = load_stream(
