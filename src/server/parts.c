@@ -184,7 +184,9 @@ static void start_keyspaces(struct engine *engine) {
     size_t count = (size_t)engine->databases;
     engine->keyspaces = mem_alloc(count * sizeof(*engine->keyspaces));
     for (size_t i = 0; i < count; i++)
-        engine->keyspaces[i] = keyspace_new(value_free, value_length);
+        engine->keyspaces[i] = config->cluster_enabled
+                                   ? keyspace_new_by_slot(value_free, value_length)
+                                   : keyspace_new(value_free, value_length);
 }
 
 static void free_keyspaces(struct engine *engine) {
