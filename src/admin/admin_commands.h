@@ -44,7 +44,37 @@
     BODY("client|trackinginfo", client_trackinginfo_command)         \
     BODY("client|unblock", client_unblock_command)                   \
     BODY("client|unpause", client_unpause_command)                   \
-    BODY("cluster|*", no_cluster_command)                            \
+    BODY("cluster|addslots", cluster_addslots_command) \
+    BODY("cluster|addslotsrange", cluster_addslotsrange_command) \
+    BODY("cluster|bumpepoch", cluster_bumpepoch_command) \
+    BODY("cluster|count-failure-reports", cluster_count_failure_reports_command) \
+    BODY("cluster|countkeysinslot", cluster_countkeysinslot_command) \
+    BODY("cluster|delslots", cluster_delslots_command) \
+    BODY("cluster|delslotsrange", cluster_delslotsrange_command) \
+    BODY("cluster|failover", cluster_failover_command) \
+    BODY("cluster|flushslot", cluster_flushslot_command)             \
+    BODY("cluster|flushslots", cluster_flushslots_command) \
+    BODY("cluster|forget", cluster_forget_command) \
+    BODY("cluster|getkeysinslot", cluster_getkeysinslot_command) \
+    BODY("cluster|help", cluster_help_command) \
+    BODY("cluster|info", cluster_info_command) \
+    BODY("cluster|keyslot", cluster_keyslot_command) \
+    BODY("cluster|links", cluster_links_command) \
+    BODY("cluster|meet", cluster_meet_command) \
+    BODY("cluster|myid", cluster_myid_command) \
+    BODY("cluster|myshardid", cluster_myshardid_command) \
+    BODY("cluster|nodes", cluster_nodes_command) \
+    BODY("cluster|replicas", cluster_replicas_command) \
+    BODY("cluster|replicate", cluster_replicate_command) \
+    BODY("cluster|reset", cluster_reset_command) \
+    BODY("cluster|saveconfig", cluster_saveconfig_command) \
+    BODY("cluster|set-config-epoch", cluster_set_config_epoch_command) \
+    BODY("cluster|setslot", cluster_setslot_command) \
+    BODY("cluster|shards", cluster_shards_command) \
+    BODY("cluster|slaves", cluster_replicas_command) \
+    BODY("cluster|slot-stats", cluster_slot_stats_command) \
+    BODY("cluster|slots", cluster_slots_command) \
+    BODY("clusterscan", clusterscan_command)                         \
     BODY("command", command_command)                                 \
     BODY("command|count", command_count_command)                     \
     BODY("command|docs", command_docs_command)                       \

@@ -1,5 +1,5 @@
-/* process_commands: TIME SHUTDOWN MONITOR LOLWUT; MODULE and CLUSTER, which only reply that there
- * are no modules and no cluster. */
+/* process_commands: TIME SHUTDOWN MONITOR LOLWUT; MODULE, which only replies that there are no
+ * modules. */
 #include "admin/admin_commands.h"
 #include "base/version.h"
 #include "engine/call.h"
@@ -87,13 +87,7 @@ void monitor_command(struct call *call) {
     }
 }
 
-/* --- Clusters, modules --- */
-
-/* READONLY, READWRITE, ASKING and the subcommands of CLUSTER. redis-cli and valkey-cli conclude
- * from this text that the server runs alone. */
-void no_cluster_command(struct call *call) {
-    reply_error(call->reply, "ERR This instance has cluster support disabled");
-}
+/* --- Modules --- */
 
 void module_list_command(struct call *call) {
     reply_array(call->reply, 0);

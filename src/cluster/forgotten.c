@@ -19,12 +19,15 @@ static void remove_old(struct forgotten *forgotten, int64_t steady_ms) {
     forgotten->count = kept;
 }
 
-void forgotten_add(struct forgotten *forgotten, const char *id, int64_t steady_ms) {
+void forgotten_add(struct forgotten *forgotten, const char *id, int64_t steady_ms,
+                   int64_t seconds) {
+    enum { MS_PER_S = 1000 };
+    bool is_for_ever = seconds > (INT64_MAX - steady_ms) / MS_PER_S;
     remove_old(forgotten, steady_ms);
     MEM_RESERVE(forgotten->nodes, forgotten->capacity, forgotten->count + 1);
     struct forgotten_node *node = &forgotten->nodes[forgotten->count++];
     memcpy(node->id, id, CLUSTER_ID_LEN);
-    node->until_ms = steady_ms + FORGOTTEN_MS;
+    node->until_ms = is_for_ever ? INT64_MAX : steady_ms + seconds * MS_PER_S;
 }
 
 bool forgotten_has(struct forgotten *forgotten, struct slice id, int64_t steady_ms) {

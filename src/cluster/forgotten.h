@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FORGOTTEN_MS = 60 * 1000 };
-
 struct forgotten_node; /* in forgotten.c */
 
 /* All zero: none. Freed with forgotten_clear. */
@@ -20,9 +18,9 @@ struct forgotten {
     size_t capacity;
 };
 
-/* Notes the node of this name (CLUSTER_ID_LEN bytes) for FORGOTTEN_MS. Times are of the monotonic
- * clock. O(forgotten nodes), as the next two. */
-void forgotten_add(struct forgotten *forgotten, const char *id, int64_t steady_ms);
+/* Notes the node of this name (CLUSTER_ID_LEN bytes) for so many seconds. Times are of the
+ * monotonic clock. O(forgotten nodes), as the next one. */
+void forgotten_add(struct forgotten *forgotten, const char *id, int64_t steady_ms, int64_t seconds);
 
 /* Returns whether the node of this name was forgotten lately. */
 bool forgotten_has(struct forgotten *forgotten, struct slice id, int64_t steady_ms);

@@ -8,6 +8,7 @@
 #include "net/connections/conn.h"
 #include "stats/hotkeys.h"
 #include "stats/slowlog.h"
+#include "store/key_slot.h"
 #include "table/command.h"
 #include "table/command_keys.h"
 
@@ -102,19 +103,31 @@ static void add_share(void *arg, size_t index, uint32_t use) {
         hotkeys_add(shares->hotkeys, metric, shares->argv[index], shares->of_key[metric]);
 }
 
-/* What a script runs is a part of what the script costs. */
+static void add_amounts(uint64_t amounts[HOTKEYS_METRICS], uint64_t ns, uint64_t bytes) {
+    amounts[HOTKEYS_CPU] += ns;
+    amounts[HOTKEYS_NET] += bytes;
+}
+
+/* What a script runs is a part of what the script costs. In a cluster all keys of a command are in
+ * one slot. */
 static void note_hot_keys(const struct call *call, uint64_t ns, uint64_t bytes) {
     struct engine *engine = call->engine;
     struct hotkeys *hotkeys = engine->hotkeys;
     struct key_ranges keys;
     slow_follow_hotkeys(engine);
     if (!hotkeys->is_active || call->origin == ORIGIN_SCRIPT) return;
-    hotkeys->total[HOTKEYS_CPU] += ns;
-    hotkeys->total[HOTKEYS_NET] += bytes;
-    if (hotkeys->ratio > 1 && random_below(&engine->random, hotkeys->ratio) > 0) return;
+    add_amounts(hotkeys->total, ns, bytes);
+    bool is_sampled = hotkeys->ratio <= 1 || random_below(&engine->random, hotkeys->ratio) == 0;
+    if (!is_sampled && !hotkeys->has_slots) return;
     if (!command_keys(call->command, call->argv, call->argc, &keys)) return;
     size_t count = key_ranges_count(&keys);
     if (count == 0) return;
+    if (hotkeys->has_slots) {
+        if (!hotkeys->slots[key_slot(call->argv[key_ranges_first(&keys)])]) return;
+        add_amounts(hotkeys->selected, ns, bytes);
+        if (!is_sampled) return;
+        add_amounts(hotkeys->sampled, ns, bytes);
+    }
     struct shares shares = {hotkeys, call->argv, {ns / count, bytes / count}};
     key_ranges_each(&keys, add_share, &shares);
 }

@@ -21,6 +21,9 @@ enum hotkeys_metric { HOTKEYS_CPU, HOTKEYS_NET, HOTKEYS_METRICS };
 
 enum { HOTKEYS_COUNT_MAX = 64, HOTKEYS_KEPT = 4 * HOTKEYS_COUNT_MAX };
 
+/* Slots of a cluster (store/key_slot.h). */
+enum { HOTKEYS_SLOTS = 16384 };
+
 struct hotkey {
     uint64_t hash;
     uint64_t amount;
@@ -37,11 +40,15 @@ struct hotkeys {
     bool is_active;
     bool exists; /* there is a collection, which may have ended */
     bool has[HOTKEYS_METRICS];
-    size_t wanted;                   /* keys to show */
-    uint64_t ratio;                  /* one of so many commands is looked at */
-    int64_t begin_ms;                /* wall clock */
-    int64_t end_ms;                  /* when it ends, or has ended; 0: not by itself */
-    uint64_t total[HOTKEYS_METRICS]; /* of all commands */
+    size_t wanted;                      /* keys to show */
+    uint64_t ratio;                     /* one of so many commands is looked at */
+    int64_t begin_ms;                   /* wall clock */
+    int64_t end_ms;                     /* when it ends, or has ended; 0: not by itself */
+    bool has_slots;                     /* only keys of `slots` are looked at */
+    bool slots[HOTKEYS_SLOTS];          /* the selected ones */
+    uint64_t total[HOTKEYS_METRICS];    /* of all commands, */
+    uint64_t selected[HOTKEYS_METRICS]; /* … of those with keys in selected slots, */
+    uint64_t sampled[HOTKEYS_METRICS];  /* … and of those of them that were looked at */
     uint64_t user_ms, system_ms; /* of the process: when it began; once it has ended, since then */
     struct hotkeys_table *tables[HOTKEYS_METRICS]; /* NULL: not asked for */
 };

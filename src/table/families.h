@@ -10,7 +10,7 @@
 #define COMMAND_FAMILIES(FAMILY)                                                                   \
     FAMILY(lists) FAMILY(strings) FAMILY(keys) FAMILY(zset) FAMILY(geo) FAMILY(sets)               \
     FAMILY(hashes) FAMILY(streams) FAMILY(hyperloglog) FAMILY(transactions) FAMILY(pubsub)         \
-    FAMILY(scripts) FAMILY(connection) FAMILY(admin) FAMILY(replication) FAMILY(standalone)
+    FAMILY(scripts) FAMILY(connection) FAMILY(admin) FAMILY(replication) FAMILY(cluster)
 
 /* clang-format on */
 

@@ -50,8 +50,9 @@ foreach {name answer} [facts_by_name $facts/newer_docs] {
 set info_differences [list \
     client [string map {"client|caching" "client|caching client|capa" "client|id" "client|id client|import-source"} \
         [dict get [facts_by_name $facts/info] client]] "CAPA and IMPORT-SOURCE came with Valkey 8" \
-    cluster [string map {"cluster|slots" "cluster|slot-stats cluster|slots"} \
-        [dict get [facts_by_name $facts/info] cluster]] "SLOT-STATS came with Redis 8.2"]
+    cluster [string map {"cluster|slots" "cluster|slot-stats cluster|slots" "cluster|flushslots"
+        "cluster|flushslot cluster|flushslots"} [dict get [facts_by_name $facts/info] cluster]] \
+        "SLOT-STATS came with Redis 8.2, FLUSHSLOT with Valkey 9"]
 lappend info_differences restore-asking \
     [string map {" asking" ""} [dict get [facts_by_name $facts/info] restore-asking]] \
     "there is no cluster whose ASKING it could stand for"

@@ -30,10 +30,18 @@ foreach {arguments error} {
 
 # --- Clusters
 
-foreach command {READONLY READWRITE ASKING {CLUSTER INFO} {CLUSTER NODES} {CLUSTER SLOTS} {CLUSTER SHARDS}
-    {CLUSTER HELP} {CLUSTER KEYSLOT k} {cluster countkeysinslot 1} {CLUSTER MEET 127.0.0.1 1 2} {CLUSTER RESET}} {
+foreach command {ASKING {CLUSTER INFO} {CLUSTER NODES} {CLUSTER SLOTS} {CLUSTER SHARDS} {CLUSTER HELP} {CLUSTER MYID}
+    {CLUSTER MYSHARDID} {CLUSTER LINKS} {CLUSTER REPLICAS x} {CLUSTER COUNT-FAILURE-REPORTS x} {CLUSTER ADDSLOTS x}
+    {CLUSTER DELSLOTSRANGE 1 2} {CLUSTER FLUSHSLOTS} {CLUSTER FLUSHSLOT x} {CLUSTER SETSLOT 1 STABLE}
+    {CLUSTER BUMPEPOCH} {CLUSTER SET-CONFIG-EPOCH 1} {CLUSTER FORGET x} {CLUSTER SAVECONFIG}
+    {CLUSTER SLOT-STATS SLOTSRANGE 1 2} {CLUSTER GETKEYSINSLOT 1 x} {cluster countkeysinslot 1}
+    {CLUSTER MEET 127.0.0.1 1 2} {CLUSTER RESET} {CLUSTERSCAN x}} {
     check_error "$command: there is no cluster" [list r {*}$command] $no_cluster
 }
+check "READONLY and READWRITE have no effect, and KEYSLOT needs no cluster" {
+    list [r READONLY] [r READWRITE] [r CLUSTER KEYSLOT {{user:1}:name}] [r CLUSTER KEYSLOT user:1] [r CLUSTER \
+        KEYSLOT foo]
+} {OK OK 10778 10778 12182}
 check_error "CLUSTER knows no other subcommand" {r CLUSTER NOSUCH} "ERR unknown subcommand 'NOSUCH'. Try CLUSTER HELP."
 check_error "CLUSTER checks the arguments of subcommands" {r CLUSTER SLOTS x} \
     "ERR wrong number of arguments for 'cluster|slots' command"
@@ -97,7 +105,7 @@ check "they can be queued in MULTI" {
         assert_equal [r {*}$command] QUEUED
     }
     r EXEC
-} {{master 0 {}} OK default {} OK default {(error) ERR This instance has cluster support disabled}}
+} {{master 0 {}} OK default {} OK default OK}
 check_in 2 "they are refused before AUTH" {
     with_server {requirepass secret} {
         foreach command {ROLE {REPLICAOF NO ONE} {FAILOVER ABORT} {MODULE LIST} READONLY ASKING {CLUSTER INFO}
