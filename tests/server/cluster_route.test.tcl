@@ -43,7 +43,8 @@ check "keys of a slot that no node serves" {
 } {{CLUSTERDOWN Hash slot not served}}
 check "keys must be in one slot, wherever it is" {
     r SET $here 1
-    replies [list MGET $here $there] [list MGET $here [key_in 6]] [list MGET $there ${there}x] [list MGET $here ${here}x]
+    replies [list MGET $here $there] [list MGET $here [key_in 6]] [list MGET $there ${there}x] \
+        [list MGET $here ${here}x]
 } [list $cross $cross [moved 9005] {1 (nil)}]
 check "commands without keys run where they arrive" {
     r FLUSHALL
@@ -73,7 +74,8 @@ check "all commands of a transaction are for one slot" {
 # --- Slots that move
 
 check "keys of a slot that migrates are served here while they are here" {
-    replies [list GET ${migrating}a] [list SET ${migrating}a 1] [list EXISTS ${migrating}a] ASKING [list GET ${migrating}a]
+    replies [list GET ${migrating}a] [list SET ${migrating}a 1] [list EXISTS ${migrating}a] ASKING \
+        [list GET ${migrating}a]
 } [list [ask 100] [ask 100] [ask 100] OK [ask 100]]
 check "some of the keys are here" {
     r FLUSHALL

@@ -19,8 +19,9 @@ proc nodes_file {args} {
         set number [expr {[llength $lines] + 1}]
         set port [expr {20000 + $number}]
         set flags [expr {$number == 1 ? "myself,master" : "master"}]
-        lappend lines [string trimright "[node_id $number] 127.0.0.1:$port@[expr {$port + 10000}],,tls-port=0,shard-id=[node_id\
-            [expr {100 + $number}]] $flags - 0 0 $number connected $slots"]
+        set shard [node_id [expr {100 + $number}]]
+        set address 127.0.0.1:$port@[expr {$port + 10000}],,tls-port=0,shard-id=$shard
+        lappend lines [string trimright "[node_id $number] $address $flags - 0 0 $number connected $slots"]
     }
     lappend lines "vars currentEpoch [llength $args] lastVoteEpoch 0"
     set path [file join [temporary_folder] nodes.conf]
