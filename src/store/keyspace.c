@@ -202,8 +202,10 @@ bool keyspace_is_cached(const struct keyspace *keyspace) {
 }
 
 /* By slot, there is a table to be loaded before the bucket: another stage. */
-static void prefetch_by_slot(const struct keyspace *keyspace, const struct slice *keys,
-                             size_t stride, size_t count, struct hashtable_lookup *lookups) {
+static __attribute__((noinline)) void prefetch_by_slot(const struct keyspace *keyspace,
+                                                       const struct slice *keys, size_t stride,
+                                                       size_t count,
+                                                       struct hashtable_lookup *lookups) {
     const struct table_group *all = &keyspace->tables[ALL_KEYS];
     for (size_t i = 0; i < count; i++) {
         lookups[i].hash = hash_of(keyspace, keys[i * stride]);
@@ -219,12 +221,15 @@ static inline void prefetch_buckets(const struct keyspace *keyspace, const struc
         prefetch_by_slot(keyspace, keys, stride, count, lookups);
         return;
     }
-    for (size_t i = 0; i < count; i++) lookups[i] = keyspace_prefetch(keyspace, keys[i * stride]);
+    const struct hashtable *table = keyspace->tables[ALL_KEYS].single;
+    for (size_t i = 0; i < count; i++)
+        lookups[i] = hashtable_prefetch(table, hashtable_hash(keys[i * stride]));
 }
 
-void keyspace_prefetch_entries(const struct keyspace *keyspace, const struct slice *keys,
-                               size_t stride, size_t count,
-                               const struct entry *entries[KEYSPACE_KEYS_AT_ONCE]) {
+/* Requests of a pipeline come by here. */
+__attribute__((flatten)) void
+keyspace_prefetch_entries(const struct keyspace *keyspace, const struct slice *keys, size_t stride,
+                          size_t count, const struct entry *entries[KEYSPACE_KEYS_AT_ONCE]) {
     struct hashtable_lookup lookups[KEYSPACE_KEYS_AT_ONCE];
     unsigned missed = 0; /* bit i: entry i is not found yet */
     prefetch_buckets(keyspace, keys, stride, count, lookups);
