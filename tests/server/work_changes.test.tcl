@@ -156,11 +156,14 @@ check "ZMPOP goes to replicas as what it has popped" {
 } {ZPOPMAX zset 15000}
 check "a key whose time comes meanwhile is changed, and then expires" {
     make_zset
-    r PEXPIRE zset 30
     paused {
-        set c [send_work {ZPOPMIN zset 9999}]
-        after 40
+        set c [client_open]
+        $c send PEXPIRE zset 200
+        $c send ZPOPMIN zset 9999
+        wait_for_works 1
+        after 210
     }
+    $c read
     assert_equal [expr {[llength [$c read]] > 9000}] 1
     r EXISTS zset
 } 0
