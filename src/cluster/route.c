@@ -1,6 +1,7 @@
 #include "cluster/route.h"
 
 #include "cluster/endpoint.h"
+#include "engine/claim.h"
 #include "engine/client.h"
 #include "engine/engine.h"
 #include "engine/transaction.h"
@@ -35,7 +36,7 @@ static bool slot_moves(const struct cluster *cluster, int slot) {
 static bool exists(const struct requester *requester, struct slice key) {
     struct engine *engine = requester->engine;
     struct keyref ref = keyspace_find(engine->keyspaces[requester->database], key);
-    if (!ref.entry) return false;
+    if (!ref.entry) return claims_have_taken(engine, requester->database, key);
     int64_t expiry = entry_expiry(ref.entry);
     return expiry < 0 || expiry > engine->now_ms;
 }

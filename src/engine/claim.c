@@ -144,6 +144,14 @@ size_t claims_count_keys(const struct engine *engine, int database, enum keyspac
     return count;
 }
 
+bool claims_have_taken(const struct engine *engine, int database, struct slice key) {
+    const struct claim *claim = engine->works->first_claim;
+    while (claim &&
+           !(claim->has_value && claim->database == database && slice_equal(claim->key.name, key)))
+        claim = claim->next;
+    return claim;
+}
+
 struct asked {
     struct engine *engine;
     const struct slice *argv;

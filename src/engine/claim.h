@@ -84,6 +84,9 @@ void claims_visit_taken(const struct call *call, void (*visit)(struct slice key,
  * out of it. O(claims). */
 size_t claims_count_keys(const struct engine *engine, int database, enum keyspace_keys which);
 
+/* Returns whether a claim has taken the value of this key out of the database. O(claims). */
+bool claims_have_taken(const struct engine *engine, int database, struct slice key);
+
 /* Ends the works that have claimed a key which the command may use with these arguments, but not
  * those that it sees as they are (command->sees_claimed). Returns whether there were any: their
  * replies were written, and sessions may have been closed.

@@ -1,5 +1,6 @@
 # A node of a cluster sends clients to the node that serves their keys.
 source [file join [file dirname [file normalize [info script]]] lib cluster.tcl]
+source [file join [file dirname [file normalize [info script]]] lib works.tcl]
 
 set here [key_in 5]
 set there [key_in 9005]
@@ -91,6 +92,25 @@ check "RESTORE-ASKING needs no ASKING" {
     set payload [r DUMP $here]
     replies [list RESTORE-ASKING ${importing}c 0 $payload REPLACE] [list RESTORE ${importing}c 0 $payload REPLACE]
 } [list OK [moved 9100]]
+check "a key of a slot that moves is here while a work has claimed it" {
+    set large ${importing}large
+    set pairs {}
+    for {set number 0} {$number < 8000} {incr number} {
+        lappend pairs $number member:$number
+    }
+    replies ASKING [list DEL $large] ASKING [list ZADD $large {*}$pairs] ASKING [list SET ${importing}a 1]
+    set found {}
+    paused {
+        set client [client_open]
+        $client call ASKING
+        $client send ZREMRANGEBYRANK $large 0 6999
+        wait_for_works 1
+        lappend found {*}[replies ASKING [list EXISTS $large ${importing}a]]
+        lappend found [$client read]
+        $client close
+    }
+    set found
+} {OK 2 7000}
 check "RESET forgets ASKING and READONLY" {
     replies ASKING RESET [list GET ${importing}a]
 } [list OK RESET [moved 9100]]
