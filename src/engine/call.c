@@ -406,6 +406,11 @@ void call_propagate_as(struct call *call, const struct slice *argv, size_t argc)
     call->has_propagated = true;
 }
 
+void call_propagate_made(struct call *call, const struct made_commands *made) {
+    command_log_append_made(&call->engine->command_log, call->database, made);
+    call->has_propagated = true;
+}
+
 void call_propagate_with(struct call *call, const struct slice *words, size_t count,
                          const struct slice *more, size_t more_count) {
     if (!call->propagates) return;

@@ -17,6 +17,8 @@
 #include "store/keyspace.h"
 #include "types/value_limits.h"
 
+struct made_commands; /* resp/made_commands.h */
+
 /* Defines a command that is one form of a function: calls that with the call and these arguments.
  *      COMMAND_FORM(lpushx_command, push, LIST_HEAD, true) */
 #define COMMAND_FORM(command, function, ...)                                                       \
@@ -243,6 +245,9 @@ void call_log(const struct call *call, const struct slice *argv, size_t argc);
  * may be called more than once: all of these commands are propagated, in this order. The arguments
  * are copied. */
 void call_propagate_as(struct call *call, const struct slice *argv, size_t argc);
+
+/* The same with commands that another thread has made. O(bytes), but they are only copied. */
+void call_propagate_made(struct call *call, const struct made_commands *made);
 
 /* Propagates nothing in place of the command, unless call_propagate_as is called, too: for changes
  * that replicas need not repeat. */

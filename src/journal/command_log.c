@@ -169,26 +169,21 @@ void command_log_read(struct command_log *log, struct command_log_reader *reader
 
 /* --- Commands --- */
 
-static void write_command(struct reply *bytes, const struct slice *argv, size_t argc) {
-    reply_array(bytes, argc);
-    for (size_t i = 0; i < argc; i++) reply_bulk(bytes, argv[i]);
-}
-
 static void write_select(struct reply *bytes, int database) {
     char buffer[INT64_TEXT_MAX];
-    write_command(bytes, (const struct slice[]){SLICE("SELECT"), number_text(buffer, database)}, 2);
+    reply_request(bytes, (const struct slice[]){SLICE("SELECT"), number_text(buffer, database)}, 2);
 }
 
-/* Inserts MULTI in front of the unit, which has one command. */
+/* Inserts MULTI in front of the unit, which has one command, or none yet. */
 static void enclose_unit(struct command_log *log) {
     struct reply *bytes = &log->bytes;
     size_t len = bytes->len;
-    write_command(bytes, multi, 1);
+    reply_request(bytes, multi, 1);
     size_t more = bytes->len - len;
     char *unit = bytes->data + log->unit_begin;
     memmove(unit + more, unit, len - log->unit_begin);
     bytes->len = log->unit_begin;
-    write_command(bytes, multi, 1);
+    reply_request(bytes, multi, 1);
     bytes->len = len + more;
     if (log->part_count == ended_parts(log)) return;
     log->parts[log->part_count - 1].begin += more;
@@ -218,27 +213,51 @@ static void open_unit(struct command_log *log) {
     log->unit_begin = log->bytes.len;
 }
 
-void command_log_append(struct command_log *log, int database, const struct slice *argv,
-                        size_t argc) {
-    if (!log->is_on || !(log->audience & log->kinds)) return;
-    CHECKED_ASSERT(database >= 0 && argc > 0);
-    if (log->unit_count == 0)
-        open_unit(log);
-    else if (log->unit_count == 1)
-        enclose_unit(log);
-    log->unit_count++;
-    uint64_t begin = command_log_end(log);
+/* So many commands follow: opens a unit, or goes on with it. */
+static inline void begin_commands(struct command_log *log, uint64_t count) {
+    if (log->unit_count == 0) open_unit(log);
+    if (log->unit_count <= 1 && log->unit_count + count > 1) enclose_unit(log);
+    log->unit_count += count;
+}
+
+/* Writes what must stand before commands of this database. */
+static void begin_database(struct command_log *log, int database) {
     if (database != log->database || log->audience != log->last_audience)
         write_select(&log->bytes, database);
     log->database = database;
     log->last_audience = log->audience;
-    write_command(&log->bytes, argv, argc);
+}
+
+static inline bool is_for_nobody(const struct command_log *log) {
+    return !log->is_on || !(log->audience & log->kinds);
+}
+
+void command_log_append(struct command_log *log, int database, const struct slice *argv,
+                        size_t argc) {
+    if (is_for_nobody(log)) return;
+    CHECKED_ASSERT(database >= 0 && argc > 0);
+    begin_commands(log, 1);
+    uint64_t begin = command_log_end(log);
+    begin_database(log, database);
+    reply_request(&log->bytes, argv, argc);
     if (__builtin_expect(log->audience != COMMAND_LOG_ALL, 0)) note_part(log, begin);
+}
+
+void command_log_append_made(struct command_log *log, int database,
+                             const struct made_commands *made) {
+    if (is_for_nobody(log) || made->count == 0) return;
+    begin_commands(log, made->count);
+    uint64_t begin = command_log_end(log);
+    begin_database(log, database);
+    reply_grow(&log->bytes, made_reply_size(&made->bytes));
+    for (size_t i = 0; i < made->bytes.count; i++)
+        reply_raw(&log->bytes, sds_slice(made->bytes.pieces[i]));
+    if (log->audience != COMMAND_LOG_ALL) note_part(log, begin);
 }
 
 void command_log_end_unit(struct command_log *log) {
     OWNER_ASSERT(log->owner);
-    if (log->unit_count > 1) write_command(&log->bytes, exec, 1);
+    if (log->unit_count > 1) reply_request(&log->bytes, exec, 1);
     log->unit_count = 0;
 }
 

@@ -22,6 +22,7 @@
 #define PACKLIST_JOURNAL_COMMAND_LOG_H
 
 #include "base/threads/owner.h"
+#include "resp/made_commands.h"
 #include "resp/reply.h"
 
 #include <stdbool.h>
@@ -130,6 +131,11 @@ static inline void command_log_address(struct command_log *log,
  * the log is off. O(bytes). */
 void command_log_append(struct command_log *log, int database, const struct slice *argv,
                         size_t argc);
+
+/* The same with commands that another thread has made; there may be none. O(bytes): it only copies
+ * them. */
+void command_log_append_made(struct command_log *log, int database,
+                             const struct made_commands *made);
 
 /* Ends the current unit, if one is open. */
 void command_log_end_unit(struct command_log *log);

@@ -20,6 +20,12 @@ void made_reply_end(struct made_reply *made) {
     reply_free(&made->reply);
 }
 
+size_t made_reply_size(const struct made_reply *made) {
+    size_t size = 0;
+    for (size_t i = 0; i < made->count; i++) size += sds_len(made->pieces[i]);
+    return size;
+}
+
 void made_reply_pass(struct made_reply *made, struct reply *reply) {
     for (size_t i = 0; i < made->count; i++) reply_raw_owned(reply, made->pieces[i]);
     made->count = 0;

@@ -33,6 +33,9 @@ static inline void made_reply_grow(struct made_reply *made) {
 /* To be called after the last one. */
 void made_reply_end(struct made_reply *made);
 
+/* How many bytes it has, once it was ended. O(pieces). */
+size_t made_reply_size(const struct made_reply *made);
+
 /* Moves all of it to the end of a reply. O(pieces). */
 void made_reply_pass(struct made_reply *made, struct reply *reply);
 

@@ -66,6 +66,10 @@ void reply_init_request(struct reply *reply, const struct slice *argv, size_t ar
     size_t size = HEADER_MAX;
     for (size_t i = 0; i < argc; i++) size += HEADER_MAX + argv[i].len;
     reply_init(reply, size);
+    reply_request(reply, argv, argc);
+}
+
+void reply_request(struct reply *reply, const struct slice *argv, size_t argc) {
     reply_array(reply, argc);
     for (size_t i = 0; i < argc; i++) reply_bulk(reply, argv[i]);
 }

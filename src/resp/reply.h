@@ -72,6 +72,9 @@ static inline struct reply reply_into_sink(struct reply_sink *sink, int protocol
  * freed memory. O(bytes). */
 void reply_init_request(struct reply *reply, const struct slice *argv, size_t argc);
 
+/* Appends a request. O(bytes). */
+void reply_request(struct reply *reply, const struct slice *argv, size_t argc);
+
 /* Returns the bytes of the reply, with the referred texts, but without the values of sources. */
 static inline size_t reply_size(const struct reply *reply) {
     return reply->len + reply->referred;

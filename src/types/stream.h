@@ -25,8 +25,8 @@ void stream_append(struct keyref *ref, struct stream_id id, const struct slice *
 /* Deletes the entry with this id; false when there is none. O(log n + node). */
 bool stream_delete(struct keyref *ref, struct stream_id id);
 
-/* Removes entries from the beginning and returns how many. O(nodes removed + node). Where much was
- * removed, *cut gets an entry under no key, with most of it, which the caller owns; else NULL. */
+/* Removes entries from the beginning and returns how many. Where much was removed, *cut gets an
+ * entry under no key, with most of it, which the caller owns; else NULL. As streamlog_trim. */
 uint64_t stream_trim(struct keyref *ref, const struct stream_trim *trim, struct entry **cut);
 
 /* Sets the last id, the greatest deleted id and the number of entries ever added. They must not be

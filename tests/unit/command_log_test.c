@@ -69,6 +69,47 @@ static void nothing_is_kept_without_readers(void **state) {
     fixture_free(fixture);
 }
 
+/* What is in the log after `first` single commands and `made` ones, which are in several pieces. */
+static void append_made(struct command_log *log, int first, int made) {
+    struct made_commands commands;
+    const struct slice argv[] = {SLICE("b")};
+    made_commands_begin(&commands);
+    for (int i = 0; i < made; i++) {
+        made_commands_add(&commands, argv, 1);
+        if (i == 0) made_reply_add_piece(&commands.bytes);
+    }
+    made_commands_end(&commands);
+    for (int i = 0; i < first; i++) append(log, 0, "a");
+    command_log_append_made(log, 0, &commands);
+    command_log_end_unit(log);
+    made_commands_free(&commands);
+}
+
+static void made_commands_are_in_a_unit_as_others(void **state) {
+    (void)state;
+    struct fixture *fixture = fixture_new();
+    struct command_log *log = &fixture->log;
+    append_made(log, 0, 2);
+    assert_int_equal(command_log_end(log), 0);
+    command_log_add_reader(log, &fixture->first);
+    append_made(log, 0, 0);
+    append_made(log, 0, 1);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), SELECT_0 B);
+    append_made(log, 0, 3);
+    append_made(log, 1, 0);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), MULTI B B B EXEC A);
+    append_made(log, 1, 1);
+    append_made(log, 2, 2);
+    command_log_repeat_database(log);
+    append_made(log, 0, 2);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into),
+                MULTI A B EXEC MULTI A A B B EXEC MULTI SELECT_0 B B EXEC);
+    command_log_address(log, COMMAND_LOG_REPLICAS);
+    append_made(log, 0, 2);
+    ASSERT_TEXT(read_all(log, &fixture->first, &fixture->into), "");
+    fixture_free(fixture);
+}
+
 static void units_are_enclosed_and_databases_selected(void **state) {
     (void)state;
     struct fixture *fixture = fixture_new();
@@ -399,6 +440,7 @@ static void the_gate_holds_what_is_not_released(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_kept_without_readers),
+        cmocka_unit_test(made_commands_are_in_a_unit_as_others),
         cmocka_unit_test(units_are_enclosed_and_databases_selected),
         cmocka_unit_test(readers_read_at_their_own_pace),
         cmocka_unit_test(a_reader_passes_over_what_is_not_for_it),

@@ -327,15 +327,24 @@ static void what_is_trimmed_in_large_parts_is_cut_off(void **state) {
     enum { COUNT = 20000 };
     static const struct slice pair[] = {SLICE("f"), SLICE("v")};
     const struct stream_limits limits = {4096, 5};
-    const uint64_t lengths[] = {COUNT - 3 * 5 * IDINDEX_SEGMENT / 2, 1, 0};
+    const uint64_t lengths[] = {COUNT - 3 * 5 * IDINDEX_SEGMENT / 2, 1, 0, 7, 8};
     size_t used = mem_used();
     for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
-        const struct stream_trim trim = {.max_length = lengths[i]};
+        struct stream_trim trim = {.max_length = COUNT - 5 * (IDINDEX_SEGMENT - 1)};
         struct streamlog *log = streamlog_new(), *cut;
         for (uint64_t id = 1; id <= COUNT; id++)
             streamlog_append(log, (struct stream_id){id, 0}, pair, 1, &limits);
-        bool is_much = i > 0;
-        assert_int_equal(streamlog_trim(log, &trim, &cut), COUNT - lengths[i]);
+        bool is_much = i > 0, begins_with_little = i == 3;
+        if (begins_with_little) {
+            streamlog_trim(log, &trim, &cut);
+            assert_null(cut);
+        }
+        uint64_t length = log->length;
+        trim.max_length = lengths[i];
+        trim.by_id = i == 4;
+        trim.min_id = (struct stream_id){COUNT + 1 - lengths[i], 0};
+        assert_int_equal(streamlog_trimmed(log, &trim), length - lengths[i]);
+        assert_int_equal(streamlog_trim(log, &trim, &cut), length - lengths[i]);
         assert_true(streamlog_check(log));
         assert_int_equal(log->length, lengths[i]);
         if (is_much) assert_non_null(cut);

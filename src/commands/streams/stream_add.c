@@ -10,7 +10,7 @@
 #include "base/hash/sha256.h"
 #include "base/memory/alloc.h"
 #include "commands/commands.h"
-#include "commands/streams/stream_delete.h"
+#include "commands/streams/stream_trim.h"
 
 /* --- IDMP producer iid | IDMPAUTO producer --- */
 

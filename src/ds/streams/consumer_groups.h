@@ -150,6 +150,11 @@ void consumer_groups_find_waiting(const struct consumer_groups *groups, const st
 size_t consumer_groups_released(const struct consumer_groups *groups, struct stream_id last,
                                 struct stream_id *ids, size_t max);
 
+/* How many released ids there are. O(1). */
+static inline uint64_t consumer_groups_released_count(const struct consumer_groups *groups) {
+    return groups->released.length;
+}
+
 /* All entries up to the last of these ids, which ascend, have been looked at, but for other
  * released ones: each of them waits, or is deleted. As pendinglist_remove_ids. */
 void consumer_groups_note_looked(struct consumer_groups *groups, struct pieces *pieces,

@@ -37,11 +37,12 @@ struct idindex_segment {
     struct idindex_item *items;
     uint32_t count;
     uint32_t capacity;
-    uint32_t epoch;       /* in which `items` was allocated */
-    union {               /* the user's, about its nodes */
-        uint64_t least;   /* a lower bound of something in them; UINT64_MAX at first, and that of
-                             the whole in both parts of a segment that is split */
-        uint64_t entries; /* how many there are in them; the user begins with 0 */
+    uint32_t epoch;     /* in which `items` was allocated */
+    uint32_t entries;   /* the user's: how many there are in its nodes; 0 at first */
+    union {             /* the user's, about its nodes */
+        uint64_t least; /* a lower bound of something in them; UINT64_MAX at first, and that of the
+                           whole in both parts of a segment that is split */
+        uint64_t bytes; /* of the nodes; the user begins with 0 */
     };
 };
 

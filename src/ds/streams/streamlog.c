@@ -68,10 +68,10 @@ static struct idindex_segment *open_segment(struct streamlog *log, size_t index)
     return idindex_open(&log->index, &log->pieces, index);
 }
 
-/* Moves the node of an open segment to memory of `size` bytes, if a capture reads it or it has
+/* Moves a node of an open segment to memory of `size` bytes, if a capture reads it or it has
  * another size. */
-static struct streamlog_node *resize_node(struct streamlog *log, struct idindex_item *item,
-                                          size_t size) {
+static struct streamlog_node *resize_node(struct streamlog *log, struct idindex_segment *segment,
+                                          struct idindex_item *item, size_t size) {
     struct streamlog_node *old = streamlog__node(item), *node = old;
     size_t old_size = streamlog__node_size(old);
     size = mem_good_size(size);
@@ -83,22 +83,25 @@ static struct streamlog_node *resize_node(struct streamlog *log, struct idindex_
     } else if (size != old_size) {
         node = pieces_resize(&log->pieces, old, old_size, size);
     }
+    segment->bytes += size - old_size;
     node->capacity = (uint32_t)(size - sizeof(*node));
     item->node = &node->node;
     return node;
 }
 
-/* The node, which may be changed. */
-static struct streamlog_node *open_node(struct streamlog *log, struct idindex_item *item) {
+/* A node of an open segment, which may be changed. */
+static struct streamlog_node *open_node(struct streamlog *log, struct idindex_segment *segment,
+                                        struct idindex_item *item) {
     struct streamlog_node *node = streamlog__node(item);
-    return is_read(log, item) ? resize_node(log, item, streamlog__node_size(node)) : node;
+    return is_read(log, item) ? resize_node(log, segment, item, streamlog__node_size(node)) : node;
 }
 
 /* Gives back what the node does not use, if it is more than an eighth. */
-static void fit_node(struct streamlog *log, struct idindex_item *item) {
+static void fit_node(struct streamlog *log, struct idindex_segment *segment,
+                     struct idindex_item *item) {
     const struct streamlog_node *node = streamlog__node(item);
     size_t used = mem_good_size(sizeof(*node) + node->used);
-    if (used + used / 8 < streamlog__node_size(node)) resize_node(log, item, used);
+    if (used + used / 8 < streamlog__node_size(node)) resize_node(log, segment, item, used);
 }
 
 /* --- Nodes in the index --- */
@@ -110,6 +113,7 @@ static void remove_nodes(struct streamlog *log, size_t index, size_t from, size_
     for (size_t i = from; i < to; i++) {
         struct streamlog_node *node = streamlog__node(&segment->items[i]);
         segment->entries -= node->count;
+        segment->bytes -= streamlog__node_size(node);
         log->length -= node->count;
         log->nodes--;
         drop_node(log, node);
@@ -133,11 +137,13 @@ static struct idindex_item *begin_node(struct streamlog *log,
         end.item = log->index.segments[end.segment].count;
     }
     struct idindex_item *item = idindex_insert(&log->index, &log->pieces, &end);
-    if (end.item == 0) log->index.segments[end.segment].entries = 0;
+    struct idindex_segment *segment = &log->index.segments[end.segment];
+    if (end.item == 0) segment->bytes = 0;
     struct streamlog_node *node = streamlog__node_new(entry, expected);
     node->node.epoch = pieces_epoch(&log->pieces);
     *item = (struct idindex_item){.base = entry->id, .node = &node->node};
     log->nodes++;
+    segment->bytes += streamlog__node_size(node);
     pieces_count(&log->pieces, streamlog__node_size(node));
     return item;
 }
@@ -145,7 +151,7 @@ static struct idindex_item *begin_node(struct streamlog *log,
 /* Closes the last node, which takes no more entries. */
 static void close_node(struct streamlog *log) {
     struct idindex_segment *segment = open_segment(log, log->index.segment_count - 1);
-    fit_node(log, &segment->items[segment->count - 1]);
+    fit_node(log, segment, &segment->items[segment->count - 1]);
 }
 
 /* The last node, which may be changed and takes the entry. */
@@ -159,7 +165,7 @@ static struct idindex_item *item_to_append(struct streamlog *log,
     if (last && !streamlog__node_is_full(streamlog__node(last), text_bytes, limits)) {
         struct idindex_segment *segment = open_segment(log, log->index.segment_count - 1);
         last = &segment->items[segment->count - 1];
-        open_node(log, last);
+        open_node(log, segment, last);
         return last;
     }
     if (last) close_node(log);
@@ -171,18 +177,19 @@ void streamlog_append(struct streamlog *log, struct stream_id id, const struct s
     const struct streamlog_new_entry entry = {id, texts, pairs};
     assert(pairs > 0 && stream_id_compare(id, log->facts.last_id) > 0);
     struct idindex_item *item = item_to_append(log, &entry, limits);
+    struct idindex_segment *segment = &log->index.segments[log->index.segment_count - 1];
     struct streamlog_node *node = streamlog__node(item);
     bool own_fields = !streamlog__has_fields(node, &entry);
     size_t size = streamlog__entry_size(item->base, &entry, own_fields);
     if (size > node->capacity - node->used) {
         size_t needed = sizeof(*node) + node->used + size;
         size_t more = node->count > 0 ? needed + needed / 2 : needed;
-        node = resize_node(log, item, more);
+        node = resize_node(log, segment, item, more);
     }
     streamlog__node_append(node, item->base, &entry, own_fields);
     CHECKED_ASSERT(stream_id_compare(streamlog__last_id(node, item->base), id) == 0);
     log->length++;
-    log->index.segments[log->index.segment_count - 1].entries++;
+    segment->entries++;
     log->facts.last_id = id;
     if (log->facts.added < INT64_MAX) log->facts.added++;
 }
@@ -214,10 +221,11 @@ bool streamlog_delete(struct streamlog *log, struct stream_id id) {
         remove_nodes(log, position.segment, position.item, position.item + 1);
         return true;
     }
-    item = &open_segment(log, position.segment)->items[position.item];
-    streamlog__node_cut(open_node(log, item), at);
-    if (item != idindex_last(&log->index)) fit_node(log, item);
-    log->index.segments[position.segment].entries--;
+    struct idindex_segment *segment = open_segment(log, position.segment);
+    item = &segment->items[position.item];
+    streamlog__node_cut(open_node(log, segment, item), at);
+    if (item != idindex_last(&log->index)) fit_node(log, segment, item);
+    segment->entries--;
     log->length--;
     return true;
 }
@@ -247,10 +255,26 @@ static uint64_t trimmed_of_node(const struct idindex_item *item, uint64_t length
     }
 }
 
+/* Returns whether all entries of the segment are to be trimmed, where so many before them are, as
+ * far as the segments tell. */
+static bool trims_segment(const struct streamlog *log, size_t at, uint64_t removed,
+                          const struct stream_trim *trim) {
+    const struct idindex_segment *segment = &log->index.segments[at];
+    uint64_t with_it = removed + segment->entries;
+    if (trim->limit > 0 && with_it > trim->limit) return false;
+    if (!trim->by_id) return log->length - with_it >= trim->max_length;
+    return at + 1 < log->index.segment_count &&
+           stream_id_compare(segment[1].items[0].base, trim->min_id) <= 0;
+}
+
 uint64_t streamlog_trimmed(const struct streamlog *log, const struct stream_trim *trim) {
     uint64_t removed = 0;
     for (size_t s = 0; s < log->index.segment_count; s++) {
         const struct idindex_segment *segment = &log->index.segments[s];
+        if (trims_segment(log, s, removed, trim)) {
+            removed += segment->entries;
+            continue;
+        }
         for (size_t i = 0; i < segment->count; i++) {
             const struct idindex_item *item = &segment->items[i];
             idindex_prefetch(segment, i);
@@ -274,55 +298,50 @@ enum { CUT_MIN = 16 * 1024 };
 
 /* Removes so many entries of the first node, which keeps at least one. */
 static void cut_first_node(struct streamlog *log, uint64_t count) {
-    struct idindex_item *item = &open_segment(log, 0)->items[0];
-    struct streamlog_node *node = open_node(log, item);
+    struct idindex_segment *segment = open_segment(log, 0);
+    struct streamlog_node *node = open_node(log, segment, &segment->items[0]);
     const uint8_t *at = streamlog__first(node);
     for (uint64_t i = 0; i < count; i++) at = streamlog__after(at);
     streamlog__node_cut_front(node, (size_t)(at - node->bytes), (size_t)count);
-    log->index.segments[0].entries -= count;
+    segment->entries -= (uint32_t)count;
     log->length -= count;
 }
 
-/* Gives `cut` the nodes of a segment, if these are `left` entries at most. Returns whether it
- * did. */
-static bool cut_nodes(struct streamlog *log, const struct idindex_segment *segment, uint64_t left,
-                      struct streamlog *cut) {
-    uint64_t entries = 0;
-    size_t bytes = 0;
-    for (size_t i = 0; i < segment->count; i++) {
-        const struct streamlog_node *node = streamlog__node(&segment->items[i]);
-        idindex_prefetch(segment, i);
-        entries += node->count;
-        bytes += streamlog__node_size(node);
+/* Returns how many segments have none but the first `left` entries, and sets *nodes to the number
+ * of their nodes. */
+static size_t segments_within(const struct streamlog *log, uint64_t left, size_t *nodes) {
+    size_t count = 0;
+    *nodes = 0;
+    for (; count < log->index.segment_count; count++) {
+        const struct idindex_segment *segment = &log->index.segments[count];
+        if (segment->entries > left) break;
+        left -= segment->entries;
+        *nodes += segment->count;
     }
-    if (entries > left) return false;
-    cut->length += entries;
+    return count;
+}
+
+/* Counts the nodes of a segment for `cut`. */
+static void count_cut(struct streamlog *log, const struct idindex_segment *segment,
+                      struct streamlog *cut) {
+    cut->length += segment->entries;
     cut->nodes += segment->count;
-    cut->pieces.bytes += bytes;
+    cut->pieces.bytes += segment->bytes;
     cut->pieces.allocations += segment->count;
-    log->length -= entries;
+    log->length -= segment->entries;
     log->nodes -= segment->count;
-    log->pieces.bytes -= bytes;
+    log->pieces.bytes -= segment->bytes;
     log->pieces.allocations -= segment->count;
-    return true;
 }
 
 /* Moves the segments all of whose nodes are among the first `left` entries to a log of their own;
- * NULL: there are none, or a capture reads them. */
+ * NULL: they are few, or a capture reads them. */
 static struct streamlog *cut_segments(struct streamlog *log, uint64_t left) {
-    size_t count = 0;
-    bool is_little =
-        log->index.segment_count == 0 || log->index.segments[0].count < IDINDEX_SEGMENT / 2;
-    if (pieces_are_captured(&log->pieces) || is_little) return NULL;
+    size_t nodes, count = segments_within(log, left, &nodes);
+    if (pieces_are_captured(&log->pieces) || nodes < IDINDEX_SEGMENT / 2) return NULL;
     struct streamlog *cut = streamlog_new();
     cut->pieces = pieces_begin_copy(&log->pieces);
-    while (count < log->index.segment_count &&
-           cut_nodes(log, &log->index.segments[count], left - cut->length, cut))
-        count++;
-    if (count == 0) {
-        streamlog_free(cut);
-        return NULL;
-    }
+    for (size_t s = 0; s < count; s++) count_cut(log, &log->index.segments[s], cut);
     cut->facts = log->facts;
     idindex_cut(&log->index, &log->pieces, count, &cut->index, &cut->pieces);
     return cut;
@@ -556,10 +575,12 @@ static bool check_item(const struct idindex_item *item, struct totals *totals) {
 }
 
 static bool check_segment(const struct idindex_segment *segment, struct totals *totals) {
-    uint64_t before = totals->length;
-    for (size_t i = 0; i < segment->count; i++)
+    uint64_t before = totals->length, bytes = 0;
+    for (size_t i = 0; i < segment->count; i++) {
         if (!check_item(&segment->items[i], totals)) return false;
-    return segment->entries == totals->length - before;
+        bytes += streamlog__node_size(streamlog__node(&segment->items[i]));
+    }
+    return segment->entries == totals->length - before && segment->bytes == bytes;
 }
 
 bool streamlog_check(const struct streamlog *log) {

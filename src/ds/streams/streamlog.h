@@ -104,12 +104,13 @@ struct stream_trim {
     uint64_t limit; /* removes at most so many entries; 0: no limit */
 };
 
-/* Returns how many entries streamlog_trim would remove. O(nodes that it would remove + node). */
+/* Returns how many entries streamlog_trim would remove. O(nodes / 512 + 512 + node). */
 uint64_t streamlog_trimmed(const struct streamlog *log, const struct stream_trim *trim);
 
-/* Removes entries from the beginning and returns how many. O(nodes removed + node). Where much was
- * removed, *cut gets a log with most of it, which the caller owns, and may free in any thread; else
- * NULL. */
+/* Removes entries from the beginning and returns how many. Where much was removed, *cut gets a log
+ * with most of it, which the caller owns, and may free in any thread; else NULL.
+ * O(nodes / 512 + 512 + node), for 10 million entries some 30 us; O(nodes removed) while it is
+ * captured. */
 uint64_t streamlog_trim(struct streamlog *log, const struct stream_trim *trim,
                         struct streamlog **cut);
 

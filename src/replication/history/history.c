@@ -124,8 +124,7 @@ void history_append(struct engine *engine, const struct slice *argv, size_t argc
     struct reply *messages = &engine->history->messages;
     if (!is_fed(engine)) return;
     history_feed(engine);
-    reply_array(messages, argc);
-    for (size_t i = 0; i < argc; i++) reply_bulk(messages, argv[i]);
+    reply_request(messages, argv, argc);
     history_feed(engine);
 }
 

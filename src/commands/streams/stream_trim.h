@@ -1,15 +1,8 @@
-/* stream_delete: trimming streams, and what becomes of the references that consumer groups have to
- * entries that are deleted: their pending entries. For XADD, which trims, too. */
-#ifndef PACKLIST_COMMANDS_STREAMS_STREAM_DELETE_H
-#define PACKLIST_COMMANDS_STREAMS_STREAM_DELETE_H
+/* stream_trim: trimming streams: XTRIM, and for XADD, which trims, too. */
+#ifndef PACKLIST_COMMANDS_STREAMS_STREAM_TRIM_H
+#define PACKLIST_COMMANDS_STREAMS_STREAM_TRIM_H
 
-#include "commands/streams/stream_common.h"
-
-enum stream_references {
-    STREAM_KEEP_REFERENCES,  /* KEEPREF: they stay */
-    STREAM_DROP_REFERENCES,  /* DELREF: they go, too */
-    STREAM_ONLY_ACKNOWLEDGED /* ACKED: an entry stays that a group has pending or has not read */
-};
+#include "commands/streams/stream_references.h"
 
 enum stream_strategy { STREAM_NO_TRIM, STREAM_MAXLEN, STREAM_MINID };
 
