@@ -266,7 +266,7 @@ static void check_and_clear(struct target *target) {
     require(strspn(history->id, "0123456789abcdefABCDEF") == HISTORY_ID_LEN, "an id");
     require(!(engine->restrictions & (RESTRICTED_LOADING | RESTRICTED_LOADING_BESIDE)),
             "loading has ended");
-    for (int64_t i = 0; i < engine->config.databases; i++)
+    for (int i = 0; i < engine->databases; i++)
         require(keyspace_check(engine->keyspaces[i]), "a whole keyspace");
     run_words(engine, (const struct slice[]){SLICE("FLUSHALL"), SLICE("SYNC")}, 2);
     run_words(engine, (const struct slice[]){SLICE("FUNCTION"), SLICE("FLUSH"), SLICE("SYNC")}, 3);

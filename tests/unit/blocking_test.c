@@ -35,7 +35,7 @@ static int set_up(void **state) {
     world.keyspaces[0] = keyspace_new(value_free, value_length);
     world.engine.keyspaces = world.keyspaces;
     world.engine.net = net_new(&error);
-    world.engine.config.databases = 1;
+    world.engine.databases = 1;
     blocking_start(&world.engine);
     for (int i = 0; i < CLIENTS; i++)
         world.sessions[i].requester =
