@@ -582,18 +582,25 @@ struct counted {
     size_t entries[KEYSPACE_TABLES];
 };
 
+static bool is_in_table(const struct keyspace *keyspace, int which, const struct entry *entry) {
+    uint64_t hash = hash_of(keyspace, entry_key(entry));
+    return hashtable_find_item(table_of(keyspace, which, hash), entry, hash);
+}
+
+/* The check of a table has found its entries in their places, but not that the table is that of
+ * their slot. */
 static bool check_entry(const struct keyspace *keyspace, const struct entry *entry,
                         struct counted *counted) {
     if (!entry_check(entry)) return false;
     if (!keyspace->iterator && entry_epoch(entry) != keyspace->epoch) return false;
     size_histogram_add(&counted->sizes, entry_type(entry), keyspace->length(entry));
-    uint64_t hash = hash_of(keyspace, entry_key(entry));
-    for (int i = 0; i < KEYSPACE_TABLES; i++) {
-        if (i != ALL_KEYS && !is_expiring(entry, i)) continue;
-        if (!hashtable_find_item(table_of(keyspace, i, hash), entry, hash)) return false;
+    counted->entries[ALL_KEYS]++;
+    for (int i = EXPIRING_KEYS; i < KEYSPACE_TABLES; i++) {
+        if (!is_expiring(entry, i)) continue;
+        if (!is_in_table(keyspace, i, entry)) return false;
         counted->entries[i]++;
     }
-    return true;
+    return !keyspace->is_by_slot || is_in_table(keyspace, ALL_KEYS, entry);
 }
 
 bool keyspace_check(const struct keyspace *keyspace) {
@@ -608,7 +615,7 @@ bool keyspace_check(const struct keyspace *keyspace) {
         good = check_entry(keyspace, entry, &counted);
     good = good && size_histogram_equal(&keyspace->sizes, &counted.sizes);
     for (int i = 0; i < KEYSPACE_TABLES; i++)
-        good = good && table_group_check(&keyspace->tables[i]) &&
+        good = good && (i == ALL_KEYS || table_group_check(&keyspace->tables[i])) &&
                counted.entries[i] == table_group_count(&keyspace->tables[i]);
     size_histogram_free(&counted.sizes);
     return good;
